@@ -14,14 +14,15 @@ from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.urdf_elements import number_text, vector
 
 # Of links, of joints.
-_IN_PARTS = ('mass_scale', 'inertia_scale', 'armature', 'damping', 'friction')
+_IN_PARTS = ('mass_scale', 'inertia_scale', 'length_scale', 'armature', 'damping', 'friction')
 
 
 @dataclass(frozen=True)
 class ModelError(Parameters):
     """Model error of an arm; the default is none.
 
-    A scale is one number for all moving links, or one per link from base to tip.
+    A scale is one number for all moving links, or one per link from base to tip; that of lengths
+    is one number for all joints, or one per joint.
     """
 
     prefix: ClassVar[str] = 'model_error.'
@@ -45,6 +46,14 @@ class ModelError(Parameters):
     )
     armature: PerJoint = parameter((0.0,), 'additional rotor inertia [kg m^2 | kg]', min=0)
     effort_scale: float = parameter(1.0, 'factor on all effort limits [1]', above=0, max=100)
+    length_scale: PerJoint = parameter(
+        (1.0,), 'factor on the distance of each joint from the one before [1]', above=0, max=100
+    )
+
+    @property
+    def of_geometry(self) -> bool:
+        """Whether the tip is elsewhere than the model's at the same joint positions."""
+        return any(each != 1.0 for each in self.length_scale)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -73,6 +82,12 @@ def with_error(model: RobotModel, error: ModelError) -> RobotModel:
             origin = inertial.find('origin')
             origin = ElementTree.SubElement(inertial, 'origin') if origin is None else origin
             origin.set('xyz', number_text(vector(origin, 'xyz') + error.com_shift))
+    if error.of_geometry:
+        scales = per_joint('model_error.length_scale', error.length_scale, model.joint_names)
+        for name, scale in zip(model.joint_names, scales, strict=True):
+            origin = tree.find(f"joint[@name='{name}']/origin")
+            if origin is not None:
+                origin.set('xyz', number_text(vector(origin, 'xyz') * scale))
     for limit in tree.iterfind('joint/limit'):
         _scale(limit, error.effort_scale, 'effort')
     if error.payload > 0.0:

@@ -14,7 +14,7 @@ from arm_sim.experiments.executors import ordered
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.report import Listing
 from arm_sim.loop.learning import repeated
-from arm_sim.loop.measures import error_facts, track
+from arm_sim.loop.measures import error_facts
 from arm_sim.loop.picture import PASSES, passes_figure
 from arm_sim.loop.report import write_json
 from arm_sim.options import Folder, Name, Names
@@ -67,7 +67,7 @@ def errors_of(experiment: Experiment, passes: int, cutoff: float) -> list[dict[s
     loaded = experiment.load()
     plant, _ = loaded.plants()
     records = repeated(loaded.task, loaded.law(), plant, passes, 0, cutoff)
-    found = ((record.t, track(loaded.robot.model, record).error) for record in records)
+    found = ((record.t, loaded.track(record).error) for record in records)
     return [error_facts(t, error, 1e3) for t, error in found]
 
 

@@ -27,6 +27,7 @@ from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.experiments.compared_laws import compared_class, compared_laws
 from arm_sim.experiments.ranges import Draw, Ranges
 from arm_sim.loop.events import Event
+from arm_sim.loop.measures import Tracking, track
 from arm_sim.loop.record import Record
 from arm_sim.robot import Robot
 from arm_sim.simulation.drives import DriveParameters
@@ -315,6 +316,10 @@ class LoadedExperiment:
         """Return the record of a run in the loop."""
         return self.task.run(self.law(), *self.plants())
 
+    def track(self, record: Record) -> Tracking:
+        """Return the errors of a run over time."""
+        return track(self.robot.model, record, error=self.experiment.error)
+
     def batch(
         self,
         draws: Sequence[Draw],
@@ -336,6 +341,8 @@ class LoadedExperiment:
 
             make = batch_of
         robot, engine = self.robot, self.experiment.engine
+        if self.experiment.error.of_geometry:
+            raise ArmError('length_scale: many arms at once are measured by the tip of one model')
         own = parameters or [None] * len(draws)
         drawn = [self.on(draw) for draw in draws]
         pairs = zip(drawn, own, strict=True)

@@ -12,7 +12,6 @@ from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.ranges import Draw
 from arm_sim.experiments.spreads import Spread
 from arm_sim.experiments.work import Work, own_work
-from arm_sim.loop.measures import track
 from arm_sim.tasks import task_class
 
 CHUNK = 500  # samples per job at most, each under every law
@@ -78,7 +77,7 @@ def run_together(experiment: Experiment, names: tuple[str, ...], samples: Sequen
 def _run_alone(loaded: LoadedExperiment, draw: Draw) -> tuple[float, float, float]:
     """Return what `run_together` has of one arm; inf: the loop was unstable."""
     record = loaded.on(draw).run()
-    found = loaded.task.measure(record, track(loaded.robot.model, record))
+    found = loaded.task.measure(record, loaded.track(record))
     failed = np.inf if not found.completed else 0.0
     ranked = found[loaded.task.ranked_by] + failed
     return found.tracking_rms_mm + failed, found.joint_rms_rad + failed, ranked

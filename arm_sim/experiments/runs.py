@@ -10,7 +10,7 @@ import numpy as np
 from arm_dynamics.checks import Array
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.work import Work, own_work
-from arm_sim.loop.measures import Measures, Tracking, measure_names, summarize, track
+from arm_sim.loop.measures import Measures, Tracking, measure_names, summarize
 from arm_sim.loop.record import Record
 from arm_sim.loop.report import common_rows, print_report
 
@@ -48,7 +48,7 @@ def run(experiment: Experiment) -> Result:
     """Run an experiment in the loop and measure it."""
     loaded = experiment.load()
     record = loaded.run()
-    tracking = track(loaded.robot.model, record)
+    tracking = loaded.track(record)
     return Result(experiment, record, tracking, loaded.task.measure(record, tracking))
 
 
@@ -60,7 +60,7 @@ def observe(
     `record` runs the experiment: in the loop or over topics.
     """
     loaded, found = experiment.load(), record(experiment)
-    tracking = track(loaded.robot.model, found)
+    tracking = loaded.track(found)
     course = np.vstack([found.t, 1e3 * tracking.error])[:, :: max(1, len(found.t) // 500)]
     return loaded.task.measure(found, tracking), course
 

@@ -18,7 +18,7 @@ from arm_dynamics.checks import ArmError
 from arm_sim.experiments.over_topics import launch_arguments, launched
 from arm_sim.judging.plan import Plan, Trial
 from arm_sim.judging.verdict import Judgement, Verdict
-from arm_sim.loop.measures import measure, measure_names, track
+from arm_sim.loop.measures import measure, measure_names
 from arm_sim.loop.record import Record
 from arm_sim.loop.report import Check
 from arm_sim.output_folder import writable_folder
@@ -99,7 +99,7 @@ def judge_all(
 
 
 def _verdict(trial: Trial, seconds: float, record: Record, of_task: Sequence[Check]) -> Verdict:
-    tracking = track(trial.loaded.robot.model, record)
+    tracking = trial.loaded.track(record)
     measures = measure(record, tracking, trial.loaded.task.event)
     numbers = {name: measures[name] for name in measure_names()}
     of_plan = (Check(name, numbers[name], most, '') for name, most in trial.limits.items())

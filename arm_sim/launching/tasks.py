@@ -66,7 +66,7 @@ def run_task(
         described = temporary_folder() / f'{robot.name}.urdf'  # the controller must not know it
         described.write_text(robot.model.description)
         scene['described'] = str(described)
-    return _nodes(given, task, made, scene, _model_error(given, robot))
+    return _nodes(given, task, made, error, scene, _model_error(given, robot))
 
 
 def run_designed(given: Mapping[str, str]) -> list[Any]:
@@ -86,13 +86,14 @@ def run_designed(given: Mapping[str, str]) -> list[Any]:
     given = {**given, 'controller': loaded.law_name}
     # The limits in the robot's file hold for the gains in that file, not for this design.
     design = f'{case.law}, designed for {case.natural_frequency:g} rad/s'
-    return _nodes(given, case.task, loaded.task, simulator, controller, design)
+    return _nodes(given, case.task, loaded.task, case.error, simulator, controller, design)
 
 
 def _nodes(
     given: Mapping[str, str],
     task: str,
     made: Task,
+    error: ModelError,
     simulator: Mapping[str, Any],
     controller: Mapping[str, Any],
     design: str = '',
@@ -115,6 +116,8 @@ def _nodes(
         'feedforward': controller.get('feedforward', design or feedforward_of(law, level, mode)),
         **{name: controller[name] for name in stepping if name in controller},
     }
+    if error.of_geometry:
+        parameters['length_scale'] = as_ros_value(error.length_scale)
     if faults := given['faults'] or made.robot.parameters('simulator').get('faults'):
         parameters['faults'] = ParameterValue(faults, value_type=str)
     for field in parameter_fields(made.Parameters):

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
+from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.loop.record import Record
 
 RECOVERED = 1.0  # [mm] the tip is back when it stays within this of its reference
@@ -206,13 +207,20 @@ def rotation_angle(rotation: Array) -> Array:
     return np.arctan2(sine, np.trace(rotation, axis1=-2, axis2=-1) - 1.0)
 
 
-def track(model: RobotModel, record: Record, reference_tips: Poses | None = None) -> Tracking:
-    """Compare a record with its reference.
+def track(
+    model: RobotModel,
+    record: Record,
+    reference_tips: Poses | None = None,
+    error: ModelError | None = None,
+) -> Tracking:
+    """Compare a record with its reference, whose tip is that of the model.
 
-    `reference_tips`, for at least as many rows, spare computing those of the reference.
+    `reference_tips`, for at least as many rows, spare computing those of the reference. Where
+    `error` changes the arm's geometry, the arm's tip is the true one.
     """
     known = tips(model, record.q_reference) if reference_tips is None else reference_tips
-    tip, reference = tips(model, record.q), Poses(*(part[: len(record.q)] for part in known))
+    arm = with_error(model, error) if error and error.of_geometry else model
+    tip, reference = tips(arm, record.q), Poses(*(part[: len(record.q)] for part in known))
     return Tracking(
         tip.position,
         reference.position,

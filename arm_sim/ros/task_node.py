@@ -18,7 +18,8 @@ from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.parameters import Parameters, Stepping, parameter
+from arm_dynamics.model_error import ModelError
+from arm_dynamics.parameters import Parameters, PerJoint, Stepping, parameter
 from arm_dynamics.plugins import extensions
 from arm_dynamics.robots import ArmParameters, RobotArgument
 from arm_sim.loop.events import Push
@@ -64,6 +65,9 @@ class TaskNodeParameters(ArmParameters, Stepping):
     mode: str = parameter('lockstep', 'name of the launched mode, for the report')
     feedforward: str = parameter('', 'name of the launched feedforward, for the report')
     faults: str = parameter('', 'faults of the launched simulator, for the report')
+    length_scale: PerJoint = parameter(
+        (1.0,), "length_scale of the simulated arm's plant_error, for the true tip [1]"
+    )
     passes: int = parameter(
         1, 'number of repetitions; each learns from the one before', min=1, max=1000
     )
@@ -74,6 +78,11 @@ class TaskNodeParameters(ArmParameters, Stepping):
     output_dir: str = parameter('', 'folder for the results; empty: <task>_output')
     record: str = parameter('mcap', 'format of the recording', one_of=('mcap', 'bag', 'none'))
     core: int = parameter(-1, 'CPU core to run on; -1: any core')
+
+    @property
+    def geometry(self) -> ModelError:
+        """What puts the arm's tip elsewhere than the model's."""
+        return ModelError(length_scale=self.length_scale)
 
     @property
     def law(self) -> str:
@@ -182,7 +191,7 @@ class TaskNode(Node):
             self._pictures.submit(load_pictures)
         states = self._pass(arm, task, goal, ends)
         record = self._with_objects(states.record(follow, *ends, self.period_ns), arm, task, ends)
-        tracking = track(model, record)
+        tracking = track(model, record, error=p.geometry)
         passes = [self._error(tracking, record)]
         if p.passes > 1:
             if goal is None:
@@ -194,7 +203,7 @@ class TaskNode(Node):
                 arm.reset()
                 states = self._pass(arm, task, learnt, ends)
                 record = states.record(follow, *ends, self.period_ns)
-                tracking = track(model, record)
+                tracking = track(model, record, error=p.geometry)
                 passes.append(self._error(tracking, record))
         facts = self._facts(arm, states.time_ns) | {'passes_mm': passes}
         run = Run(record, tracking, facts, expected)

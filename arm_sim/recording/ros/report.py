@@ -53,7 +53,7 @@ def recorded_task(recording: RecordedRun) -> tuple[Task, Run]:
     goal, _ = asked(task, p, q)
     follow = goal_reference(goal, model, q, v)
     record = states.record(follow, of_task['start_ns'], of_task['end_ns'], p.period_ns)
-    return task, Run(record, track(model, record), facts, expected)
+    return task, Run(record, track(model, record, error=p.geometry), facts, expected)
 
 
 def compare(names: Sequence[str], reports: Sequence[dict[str, Any]]) -> None:

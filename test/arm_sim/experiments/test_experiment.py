@@ -16,6 +16,7 @@ from arm_sim.experiments.monte_carlo import run_monte_carlo
 from arm_sim.experiments.ranges import Draw, Ranges
 from arm_sim.experiments.runs import record_of, run
 from arm_sim.experiments.sweeps import case_at
+from arm_sim.loop.measures import track
 from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.joints import JointParameters
 from arm_sim.simulation.sensors import SensorParameters
@@ -194,3 +195,17 @@ def test_a_sweep_varies_one_number_and_keeps_the_others():
     assert coarse.sensors == replace(own.sensors, encoder_resolution=(1e-4,))
     compensated = case_at('compensation_scale', 0.9, own).drives
     assert (compensated.command_jitter, compensated.compensation_scale) == (1, 0.9)
+
+
+def test_a_link_2_mm_longer_than_believed_moves_the_true_tip_by_2_mm():
+    error = ModelError(length_scale=(1.0, 1.002, 1.0))  # of the first link, which is 1 m long
+    result = run(Experiment('planar_3r', 'sinusoid', 'computed_torque', error=error))
+    believed = track(result.experiment.load().robot.model, result.record)
+    assert believed.error.max() < 1e-3
+    np.testing.assert_allclose(result.tracking.error, 2e-3, atol=believed.error.max())
+
+
+def test_a_batch_refuses_an_error_of_geometry():
+    loaded = Experiment('ur5e', 'sinusoid', 'pd', error=ModelError(length_scale=(1.01,))).load()
+    with pytest.raises(ArmError, match='length_scale: many arms'):
+        loaded.batch([Draw(ModelError(), 0, SensorParameters())])
