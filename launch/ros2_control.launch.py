@@ -1,10 +1,13 @@
 """A simulated arm as hardware of ros2_control, with its own controller_manager.
 
-The simulator runs in real time and takes commands as they arrive. Where controller_manager is
-installed it is started as well, with a joint_state_broadcaster and a joint_trajectory_controller.
+The simulator runs in real time and takes commands as they arrive, or in lock-step with the
+manager. Where controller_manager is installed it is started as well, with a
+joint_state_broadcaster and a joint_trajectory_controller.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import yaml
 from ament_index_python.packages import get_packages_with_prefixes
@@ -17,8 +20,11 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf, share_folder
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching import arm_nodes
-from arm_sim.launching.arguments import argument, description, shared
-from arm_sim.launching.arm import actuators_argument
+from arm_sim.launching.arguments import argument, description, namespace_of, shared
+from arm_sim.launching.arm import actuators_argument, core_of
+from arm_sim.launching.config import sections_of
+from arm_sim.parameter_files import parameters_of
+from arm_sim.ros.manager_input import TOPIC
 from arm_sim.simulation.plant import COMMAND_INTERFACE
 from arm_sim.standards.ros2_control import (
     COMMANDS,
@@ -26,12 +32,20 @@ from arm_sim.standards.ros2_control import (
     PLUGINS,
     STATES,
     controllers_of,
+    one_period,
     with_hardware,
 )
 
 ARGUMENTS = (
     *shared('robot', 'joints', 'tip_frame', 'xacro_args', 'engine', 'config', 'viewer'),
-    *shared('scene', actuator='servo'),
+    *shared('scene', actuator='servo', mode='realtime'),
+    argument(
+        'gravity_compensation',
+        'true',
+        "whether the drives add the arm's weight: commands of position, velocity and effort then "
+        'need no gravity term',
+        ['true', 'false'],
+    ),
     argument(
         'controllers',
         '',
@@ -51,6 +65,11 @@ REMAPPED = {
     'joint_commands': COMMANDS,
     'robot_description': 'arm_sim/robot_description',
 }
+READ = {TOPIC: '/joint_states'}  # of joint_state_broadcaster
+COMPENSATION = (
+    "ros2_control: the drives add the arm's weight (gravity_compensation:=false: they do not, "
+    'and an arm under position commands rests below its command)'
+)
 BROADCASTER, CONTROLLER = 'joint_state_broadcaster', 'joint_trajectory_controller'
 
 
@@ -70,18 +89,36 @@ def hardware(given: dict[str, str]) -> list:
     file = Path(given['controllers'] or share_folder() / own)
     controllers = controllers_of(file, model.joint_names, COMMAND_INTERFACE[drives[0]])
     rate = controllers['controller_manager']['ros__parameters']['update_rate']
-    arm = given | {'controller': 'external', 'mode': 'realtime', 'record': 'false'}
+    arm = given | {'controller': 'external', 'record': 'false'}
     simulator = {'command_stamp': 'arrival', 'clock_rate': float(rate), 'tf_rate': 0.0}
+    core, lines = None, []
+    if given['mode'] == 'lockstep':
+        core = core_of(namespace_of(given))  # the manager takes turns with the simulator
+        files = sections_of(given['robot'], given['config'])
+        simulator |= one_period(rate, parameters_of(files, 'simulator'))
+    if given['gravity_compensation'] == 'true':
+        simulator |= compensation(drives)
+        lines = [LogInfo(msg=COMPENSATION)]
     nodes = [each for each in arm_nodes(arm, simulator) if not isinstance(each, LogInfo)]
-    remaps = [SetRemap(src=name, dst=other) for name, other in REMAPPED.items()]
+    remaps = [SetRemap(src=name, dst=other) for name, other in (REMAPPED | READ).items()]
     urdf = temporary_folder() / 'ros2_control.urdf'
     urdf.write_text(with_hardware(model, given['hardware'], drives))
     parameters = urdf.with_name('controllers.yaml')
     parameters.write_text(yaml.safe_dump(dict(controllers)))
-    return [GroupAction([*remaps, *nodes]), *manager(str(urdf), str(parameters))]
+    return [GroupAction([*remaps, *nodes]), *lines, *manager(str(urdf), str(parameters), core)]
 
 
-def manager(urdf: str, controllers: str) -> list:
+def compensation(drives: Sequence[str]) -> dict[str, Any]:
+    """Return the simulator's parameters of drives that add the arm's weight."""
+    found: dict[str, Any] = {}
+    if 'torque' in drives:
+        found['effort_convention'] = 'gravity_compensated'
+    if {'servo', 'velocity'} & {*drives}:
+        found['servo_compensation'] = True
+    return found
+
+
+def manager(urdf: str, controllers: str, core: int | None = None) -> list:
     """Return controller_manager with its controllers, or a log line where it is missing."""
     if 'controller_manager' not in get_packages_with_prefixes():
         line = (
@@ -96,11 +133,12 @@ def manager(urdf: str, controllers: str) -> list:
     return [
         Node(package=publisher, executable=publisher, parameters=[text]),
         Node(
-            package='controller_manager', executable='ros2_control_node', parameters=[controllers]
+            package='controller_manager', executable='ros2_control_node', parameters=[controllers],
+            prefix=f'taskset -c {core}' if core is not None else None,
         ),
         Node(
             package='controller_manager', executable='spawner',
-            arguments=[BROADCASTER, CONTROLLER, *spawned],
+            arguments=[BROADCASTER, CONTROLLER, *spawned, '--switch-timeout', '60'],
         ),
     ]  # fmt: skip
 

@@ -17,6 +17,7 @@ from arm_controllers.follower.schedule import Schedule, Scheduled
 from arm_controllers.follower.speed_scaling import SpeedScaling
 from arm_controllers.follower.tolerances import ErrorWatch, GoalTolerances
 from arm_controllers.follower.trajectory import Array, hold
+from arm_controllers.follower.upsampling import with_policy_times
 from arm_controllers.follower.wrench_goals import WrenchGoals
 from arm_controllers.reference import Reference
 from arm_dynamics.model import RobotModel
@@ -150,6 +151,7 @@ class TrajectoryFollower:
             executor: builds the trajectory; for 100 000 points that takes 0.1 s and more.
         """
         p = self.parameters
+        goal = with_policy_times(goal, p)
         check_form(goal, self.joint_names, p)
         yield
         if not len(goal.times):

@@ -11,6 +11,7 @@ from arm_controllers.follower.goal import Goal, ResultCode
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.follower.single_point import shortest_time, time_within_limit
 from arm_controllers.follower.trajectory import Array, Trajectory, hermite, stop
+from arm_controllers.follower.upsampling import is_chunk, knot_velocities
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import unit
 from arm_dynamics.model import RobotModel
@@ -58,7 +59,7 @@ def goal_trajectory(
         state: the present reference at the take-over.
         late: time of the take-over from the goal's start [s]; > 0 when the start has passed.
         rules: `start_tolerance` (n,): how far a point at the start may be from the reference;
-            `stream_horizon`: a single point without velocity that is this near in time [s] is
+            `upsampling`: see `knot_velocities`; `stream_horizon`: a single point without velocity that is this near in time [s] is
             passed at the segment's mean velocity; at a later single point the arm stops.
         max_deceleration: (n,) of braking and of the return to a passed point [rad/s^2 | m/s^2].
 
@@ -88,11 +89,17 @@ def goal_trajectory(
     bare = goal.velocities is None and goal.accelerations is None
     # A goal from the topic, whose publisher would not hear of a refusal.
     slider = goal.identifier is None and len(goal.times) == 1 and bare
+    slider &= not rules.upsampling
     if slider and time > rules.stream_horizon:
         way, over = goal.positions[0] - joints.q, rules.limit_overshoot
         time = time_within_limit(way, joints.v, time, joints.limit, over)
         goal = replace(goal, times=np.array([late + time]))
-    motion = _through_points(_still_to_come(goal, late), joints, late, rules.stream_horizon)
+    to_come = _still_to_come(goal, late)
+    if is_chunk(goal, rules):
+        h = np.diff(to_come.times, prepend=late)
+        v = knot_velocities(h, np.vstack([joints.q, to_come.positions]), joints.v)
+        to_come = replace(to_come, velocities=v[1:])
+    motion = _through_points(to_come, joints, late, rules.stream_horizon)
     others = np.setdiff1d(np.arange(len(model.joint_names)), columns)
     if len(others):
         motion = _with_braking_joints(motion, joints, some(others), late)

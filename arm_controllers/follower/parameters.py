@@ -27,6 +27,18 @@ class FollowerParameters(Parameters):
         'until the next',
         one_of=('splines', 'none'),
     )
+    upsampling: bool = parameter(
+        False,
+        'if true, a goal on the topic whose points have positions alone is followed by a spline '
+        'with continuous acceleration, which ends at rest',
+        name='positions_upsampling.enable',
+    )
+    policy_frequency: float = parameter(
+        0.0,
+        'rate of the points of such a goal that has no times [Hz]; 0: goals have times',
+        min=0,
+        name='positions_upsampling.policy_frequency',
+    )
     limit_overshoot: float = parameter(
         0.02,
         'share by which the polynomial between two points may exceed the velocity and '

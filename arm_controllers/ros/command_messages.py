@@ -35,7 +35,7 @@ class CommandReader(JointStateReader):
         if len(self._used) == 1:
             return self.values(self._used[0])
         shape, command = self._opened, self._command
-        if shape is self._expected:
+        if shape is self._expected and shape.order is None:
             for name, own in self._own:
                 command[own] = shape.values[name][own]
             if command.dot(command) < LARGEST**2:
@@ -45,6 +45,9 @@ class CommandReader(JointStateReader):
     def is_nan(self) -> bool:
         """Whether the opened message has a command, and none of its numbers is one."""
         shape = self._opened
+        if shape is self._expected and len(self._used) == 1:
+            values = shape.values[self._used[0]]
+            return bool(np.isnan(values if shape.order is None else values[shape.order]).all())
         if not any(len(shape.values[name]) for name in self._used):
             return False
         ours = any(name in self._field_of for name in shape.names)

@@ -277,7 +277,10 @@ class _Shape(Fields):
     Attributes:
         sender, names: frame_id and joint names.
         values: by field, views of the numbers of the message that was read last.
+        order: places of a reader's joints among the names; None: they come first.
     """
+
+    order: NDArray[np.intp] | None = None
 
     def __init__(self, raw: bytes):
         super().__init__(raw, JointState)
@@ -325,12 +328,15 @@ class JointStateReader:
         n, count = len(self._names), len(shape.names)
         whole = all(len(shape.values[field]) == count for field in self._fields)
         whole &= all(len(given) in (0, count) for given in shape.values.values())
+        if not (native is raw and whole and all(shape.names.count(x) == 1 for x in self._names)):
+            return
         # Other joints may come behind ours: those that follow them by <mimic>.
-        ours = shape.names[:n] == self._names and not set(self._names) & set(shape.names[n:])
-        if native is raw and whole and ours:
+        if shape.names[:n] == self._names:
             shape.names = shape.names[:n]
             shape.values = {field: given[:n] for field, given in shape.values.items()}
-            self._expected = shape
+        else:
+            shape.order = np.array([shape.names.index(name) for name in self._names])
+        self._expected = shape
 
     @property
     def joint_names(self) -> list[str]:
@@ -354,8 +360,10 @@ class JointStateReader:
         """
         shape = self._opened
         values = shape.values[field]
-        if shape is self._expected and values.dot(values) < LARGEST**2:
-            return values
+        if shape is self._expected:
+            own = values if shape.order is None else values[shape.order]
+            if own.dot(own) < LARGEST**2:
+                return own
         return self._ordered.read(shape.names, values, field)
 
     def read_all(self, raw: Sequence[bytes]) -> tuple[NDArray[np.int64], dict[str, Array]]:
@@ -365,7 +373,8 @@ class JointStateReader:
         """
         self.open(raw[-1])
         shape = self._opened
-        if shape is self._expected and set(map(len, raw)) == {len(raw[-1])}:
+        expected = shape is self._expected and shape.order is None
+        if expected and set(map(len, raw)) == {len(raw[-1])}:
             rows = np.frombuffer(b''.join(raw), np.uint8).reshape(len(raw), -1)
             alike = all((rows[:, place] == rows[-1, place]).all() for place in shape.fixed)
             seconds, rest = rows[:, _STAMP_AT:_FRAME_AT].copy().view(np.int32).astype(np.int64).T

@@ -53,7 +53,7 @@ def arm_nodes(
     robot, law, mode = (given[name] for name in ('robot', 'controller', 'mode'))
     model, space = RobotModel.from_urdf(find_urdf(robot)), namespace_of(given)
     common: dict[str, Any] = {'robot': robot_parameter(robot)}
-    core = _core(space) if mode == 'lockstep' else {}
+    core = {'core': core_of(space)} if mode == 'lockstep' else {}
     config = config_file(robot, given['config'], space, law)
     if law == 'none' and not plant_class(given['engine']).takes_goals:
         raise RuntimeError(
@@ -113,13 +113,13 @@ def _gripper(robot: str, model: RobotModel) -> str:
     return ''
 
 
-def _core(space: str) -> dict[str, int]:
+def core_of(space: str) -> int:
     """Return the CPU core of nodes that take turns, which are faster on one core than on two.
 
     Domain and namespace select the core.
     """
     place = int(os.environ.get('ROS_DOMAIN_ID') or 0) + (crc32(space.encode()) if space else 0)
-    return {'core': place % (os.cpu_count() or 1)}
+    return place % (os.cpu_count() or 1)
 
 
 def _controller(given: Mapping[str, str]) -> dict[str, Any]:

@@ -118,6 +118,8 @@ class CommandInput:
             self._use(raw, number, in_process)
         except ArmError as error:
             self._refuse(error)
+        if self._by_arrival:
+            self._clock.written()
 
     def _use(self, raw: bytes, number: int, in_process: bool) -> None:
         """Use a command; raise ArmError where it is refused.

@@ -116,4 +116,5 @@ class SimulatorDiagnostics:
             'refused inputs': self._refused,
             'saturated samples': simulation.saturated_samples,
             'overspeed samples': simulation.overspeed_samples,
+            **clock.counts,
         }

@@ -25,6 +25,7 @@ from arm_dynamics.robots import RobotArgument
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.diagnostics import SimulatorDiagnostics
 from arm_sim.ros.loop_messages import LoopMessages
+from arm_sim.ros.manager_input import ManagerInput
 from arm_sim.ros.mjcf_topics import controls_of
 from arm_sim.ros.own_goals import OwnGoals, let_time_go_on
 from arm_sim.ros.simulator_setup import (
@@ -39,6 +40,7 @@ from arm_sim.ros.simulator_setup import (
 from arm_sim.ros.state_output import OneSimulator, StateOutput
 from arm_sim.simulation.clock import Clock
 from arm_sim.simulation.lockstep_clock import LockstepClock
+from arm_sim.simulation.manager_clock import UNCLAIMED, ManagerClock
 from arm_sim.simulation.plant import plant_class
 from arm_sim.simulation.realtime_clock import RealtimeClock
 
@@ -77,11 +79,12 @@ class SimulatorNode(Node):
         refuse_unknown_parameters(self)
         urdf = description_of(p, model)
         loop, transport = LoopMessages(self), transport or InProcessTransport()
+        by_arrival = p.command_stamp == 'arrival'
+        others = [UNCLAIMED] if by_arrival and p.mode == 'lockstep' else []
         self.output = shown = StateOutput(
-            self, self.simulation, urdf, p.clock_rate, p.tf_rate, loop, transport
+            self, self.simulation, urdf, p.clock_rate, p.tf_rate, loop, transport, others
         )
         self.arm_clock = clock = self._make_clock(shown, own)
-        by_arrival = p.command_stamp == 'arrival'
         commands = CommandInput(
             self, clock, lambda error: self._diagnostics.refuse(error), loop, transport,
             lambda: shown.published, by_arrival,
@@ -133,7 +136,10 @@ class SimulatorNode(Node):
         common = (self.simulation, shown, p.start_paused, own)
         if p.mode == 'realtime':
             return RealtimeClock(*common, **timing(p))
-        clock = LockstepClock(*common, **timing(p), awaited=p.awaited_controllers)
+        kind = ManagerClock if p.command_stamp == 'arrival' else LockstepClock
+        clock = kind(*common, **timing(p), awaited=p.awaited_controllers)
+        if isinstance(clock, ManagerClock):
+            ManagerInput(self, clock)
         readers = {
             reader: self.create_subscription(
                 Time, f'~/{topic}', partial(_note_reader, clock, reader), CONTROL_QOS

@@ -51,7 +51,8 @@ class SimulatorParameters(ArmParameters, Limits):
     command_stamp: str = parameter(
         'state',
         "meaning of a command's stamp: 'state' (that of the answered state) or "
-        "'arrival' (ignored: a command holds until the next one; realtime)",
+        "'arrival' (ignored: a command holds until the next one; a lock-step is then one with a "
+        'controller_manager)',
         one_of=('state', 'arrival'),
     )
     lockstep_timeout: float = parameter(
@@ -103,9 +104,6 @@ def set_up(parameters: SimulatorParameters, plant_parameters: Any) -> tuple[Simu
     controllers have too.
     """
     p, model = parameters, parameters.model()
-    if p.command_stamp == 'arrival' and p.mode != 'realtime':
-        why = "command_stamp is 'arrival'; a lock-step waits for the answer to each state"
-        raise ArmError(f"{why}: take mode 'realtime'")
     if p.awaited_controllers and p.mode != 'lockstep':
         raise ArmError(f"awaited_controllers is for mode 'lockstep', not {p.mode!r}")
     plant, agreement = make_plant(p, plant_parameters, model)

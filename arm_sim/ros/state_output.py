@@ -7,7 +7,7 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
@@ -55,6 +55,7 @@ class StateOutput:
         frames: the output on /tf.
         clock_every: number of states per message of /clock; 0: no messages.
         published: number of states so far, repeated ones included.
+        holds_clock: whether a state is shown without its /clock, which `show_clock` publishes.
     """
 
     def __init__(
@@ -66,8 +67,13 @@ class StateOutput:
         tf_rate: float,
         loop: LoopMessages,
         transport: InProcessTransport,
+        others: Sequence[str] = (),
     ):
-        """`urdf` is shown as it is; `clock_rate`, `tf_rate`: [Hz of simulated time]."""
+        """Open the topics.
+
+        `urdf` is shown as it is; `clock_rate`, `tf_rate`: [Hz of simulated time]; `others`: names
+        in a state besides the joints, with zeros.
+        """
         self._loop = loop
         self._simulation = simulation
         p = simulation.plant.parameters
@@ -80,10 +86,11 @@ class StateOutput:
             i for i, x in enumerate(model.moving_joints) if x not in model.joint_names
         ]
         followers = [model.moving_joints[i] for i in self._followers]
-        self._state = JointStateWriter([*model.joint_names, *followers], FIELDS, sender)
+        names = [*model.joint_names, *followers, *others]
+        self._state = JointStateWriter(names, FIELDS, sender)
         fields = self._state.position, self._state.velocity, self._state.effort
         self._of_joints = [field[:n] for field in fields]
-        self._of_followers = [field[n:] for field in fields]
+        self._of_followers = [field[n : n + len(followers)] for field in fields]
         self._shown = self._next = b''
         self.published = 0
         self._hands_over = False
@@ -99,7 +106,8 @@ class StateOutput:
         self._objects = ObjectsOutput(node, simulation, loop)
         self._mjcf = MjcfOutput(node, simulation)
         log = Log(node)
-        self.warn, self.fail = log.warning, log.error
+        self.warn, self.fail, self.note = log.warning, log.error, log.info
+        self.holds_clock = False
 
     def set_clock_rate(self, rate: float) -> None:
         """Publish /clock so often [Hz of simulated time], no more often than states; 0: never."""
@@ -132,11 +140,6 @@ class StateOutput:
         self.show_again()
         if self._loop.wanted and plant.parameters.touching:
             self._loop.add(CONTACTS, self._contacts.at(plant.contact_facts(), time_ns))
-        every = self.clock_every
-        due = every and simulation.steps % every == 0
-        if due and self._clock_publisher.get_subscription_count():
-            set_stamp(self._clock.clock, time_ns)
-            self._clock_publisher.publish(self._clock)
         self.frames.show()
         self._objects.show(self.frames.every)
         self._mjcf.show(self.frames.every)
@@ -152,8 +155,26 @@ class StateOutput:
         self.frames.follow()
         self._objects.show_now()
 
+    @property
+    def state_bytes(self) -> list[bytes]:
+        """Positions, velocities and efforts of the newest state."""
+        return [each.tobytes() for each in self._of_joints]
+
+    def show_clock(self) -> None:
+        """Publish /clock where it is due, after the state of that time."""
+        every, simulation = self.clock_every, self._simulation
+        due = every and simulation.steps % every == 0
+        if due and self._clock_publisher.get_subscription_count():
+            set_stamp(self._clock.clock, simulation.time_ns)
+            self._clock_publisher.publish(self._clock)
+
     def show_again(self) -> None:
-        """Publish the last state again, with the same bits."""
+        """Publish the last state and its /clock again, with the same bits."""
+        self._publish_state()
+        if not self.holds_clock:
+            self.show_clock()
+
+    def _publish_state(self) -> None:
         self.published += 1
         if self._sensors is not None:
             self._sensors.publish()

@@ -81,6 +81,9 @@ class Clock:
         self._hold(stamp_ns, command)
         self.go_on()
 
+    def written(self) -> None:
+        """Note that a message with a command, used or not, has been dealt with."""
+
     def answered_again(self) -> None:
         """Note a second answer to the state that was answered last."""
 
@@ -164,6 +167,11 @@ class Clock:
     def waits(self) -> bool:
         """Whether time is paused, or has reached the permitted stamp."""
         return self.paused and not self._steps_allowed
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Further numbers for diagnostics, by name."""
+        return {}
 
     @property
     def recorded_ns(self) -> int | None:

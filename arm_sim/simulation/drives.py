@@ -21,6 +21,11 @@ class DriveParameters(DriveConvention):
     compensation_scale: float = parameter(
         1.0, "factor on gravity and friction in the drives' own compensation [1]", min=0, max=10
     )
+    servo_compensation: bool = parameter(
+        False,
+        'if true, position and velocity servos add the torque g(q) of their model, as those of '
+        'robots that hold a position without droop; for commands without a gravity term',
+    )
     effort_rate_limit: PerJoint = parameter(
         (), 'largest rate of an effort command [N.m/s | N/s]; empty: no limit', above=0
     )
@@ -50,10 +55,17 @@ class DriveParameters(DriveConvention):
                     f'{name} is {given[name]!r}; it is for drives that take effort, and these '
                     f'take {", ".join(dict.fromkeys(command_interfaces))}'
                 )
-        if 'compensation_scale' in given and not self.compensates:
+        if self.servo_compensation and not {'position', 'velocity'} & {*command_interfaces}:
+            raise ArmError(
+                'servo_compensation is True; it is for drives that take position or velocity, and '
+                f'these take {", ".join(dict.fromkeys(command_interfaces))}'
+            )
+        compensates = self.compensates or self.servo_compensation
+        if 'compensation_scale' in given and not compensates:
             raise ArmError(
                 f'compensation_scale is {self.compensation_scale:g}; the drives compensate '
-                "nothing: effort_convention 'gravity_compensated' or friction_compensation"
+                "nothing: effort_convention 'gravity_compensated', friction_compensation or "
+                'servo_compensation'
             )
 
 
@@ -72,6 +84,7 @@ class Drives:
         parameters: Sequence[DriveParameters],
         period: float,
         torques: NDArray[np.bool_] | bool = True,
+        per_torque: Array | float = 0.0,
     ):
         """Take the drives of N arms.
 
@@ -80,13 +93,16 @@ class Drives:
             parameters: of each arm, which alone may compensate.
             period: of control [s].
             torques: (n,) which joints take effort, or whether all do: only these have a rate limit
-                or compensation.
+                or compensation of efforts.
+            per_torque: (n,) change of a servo's command that changes its torque by one; 0: no
+                servo.
 
         Raises:
             ArmError: a wrong count of numbers.
         """
         size, names = len(parameters), model.joint_names
         self.model, self._parameters, self._torques = model, parameters, torques
+        self._per_torque = per_torque
 
         def rate(p: DriveParameters) -> Array:
             if not p.effort_rate_limit:
@@ -134,6 +150,9 @@ class Drives:
         if p.compensates:
             added = p.compensation_scale * p.added(self.model, q[0], v[0])
             acting = acting + np.where(self._torques, added, 0.0)
+        if p.servo_compensation:
+            weight = p.compensation_scale * self.model.gravity_torque(q[0])
+            acting = acting + self._per_torque * weight
         return np.ascontiguousarray(acting)
 
     def _more(self) -> Array:

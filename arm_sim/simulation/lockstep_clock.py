@@ -154,14 +154,18 @@ class LockstepClock(Clock):
                 )
         return is_there
 
-    def tick(self) -> None:
-        """Publish a state again that is not answered in time; after the timeout, brake."""
-        self._forgive_own_stop()
+    def _look_for_readers(self) -> None:
+        """Wait no longer for a recorder or a camera that has gone."""
         if self.waits_for_recorder:
             here = {name: ns for name, ns in self._read_ns.items() if self._is_expected(name)}
             if len(here) < len(self._read_ns):
-                self._read_ns = here  # the others have gone
+                self._read_ns = here
                 self.go_on()
+
+    def tick(self) -> None:
+        """Publish a state again that is not answered in time; after the timeout, brake."""
+        self._forgive_own_stop()
+        self._look_for_readers()
         now, resend = self._wall(), self._resend_timeout
         commanded = self._may_step and not (self.simulation.braking and not self.claims)
         if commanded and now - self._shown_at > self.timeout:

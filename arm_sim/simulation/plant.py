@@ -105,6 +105,18 @@ class PlantParameters(Stepping, Surroundings, DriveParameters, JointParameters, 
         names = model.joint_names
         return servo_gains(self.actuators(names), self.servo_kp, self.servo_kd, names)
 
+    def servo_per_torque(self, model: RobotModel) -> Array:
+        """Return by how much a servo's command (n,) changes for one N.m or N; 0: no servo."""
+        kp, kd = self.servo_gains(model)
+        gain = np.select(
+            [
+                np.array(self.actuators(model.joint_names)) == name
+                for name in ('servo', 'velocity')
+            ],
+            [kp, kd],
+        )
+        return np.divide(1.0, gain, out=np.zeros_like(gain), where=gain > 0.0)
+
     def actuators(self, joint_names: Sequence[str]) -> tuple[str, ...]:
         """Return the actuator of each joint; raises ArmError as `actuators_of` does."""
         return actuators_of(self.actuator, joint_names)
@@ -198,7 +210,10 @@ class Plant:
             raise ArmError('sensors: a motion model has exact joint sensors and no others')
         exact = all(one.has_exact_joints for one in each)
         torques = np.array(self.command_interfaces) == 'effort'
-        self._drives = Drives(model, each, period, torques) if drives else None
+        self._drives = None
+        if drives:
+            per_torque = self.parameters.servo_per_torque(model)
+            self._drives = Drives(model, each, period, torques, per_torque)
         self._sensors = None if exact else Sensors(each, model.joint_names, period)
         self._seeds = [one.sensor_seed for one in each]
         # The velocity before the last integration step, where sensors need the acceleration.

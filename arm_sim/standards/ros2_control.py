@@ -11,6 +11,8 @@ import yaml
 from arm_dynamics.actuators import actuators_of
 from arm_dynamics.checks import ArmError, text_of
 from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import Stepping
+from arm_sim.simulation.manager_clock import UNCLAIMED
 from arm_sim.simulation.plant import COMMAND_INTERFACE
 
 # Plugin of each package that connects ros2_control to hardware by topics.
@@ -39,8 +41,13 @@ def with_hardware(model: RobotModel, package: str, actuator: str | Sequence[str]
     tag = SubElement(robot, 'ros2_control', name='arm_sim', type='system')
     hardware = SubElement(tag, 'hardware')
     SubElement(hardware, 'plugin').text = f'{package}/{PLUGINS[package]}'
-    for name, topic in (('joint_commands_topic', COMMANDS), ('joint_states_topic', STATES)):
-        SubElement(hardware, 'param', name=name).text = f'/{topic}'
+    given = {
+        'joint_commands_topic': f'/{COMMANDS}',
+        'joint_states_topic': f'/{STATES}',
+        'trigger_joint_command_threshold': '-1',  # a message in every `write`, for lock-step
+    }
+    for name, value in given.items():
+        SubElement(hardware, 'param', name=name).text = value
     for name, own in zip(model.joint_names, actuators, strict=True):
         joint = SubElement(tag, 'joint', name=name)
         SubElement(joint, 'command_interface', name=COMMAND_INTERFACE[own])
@@ -51,8 +58,36 @@ def with_hardware(model: RobotModel, package: str, actuator: str | Sequence[str]
             joint = SubElement(tag, 'joint', name=name)
             for each in _READ:
                 SubElement(joint, 'state_interface', name=each)
+    # A command that is claimed by no controller stays NaN. A component that compares commands with
+    # states, whatever its threshold, then sends in every `write` as well.
+    gpio = SubElement(tag, 'gpio', name=UNCLAIMED)
+    for each in ('command', 'state'):
+        SubElement(gpio, f'{each}_interface', name='position')
     ElementTree.indent(robot)
     return ElementTree.tostring(robot, encoding='unicode')
+
+
+def one_period(rate: int, simulator: Mapping[str, Any]) -> dict[str, int]:
+    """Return the simulator's parameter that makes its control period that of a manager.
+
+    Args:
+        rate: update_rate of the manager [Hz].
+        simulator: parameters of the simulator in files.
+
+    Raises:
+        ArmError: a period of the manager is no whole number of the simulator's time steps.
+    """
+    timestep = simulator.get('timestep', Stepping.timestep)
+    count = round(1.0 / (rate * timestep))
+    if (
+        count < 1
+        or Stepping(timestep=timestep, control_decimation=count).period_ns != 10**9 // rate
+    ):
+        raise ArmError(
+            f'update_rate is {rate} Hz; in lock-step its period must be a whole number of time '
+            f'steps of the simulator (timestep is {timestep:g} s)'
+        )
+    return {'control_decimation': count}
 
 
 def controllers_of(file: Path, joints: Sequence[str], interface: str) -> Mapping[str, Any]:

@@ -51,9 +51,10 @@ class Wall:
         return self.now
 
 
-def make(kind, own=None, **parameters):
+def make(kind, own=None, output=Output, **parameters):
     simulation = Simulation(MujocoPlant(MODEL, PlantParameters('torque')), MODEL, HOME)
-    output, wall = Output(), Wall()
+    output, wall = output(), Wall()
+    output.simulation = simulation
     clock = kind(simulation, output, False, own, wall, **parameters)
     clock.show()
     return clock, simulation, output, wall

@@ -1,7 +1,8 @@
 """A controller_manager with a topic-based hardware interface, as far as the wire shows them.
 
 It has the topics' QoS, the NaN before a controller is active, the threshold below which nothing is
-sent, and the stamps of joint_state_topic_hardware_interface and topic_based_ros2_control.
+sent, and the stamps of joint_state_topic_hardware_interface and topic_based_ros2_control. In
+lock-step it sends in every cycle, and has a joint_state_broadcaster.
 """
 
 import numpy as np
@@ -22,11 +23,26 @@ class StandIn(Node):
         q, command: (n,) newest state and command [rad]; the command is NaN before `motion` is set.
         motion: the controller: a function of `t` that returns (n,) positions.
         cycles, sent, unset: how many there were; messages; messages without a number.
+        fault: what goes wrong in the next cycle: 'stale', 'lost', 'late' or 'silent'.
     """
 
-    def __init__(self, context, names, stamps, states='joint_states', commands='joint_commands'):
-        """`stamps`: 'wall', 'sim' (then its clock is /clock) or 'zero'."""
+    def __init__(
+        self,
+        context,
+        names,
+        stamps,
+        states='joint_states',
+        commands='joint_commands',
+        broadcast='',
+    ):
+        """Open the topics.
+
+        `stamps`: 'wall', 'sim' (then its clock is /clock) or 'zero'; `broadcast`: topic of the
+        joint_state_broadcaster, in lock-step.
+        """
         super().__init__('topic_based_hardware', context=context)
+        self.fault, self._late, self._newest = '', None, None
+        self._broadcast = broadcast and self.create_publisher(JointState, broadcast, 10)
         self.names, self.stamps = [*reversed(names)], stamps  # in another order than ours
         self.q, self.command = np.full((2, len(names)), np.nan)
         self.t, self.motion = 0.0, None
@@ -40,6 +56,7 @@ class StandIn(Node):
             self.create_timer(1.0 / RATE, self._cycle)
 
     def _on_state(self, state):
+        self._before, self._newest = self._newest, state
         self.t = state.header.stamp.sec + 1e-9 * state.header.stamp.nanosec
         self.q = np.array([state.position[state.name.index(name)] for name in self.names])
 
@@ -53,15 +70,26 @@ class StandIn(Node):
 
     def _cycle(self):
         self.cycles += 1
+        fault, self.fault = self.fault, ''
+        if self._broadcast and self._newest is not None and fault != 'lost':
+            read = self._before if fault == 'stale' else self._newest
+            read.header.stamp = self._now
+            self._broadcast.publish(read)
         if self.motion is not None and np.isfinite(self.q).all():
             self.command = self.motion(self.t)[::-1]
-        if np.abs(self.q - self.command).sum() <= THRESHOLD:  # false where one is NaN
+        close = np.abs(self.q - self.command).sum() <= THRESHOLD  # false where one is NaN
+        if (close and not self._broadcast) or fault == 'silent':
             return
         message = JointState(name=self.names, position=self.command.tolist())
         if self.stamps == 'wall':
             message.header.stamp = self.get_clock().now().to_msg()
         elif self.stamps == 'sim':
             message.header.stamp = self._now
-        self._commands.publish(message)
+        if fault == 'late':
+            self._late = message
+            return
+        for each in (self._late, message) if self._late else (message,):
+            self._commands.publish(each)
+        self._late = None
         self.sent += 1
         self.unset += int(np.isnan(self.command).all())

@@ -6,6 +6,7 @@ import runpy
 import signal
 import subprocess
 import time
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 import rclpy
 from arm_system import NAMES, ArmSystem
 from domains import fresh_domain
+from launch.actions import LogInfo
 from launch_ros.actions import SetRemap
 from mimic_arm import MIMICS, mimic_arm
 from patience import PATIENCE
@@ -20,13 +22,24 @@ from rclpy.executors import SingleThreadedExecutor
 from repository import ROOT
 from ros2_control_stand_in import StandIn
 
+from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
+from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.launching.arguments import usual_values
+from arm_sim.robot import Robot
 from arm_sim.ros.simulator_setup import SimulatorParameters, set_up, timing
+from arm_sim.simulation.manager_clock import UNCLAIMED
 from arm_sim.simulation.plant import PlantParameters
-from arm_sim.standards.ros2_control import COMMANDS, PLUGINS, STATES, controllers_of, with_hardware
+from arm_sim.standards.ros2_control import (
+    COMMANDS,
+    PLUGINS,
+    STATES,
+    controllers_of,
+    one_period,
+    with_hardware,
+)
 
 FACTOR = 5.0  # simulated seconds per second at most
 START, STOP, END = 20.0, 40.0, 60.0  # of the motion, and of all [s]
@@ -73,10 +86,53 @@ def test_a_minute_under_a_topic_based_hardware_has_no_brake_and_no_refusal(stamp
         system.wait(lambda: 'no node publishes commands' in system.log('simulator'), 'its end')
 
 
-def test_arrival_needs_real_time():
-    p = SimulatorParameters(robot='planar_3r', command_stamp='arrival')
-    with pytest.raises(ArmError, match="^command_stamp is 'arrival'; .*: take mode 'realtime'$"):
-        set_up(p, PlantParameters())
+def test_lockstep_has_the_bits_of_the_plant_alone_and_counts_what_is_not_proven():
+    with ArmSystem('lockstep', actuator='servo') as system:
+        options = ('clock_rate:=100.0', 'control_decimation:=5', 'servo_compensation:=true')
+        system.simulator('command_stamp:=arrival', *options)
+        hardware = StandIn(system.context, NAMES, 'sim', broadcast='simulator/read_states')
+        system.executor.add_node(hardware)
+        system.wait(lambda: 'lock-step' in system.log('simulator'), 'lock-step')
+        system.wait(lambda: hardware.unset > 5, 'a manager whose controller is not active')
+        there, begin = hardware.q[::-1].copy(), hardware.t
+        sent = {}
+
+        def motion(t):
+            sent[t] = there + 0.2 * np.sin(2.0 * (t - begin)) ** 2
+            return sent[t]
+
+        hardware.motion = motion
+        system.wait(lambda: hardware.t > begin + 3.0, 'a motion')
+        stamps = sorted(sent)[5:255]
+        states = {round(t, 6): (q[:6], v[:6]) for t, q, v in list(system.states)}
+        robot = Robot.load('ur5e')
+        of_plant = read_fields(PlantParameters, robot.parameters('simulator'))
+        own = replace(of_plant, control_decimation=5, servo_compensation=True)
+        plant = MujocoPlant(robot.model, own)
+        plant.reset(*states[round(stamps[0], 6)])
+        for t in stamps:
+            assert np.array_equal(plant.q, states[round(t, 6)][0])
+            plant.step(sent[t])
+        assert np.ptp([sent[t] for t in stamps]) > 0.19
+        counts = system.values['simulator']
+        assert counts['unproven cycles'] == '0'
+        for fault, why in (
+            ('stale', 'the hardware component read an earlier state'),
+            ('lost', 'no message of joint_state_broadcaster'),
+            ('silent', 'not one command of the hardware component'),
+        ):
+            assert counts[f'unproven: {why}'] == '0'
+            hardware.fault = fault
+            system.wait(
+                lambda why=why: system.values['simulator'][f'unproven: {why}'] == '1', fault
+            )
+        hardware.fault = 'late'  # none, then two at once, of which the newest may be the only one
+        system.wait(
+            lambda: system.values['simulator'][f'unproven: {why}'] in ('2', '3'), 'late', 20.0
+        )
+        assert not re.search('refus|brak|not finite', system.log('simulator'))
+        hardware.destroy_node()
+        system.wait(lambda: 'no node publishes commands' in system.log('simulator'), 'its end')
 
 
 def test_controllers_are_awaited_in_lockstep_only():
@@ -103,7 +159,9 @@ def test_the_urdf_names_the_hardware_its_topics_and_interfaces(package):
     assert tag.findtext('hardware/plugin') == f'{package}/{PLUGINS[package]}'
     topics = {param.get('name'): param.text for param in tag.iter('param')}
     wanted = {'joint_states_topic': f'/{STATES}', 'joint_commands_topic': f'/{COMMANDS}'}
-    assert topics == wanted
+    assert topics == wanted | {'trigger_joint_command_threshold': '-1'}
+    assert tag.find('gpio').get('name') == UNCLAIMED  # a command that nobody claims is NaN
+    assert [each.get('name') for each in tag.find('gpio')] == ['position', 'position']
     found = [each.get('name') for each in tag.findall('joint/command_interface')]
     assert found == ['position', 'velocity', 'effort']
     assert [joint.get('name') for joint in tag.findall('joint')] == [*model.joint_names]
@@ -141,13 +199,49 @@ def launched(monkeypatch, packages=(), **given):
     )
     usual = usual_values() | {'engine': 'mujoco'}
     own = {'actuator': 'servo', 'controllers': '', 'hardware': next(iter(PLUGINS))}
+    own |= {'mode': 'realtime', 'gravity_compensation': 'true'}
     return file['hardware'](usual | own | {'robot': 'planar_3r'} | given)
+
+
+def simulator_of(monkeypatch, **given):
+    """The simulator's parameters in the launch file, and its log lines."""
+    file, found = runpy.run_path(str(ROOT / 'launch' / 'ros2_control.launch.py')), []
+    monkeypatch.setitem(
+        file['hardware'].__globals__, 'arm_nodes', lambda arm, own: found.append(own) or []
+    )
+    own = {'actuator': 'servo', 'controllers': '', 'hardware': next(iter(PLUGINS))}
+    own |= {'mode': 'realtime', 'gravity_compensation': 'true', 'engine': 'mujoco'}
+    actions = file['hardware'](usual_values() | own | {'robot': 'ur5e'} | given)
+    lines = [each for each in actions if isinstance(each, LogInfo)]
+    return found[0], [''.join(part.text for part in line.msg) for line in lines]
+
+
+def test_drives_compensate_gravity_unless_the_argument_says_otherwise(monkeypatch):
+    parameters, lines = simulator_of(monkeypatch)
+    assert parameters['servo_compensation']
+    assert "the drives add the arm's weight (gravity_compensation:=false" in lines[0]
+    parameters, lines = simulator_of(monkeypatch, gravity_compensation='false')
+    assert 'servo_compensation' not in parameters
+    assert not any('weight' in line for line in lines)
+    parameters, _ = simulator_of(monkeypatch, actuator='torque')
+    assert 'servo_compensation' not in parameters
+    assert parameters['effort_convention'] == 'gravity_compensated'
+
+
+def test_in_lockstep_the_control_period_is_that_of_the_manager(monkeypatch):
+    parameters, _ = simulator_of(monkeypatch, mode='lockstep')
+    assert (parameters['control_decimation'], parameters['clock_rate']) == (5, 100.0)
+    assert one_period(500, {}) == {'control_decimation': 1}
+    assert one_period(1000, {'timestep': 0.0005}) == {'control_decimation': 2}
+    for rate, timestep in ((1000, 0.002), (300, 0.002), (333, 0.001)):
+        with pytest.raises(ArmError, match=f'^update_rate is {rate} Hz; in lock-step'):
+            one_period(rate, {'timestep': timestep})
 
 
 def test_the_launch_file_moves_our_topics_and_says_what_is_missing(monkeypatch):
     group, line = launched(monkeypatch)
     remaps = [each for each in group.get_sub_entities() if isinstance(each, SetRemap)]
-    assert len(remaps) == 3
+    assert len(remaps) == 4
     assert f'the arm is on /{STATES} and /{COMMANDS}' in ''.join(part.text for part in line.msg)
     with pytest.raises(ArmError, match=r"^actuator \(ros2_control\) is 'voltage'; allowed: servo"):
         launched(monkeypatch, actuator='voltage')

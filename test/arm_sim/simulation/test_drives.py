@@ -45,6 +45,40 @@ def test_drives_that_know_the_arm_give_every_torque_law_its_full_torque_run(law)
 
 
 @pytest.mark.parametrize('engine', RIGID_BODY_ENGINES)
+def test_servos_that_compensate_gravity_rest_at_their_command(engine):
+    pose = START + 0.4
+    weight = MODEL.gravity_torque(pose)
+    assert np.abs(weight).max() > 1.0
+    for scale, share in ((0.0, -1.0), (1.0, 0.0), (1.05, 0.05)):
+        of_plant = PlantParameters(servo_compensation=scale > 0.0, timestep=1e-3)
+        if scale:
+            of_plant = replace(of_plant, compensation_scale=scale)
+        plant = plant_class(engine)(MODEL, of_plant)
+        plant.reset(pose)
+        for _ in range(5000):
+            plant.step(pose)
+        kp, _ = of_plant.servo_gains(MODEL)
+        np.testing.assert_allclose(
+            plant.q - pose, share * MODEL.gravity_torque(plant.q) / kp, atol=1e-9
+        )
+
+
+def test_velocity_servos_that_compensate_gravity_do_not_sink():
+    plant = plant_class('mujoco')(
+        MODEL, PlantParameters(actuator='velocity', servo_compensation=True, timestep=1e-3)
+    )
+    plant.reset(START + 0.4)
+    for _ in range(1000):
+        plant.step(np.zeros(3))
+    np.testing.assert_allclose(plant.q, START + 0.4, atol=1e-12)
+
+
+def test_compensation_is_for_servos():
+    with pytest.raises(ArmError, match='^servo_compensation is True; .* position or velocity'):
+        plant_class('mujoco')(MODEL, PlantParameters(actuator='torque', servo_compensation=True))
+
+
+@pytest.mark.parametrize('engine', RIGID_BODY_ENGINES)
 def test_so_do_drives_that_compensate_friction_as_well(engine):
     parameters = PlantParameters(actuator='torque', timestep=1e-3)
     both = DriveParameters(effort_convention='gravity_compensated', friction_compensation=True)

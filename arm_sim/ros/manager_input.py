@@ -1,0 +1,32 @@
+"""Input of the simulator from joint_state_broadcaster: the state that a manager has read."""
+
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+
+from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
+from arm_dynamics.checks import ArmError
+from arm_sim.simulation.manager_clock import ManagerClock
+
+TOPIC = '~/read_states'  # the launch file remaps it to the broadcaster's joint_states
+
+
+class ManagerInput:
+    """Gives the clock what joint_state_broadcaster publishes."""
+
+    def __init__(self, node: Node, clock: ManagerClock):
+        """Subscribe."""
+        self._clock = clock
+        self._reader = JointStateReader(clock.simulation.plant.joint_names, FIELDS)
+        node.create_subscription(JointState, TOPIC, self._on_read, QoSProfile(depth=10), raw=True)
+
+    def _on_read(self, raw: bytes) -> None:
+        reader = self._reader
+        try:
+            reader.open(raw)
+            read = [reader.values(name).tobytes() for name in FIELDS]
+        except ArmError:  # joints that are not read yet are NaN
+            if reader.empty:
+                return
+            read = []
+        self._clock.read(reader.time_ns, read)
