@@ -17,8 +17,8 @@ STEP = 2_000_000
 REST = np.zeros(6)
 
 
-def chunk(rng, times):
-    return Goal(NAMES, np.asarray(times), HOME + 0.05 * rng.standard_normal((len(times), 6)))
+def chunk(rng, times, size=0.05):
+    return Goal(NAMES, np.asarray(times), HOME + size * rng.standard_normal((len(times), 6)))
 
 
 def follower(rules=RULES):
@@ -36,11 +36,8 @@ def followed(arm, start_ns, times):
 def test_knot_velocities_are_those_of_scipys_clamped_spline():
     rng = np.random.default_rng(0)
     for m in (2, 3, 10, 60):
-        h, q, v = (
-            rng.uniform(0.02, 0.3, m - 1),
-            rng.standard_normal((m, 6)),
-            rng.standard_normal(6),
-        )
+        h = rng.uniform(0.02, 0.3, m - 1)
+        q, v = rng.standard_normal((m, 6)), rng.standard_normal(6)
         times = np.concatenate([[0.0], np.cumsum(h)])
         spline = CubicSpline(times, q, bc_type=((1, v), (1, REST)))
         np.testing.assert_allclose(knot_velocities(h, q, v), spline(times, 1), atol=1e-9)
@@ -70,7 +67,7 @@ def test_a_second_chunk_goes_on_with_position_and_velocity_of_the_first():
 def test_points_without_times_are_one_policy_period_apart():
     rng = np.random.default_rng(2)
     arm = follower(replace(RULES, policy_frequency=30.0))
-    untimed = chunk(rng, np.zeros(5))
+    untimed = chunk(rng, np.zeros(5), 0.005)
     arm.set_goal(untimed, 0)
     times = np.arange(1, 6) / 30.0
     np.testing.assert_allclose(followed(arm, 0, times)[:, 0], untimed.positions, atol=1e-7)
