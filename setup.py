@@ -1,3 +1,4 @@
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -24,6 +25,7 @@ EXECUTABLES = [
     'comparison_task',
     'tune',
     'tune_pose_hold',
+    'run',
     'compare_controllers',
     'learn',
     'excite',
@@ -52,16 +54,31 @@ def share_files(*folders):
     return list(targets.items())
 
 
+def scripts():
+    """Return the executables of `ros2 run`; a wheel, which is used without ROS, has none."""
+    if 'bdist_wheel' in sys.argv:
+        return []
+    return [f'{name} = arm_sim.executables:{name}' for name in EXECUTABLES]
+
+
+def requirements():
+    """Return the packages of requirements.txt, which `./ws` installs as well."""
+    file = Path(__file__).resolve().with_name('requirements.txt')  # colcon links this file
+    lines = file.read_text().splitlines()
+    return [text for line in lines if (text := line.partition('#')[0].strip())]
+
+
 setup(
     name=package_name,
     version='0.4.0',
     packages=find_packages(include=['arm_*', 'arm_*.*'], exclude=['arm_interfaces*']),
+    package_data={'': ['py.typed', '*.pyi']},
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{package_name}']),
         (f'share/{package_name}', ['package.xml']),
         *share_files('launch', 'config', 'urdf'),
     ],
-    install_requires=['setuptools'],
+    install_requires=requirements(),
     extras_require={
         'test': ['pytest'],  # what colcon test runs
         'dask': ['distributed>=2025.1'],  # --scheduler
@@ -72,13 +89,13 @@ setup(
         'robots': ['example-robot-data', 'robot_descriptions', 'xacro'],  # robot:=
         'view': ['viser>=1.1'],  # view:=true
     },
-    zip_safe=True,
+    zip_safe=False,
     maintainer='The arm_sim developers',
     maintainer_email='arm_sim@users.noreply.github.com',
     description='Robot arms in simulation: dynamics, inverse kinematics, controllers, nodes.',
     license='Apache-2.0',
     entry_points={
-        'console_scripts': [f'{name} = arm_sim.executables:{name}' for name in EXECUTABLES],
+        'console_scripts': scripts(),
         'arm_sim.recorders': ['recorder = arm_sim.recording.ros.recorder:Recorder'],
         'arm_sim.simulator_services': [
             'simulation_interfaces = arm_sim.standards.ros.simulation_services:SimulationServices',

@@ -19,6 +19,7 @@ Descriptions, limits and choices are those of `parameter`.
 import contextlib
 import io
 import re
+import shlex
 import shutil
 import signal
 import sys
@@ -32,7 +33,7 @@ import tyro
 
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.options import REGISTRY, File, Name, RefusedError, UsageError, flags_of
+from arm_sim.options import REGISTRY, File, Name, RefusedError, UsageError, flags_of, words_of
 from arm_sim.progress import interruptible
 
 
@@ -47,6 +48,11 @@ class CommandOptions(Parameters):
 
     command: ClassVar[str] = ''
     rest: ClassVar[str] = ''
+
+    def line(self) -> str:
+        """Return the command line that gives these options, without ROS."""
+        name = type(self).__module__.rpartition('.')[2]
+        return shlex.join(['python', '-m', 'arm_sim', name, *words_of(self)])
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The package's executables: each imports its node only after Ctrl-C ends it without traceback.
 
-`python -m arm_sim.executables NAME ...` runs one where they are not installed.
+`python -m arm_sim NAME ...` runs one where they are not installed.
 """
 
 import atexit
@@ -34,6 +34,7 @@ _MODULES = {
     'comparison_task': 'arm_sim.ros.task_node',
     'tune': 'arm_sim.commands.tune',
     'tune_pose_hold': 'arm_sim.commands.tune_pose_hold',
+    'run': 'arm_sim.commands.run',
     'compare_controllers': 'arm_sim.commands.compare_controllers',
     'learn': 'arm_sim.commands.learn',
     'excite': 'arm_sim.commands.excite',
@@ -48,6 +49,7 @@ _MODULES = {
     'try_robots': 'arm_sim.commands.try_robots',
     'judge': 'arm_sim.commands.judge',
 }
+_OF_ROS = 'rclpy', 'builtin_interfaces', 'control_msgs', 'arm_interfaces'
 # The nodes that one process may run together, as a pattern and in words.
 _OF_AN_ARM = r'simulator|inverse_kinematics|\w+_controller'
 _WORDS = 'simulator, <law>_controller, inverse_kinematics'
@@ -130,5 +132,23 @@ def __getattr__(name: str) -> Callable[[], int]:
     return partial(_run, name, start)
 
 
+def main() -> int:
+    """Run the executable that the first word of the command line names."""
+    name = sys.argv.pop(1) if len(sys.argv) > 1 else ''
+    try:
+        start = __getattr__(name)
+    except AttributeError as error:
+        known = (name for name, module in _MODULES.items() if '.commands.' in module)
+        print(f'{error}; commands: {", ".join(known)}', file=sys.stderr)
+        return 2
+    try:
+        return start()
+    except ModuleNotFoundError as error:
+        if error.name not in _OF_ROS:
+            raise
+        print(f'{name} needs ROS 2; no module {error.name!r} is installed', file=sys.stderr)
+        return 1
+
+
 if __name__ == '__main__':
-    sys.exit(__getattr__(sys.argv.pop(1))())
+    sys.exit(main())

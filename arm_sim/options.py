@@ -1,10 +1,12 @@
 """Options from dataclasses: how `tyro` reads, checks and describes the fields of Parameters."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from types import UnionType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import tyro
+import yaml
 from tyro.constructors import (
     ConstructorRegistry,
     PrimitiveConstructorSpec,
@@ -13,7 +15,7 @@ from tyro.constructors import (
     StructTypeInfo,
 )
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.parameters import Parameters, facts
 
 # Texts that have a name of their own in the help.
@@ -48,6 +50,82 @@ def flags_of(kind: type[Parameters]) -> dict[str, bool]:
         else:
             found[_option(each)] = hints[each.name] is bool
     return found
+
+
+def from_python[P: Parameters](kind: type[P], values: Mapping[str, Any]) -> P:
+    """Return the options with values of a Python call.
+
+    A field of a group is given like any other. A list may be given as a text with commas or as
+    one value, YAML as a mapping.
+
+    Raises:
+        ArmError: an unknown name, or a value that is not allowed.
+    """
+    known = {each.name: hint for _, each, hint in every_field(kind)}
+    for name in values:
+        if name not in known:
+            raise unknown('argument', name, known)
+    return _from_python(kind, values)
+
+
+def words_of(options: Parameters) -> list[str]:
+    """Return the words of the command line that gives these options; defaults are left out."""
+    words, last = [], []
+    for group, each, hint in every_field(type(options)):
+        owner = getattr(options, group) if group else options
+        value = getattr(owner, each.name)
+        usual = each.default_factory() if each.default_factory is not MISSING else each.default
+        if each.name == getattr(options, 'rest', ''):
+            last = list(value)
+        elif value != usual:
+            words += [_option(each)] if hint is bool else [_option(each), _exact(value)]
+    return words + last
+
+
+def every_field(kind: type[Parameters]) -> Iterator[tuple[str, Field, Any]]:
+    """Yield the group (or ''), the field and its type for each option."""
+    hints = get_type_hints(kind)
+    for each in fields(kind):
+        if _is_group(hints[each.name]):
+            yield from ((each.name, own, hint) for _, own, hint in every_field(hints[each.name]))
+        else:
+            yield '', each, hints[each.name]
+
+
+def _from_python(kind: type[Any], values: Mapping[str, Any]) -> Any:
+    hints, found = get_type_hints(kind), {}
+    for each in fields(kind):
+        hint = hints[each.name]
+        if _is_group(hint):
+            found[each.name] = _from_python(hint, values)
+        elif each.name in values:
+            value = values[each.name]
+            if get_origin(hint) is tuple:
+                value = _listed(value, get_args(hint)[0])
+            elif hint is str and isinstance(value, Mapping):
+                value = yaml.safe_dump(value, default_flow_style=True, width=10_000).strip()
+            elif hint is float and isinstance(value, int):
+                value = float(value)
+            allowed = get_args(hint) if isinstance(hint, UnionType) else (get_origin(hint) or hint)
+            if hint is str and hasattr(value, '__fspath__'):
+                value = str(value)
+            if not isinstance(value, allowed):
+                raise ArmError(f'{each.name} is {value!r}; it must be {_KINDS.get(hint, hint)}')
+            found[each.name] = value
+    return kind(**found)
+
+
+def _listed(value: Any, kind: Any) -> tuple[Any, ...]:
+    if isinstance(value, str):
+        value = [part.strip() for part in value.split(',') if part.strip()]
+    return tuple(map(kind, value if isinstance(value, Iterable) else (value,)))
+
+
+def _exact(value: Any) -> str:
+    """Return the text of a value from which the same value is read."""
+    if isinstance(value, tuple):
+        return ','.join(map(_exact, value))
+    return repr(value).removesuffix('.0') if isinstance(value, float) else str(value)
 
 
 @REGISTRY.struct_rule

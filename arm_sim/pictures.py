@@ -3,6 +3,7 @@
 Figures are matplotlib's `Figure`, which opens no window and reads no global settings of a script.
 """
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from arm_sim.output_folder import whole_file
+from arm_sim.progress import display, in_notebook
 
 # What a picture is about, what it is held against, and the rest. Many curves take COLORS in turn.
 BLUE, ORANGE, QUIET = '#1b6ca8', '#d95f02', '0.72'
@@ -22,8 +24,18 @@ COLORS = (
 )  # fmt: skip
 
 TITLE, TEXT, SMALL = 12, 9, 8  # font sizes [pt]
+_DPI = 110
 _LINE_HEIGHT = 1.35  # of a curve's name, in font sizes
 _SHORT = 300.0  # a logarithmic axis from 1 to less than this is short
+
+
+class Picture(Figure):
+    """A figure that a notebook shows."""
+
+    def _repr_png_(self) -> bytes:
+        data = io.BytesIO()
+        self.savefig(data, format='png', dpi=_DPI)
+        return data.getvalue()
 
 
 def new_figure(width: float, height: float, title: str = '', fixed: bool = False) -> Figure:
@@ -31,7 +43,7 @@ def new_figure(width: float, height: float, title: str = '', fixed: bool = False
 
     `fixed`: the caller places the axes, which spares three quarters of the time to draw.
     """
-    figure = Figure(figsize=(width, height), layout=None if fixed else 'constrained')
+    figure = Picture(figsize=(width, height), layout=None if fixed else 'constrained')
     if title:
         figure.suptitle(title, fontsize=TITLE, fontweight='bold')
     return figure
@@ -114,4 +126,13 @@ def warm_up() -> None:
 def save(figure: Figure, path: Path | str) -> None:
     """Write a figure as PNG."""
     with whole_file(path) as file:
-        figure.savefig(file, dpi=110)
+        figure.savefig(file, dpi=_DPI)
+
+
+def show(figure: Figure, path: Path | str) -> None:
+    """Show a figure below the cell of a notebook; elsewhere write it, and print where it is."""
+    if in_notebook():
+        display(figure)
+    else:
+        save(figure, path)
+        print(f'wrote {path}')

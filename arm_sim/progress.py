@@ -1,17 +1,31 @@
-"""Progress of a long command: a bar on a terminal, otherwise a line for each tenth; Ctrl-C."""
+"""Progress of long work: a bar on a terminal or in a notebook, else a line per tenth; Ctrl-C."""
 
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 
+def in_notebook() -> bool:
+    """Return whether this process is the kernel of a notebook."""
+    return 'ipykernel' in sys.modules
+
+
+def display(shown: Any) -> None:
+    """Show an object below the cell of a notebook."""
+    import_module('IPython.display').display(shown)
+
+
 def new_console(stderr: bool = False) -> Console:
     """Return a console as wide as the terminal; 160 characters wide where there is none."""
-    return Console(width=None if sys.stdout.isatty() else 160, highlight=False, stderr=stderr)
+    wide = not (sys.stdout.isatty() or in_notebook())
+    return Console(width=160 if wide else None, highlight=False, stderr=stderr)
 
 
 @contextmanager
@@ -25,6 +39,8 @@ def progress(console: Console, what: str, total: int) -> Iterator[Callable[..., 
         TimeRemainingColumn(),
     )  # fmt: skip
     on_terminal, tenth = console.is_terminal, 0
+    if console.is_jupyter:  # rich's bar there is a widget
+        on_terminal = find_spec('ipywidgets') is not None
     with Progress(*columns, console=console, transient=True, disable=not on_terminal) as bar:
         number = bar.add_task(what, total=total, rate='')
 

@@ -15,6 +15,7 @@ from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import CommandOptions, command
+from arm_sim.commands.call import call
 from arm_sim.commands.jobs import Jobs
 from arm_sim.experiments.compared_laws import compared_class, compared_laws, laws_with
 from arm_sim.experiments.executors import executor
@@ -123,14 +124,29 @@ class Options(CommandOptions):
 def main(options: Options) -> None:
     """Run the command."""
     try:
-        _run(options, new_console())
+        console, folder = new_console(), writable_folder(options.output_dir)
+        report = compared(options, console, folder)
     except KeyboardInterrupt:
         print('compare_controllers: stopped; --resume continues the run', file=sys.stderr)
         raise
+    for listing in report.listings:
+        console.print(listing.terminal())
+    report.write(folder, options.command)
+    files = ', '.join(f'{report.name}.{suffix}' for suffix in ('md', 'json', 'png'))
+    console.print(f'wrote {files} to {folder.resolve()}')
 
 
-def _run(options: Options, console: Console) -> None:
-    """Check the options, run, print and write. Raises ArmError before anything runs."""
+def compared(options: Options, console: Console, folder: Path | None = None) -> Report:
+    """Check the options, run, and return the report.
+
+    Args:
+        options: of the command.
+        console: shows the progress.
+        folder: of files that are written while the command runs; None: none are written.
+
+    Raises:
+        ArmError: before anything runs.
+    """
     over_topics = options.over == 'topics'
     friction = options.friction_velocity
     of_effort = options.sweep in OF_EFFORT or friction != 'measured'
@@ -172,7 +188,8 @@ def _run(options: Options, console: Console) -> None:
         for robot, task, engine, law in product(robots, tasks, engines, laws)
     ]
     kind = 'sweep' if options.sweep else 'monte_carlo' if options.samples else 'comparison'
-    folder = writable_folder(options.output_dir)
+    if folder is None and (options.parquet or options.law_pictures or options.resume):
+        raise ArmError('parquet, law_pictures and resume need output_dir')
     if options.parquet and kind != 'monte_carlo':
         raise ArmError('--parquet needs --samples')
     if options.samples and over_topics:
@@ -185,22 +202,29 @@ def _run(options: Options, console: Console) -> None:
     elif options.tasks == ('all',):
         cases = [case for case in cases if _possible(case)]
     with executor(workers, options.jobs.scheduler) as processes:
-        work = Work(processes, folder / f'{kind}.partial', options.resume)
+        partial = folder / f'{kind}.partial' if folder else None
+        work = Work(processes, partial, options.resume)
         if kind == 'comparison':
             report = _compare(cases, options, folder, console, work)
         elif kind == 'sweep':
             report = _sweep(options, cases[0], laws, console, work)
         else:
             report = _monte_carlo(options, cases[0], laws, folder, console, work)
-    for listing in report.listings:
-        console.print(listing.terminal())
-    report.write(folder, options.command)
-    files = ', '.join(f'{report.name}.{suffix}' for suffix in ('md', 'json', 'png'))
-    console.print(f'wrote {files} to {folder.resolve()}')
+    report.line = options.line()
+    return report
+
+
+compare = call(Options, compared, 'Run the same tasks under several laws.')
+sweep = call(
+    Options, compared, 'Vary one number: the error of each law at each value.', sweep='mass_scale'
+)
+monte_carlo = call(
+    Options, compared, 'Run one task under several laws on arms drawn at random.', samples=100
+)
 
 
 def _compare(
-    cases: list[Experiment], options: Options, folder: Path, console: Console, work: Work
+    cases: list[Experiment], options: Options, folder: Path | None, console: Console, work: Work
 ) -> Report:
     run = RUNNERS[options.over]
     errors = [error for error in options.errors for _ in cases]
@@ -208,7 +232,7 @@ def _compare(
     with progress(console, 'runs', len(cases)) as advance:
         answers = observe_all(cases, progress=advance, record=run, work=work)
     measures, courses = zip(*answers, strict=True)
-    if options.law_pictures:
+    if options.law_pictures and folder:
         for law in dict.fromkeys(case.law for case in cases):
             save(law_figure(law, cases, courses), folder / f'law_{law}.png')
         console.print(f'wrote law_<law>.png to {folder.resolve()}')
@@ -229,12 +253,12 @@ def _monte_carlo(
     options: Options,
     case: Experiment,
     laws: Sequence[str],
-    folder: Path,
+    folder: Path | None,
     console: Console,
     work: Work,
 ) -> Report:
     case, keep = replace(case, seed=options.seed), None
-    if options.parquet:
+    if options.parquet and folder:
         keep = parquet_writer(folder / 'arms', case, laws, options.resume)
     with progress(console, 'arms', options.samples * len(laws)) as advance:
         given = options.samples, options.jobs.workers, advance, work, keep

@@ -3,21 +3,27 @@
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, ClassVar
 
 from rich.console import Console
 from tyro.conf import Positional
 
+from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import share_folder
 from arm_sim.command_line import CommandOptions, command
+from arm_sim.commands.call import call
+from arm_sim.experiments.report import Report
 from arm_sim.judging import report
-from arm_sim.judging.plan import Plan, read_plan
+from arm_sim.judging.law_trials import judge_law
+from arm_sim.judging.plan import read_plan
 from arm_sim.judging.trials import judge_all
 from arm_sim.judging.verdict import Judgement
-from arm_sim.options import File, Folder
+from arm_sim.options import File, Folder, Name
 from arm_sim.output_folder import writable_folder
 from arm_sim.progress import new_console, progress
 
@@ -26,8 +32,9 @@ from arm_sim.progress import new_console, progress
 class Options(CommandOptions):
     """Run a controller on every task, engine and model error of a file, in lock-step.
 
-    The controller is a node in any language that answers joint_states by joint_commands. The exit
-    code is 0 where all limits of the file hold. Table, picture, JSON and JUnit XML are written.
+    The controller is a node in any language that answers joint_states by joint_commands, or with
+    --law a law that runs without ROS. The exit code is 0 where all limits of the file hold.
+    Table, picture, JSON and JUnit XML are written.
     """
 
     rest: ClassVar[str] = 'controller'
@@ -45,6 +52,11 @@ class Options(CommandOptions):
     output_dir: Folder = parameter(
         'judgement', 'folder for table, picture, JSON, JUnit XML and the files of each trial'
     )
+    law: Name = parameter(
+        '', 'law to judge in the loop without ROS, in place of a command: its name, or its '
+        'Python file, which runs',
+    )  # fmt: skip
+    seconds: float = parameter(60.0, 'CPU time of a law for all trials [s]', min=1, max=1e6)
     controller: Positional[Annotated[tuple[str, ...], '[COMMAND ...]']] = parameter(
         (),
         'command that starts the controller, as the last words: my.launch.py [name:=value], '
@@ -65,12 +77,10 @@ def main(options: Options) -> int:
 
 def _run(options: Options) -> int:
     """Judge, print and write; return the exit code."""
-    words = options.controller
-    plan, folder = read_plan(options.limits), writable_folder(options.output_dir)
-    console = new_console()
-    if not words:
+    folder, console = writable_folder(options.output_dir), new_console()
+    if not options.controller and not options.law:
         console.print('judge: no command; waiting for the controller in this ROS_DOMAIN_ID')
-    found = _judgements(options.repeat, plan, words, folder, console)
+    found = _judgements(options, folder, console)
     others = _unlike_the_first(found)
     shown = others[0] if others else found[0]
     console.print(report.listing(shown).terminal())
@@ -82,13 +92,52 @@ def _run(options: Options) -> int:
     return int(not shown.held or bool(others))
 
 
-def _judgements(
-    repeat: int, plan: Plan, words: Sequence[str], folder: Path, console: Console
-) -> list[Judgement]:
+class JudgementReport(Report):
+    """A judgement; `found` has the numbers of each trial.
+
+    Attributes:
+        held: whether all limits hold.
+        share: trials whose limits hold, as a share of all.
+        checksum: of all states and torques; equal for judgements that agree in every bit.
+    """
+
+    def __init__(self, judgement: Judgement, line: str):
+        """Keep the judgement and the command line that repeats it."""
+        rows = [
+            {
+                'task': each.trial.task, 'engine': each.trial.engine,
+                'wrongness': each.trial.wrongness, 'held': each.held, 'reason': each.words,
+                **each.measures,
+            }
+            for each in judgement.verdicts
+        ]  # fmt: skip
+        draw = partial(report.figure, judgement)
+        super().__init__('judgement', [report.listing(judgement)], rows, draw, line, judgement)
+        self.held, self.checksum = judgement.held, judgement.checksum
+        self.share = sum(x.held for x in judgement.verdicts) / len(judgement.plan.trials)
+
+
+def judged(options: Options, console: Console, folder: Path | None = None) -> JudgementReport:
+    """Return the judgement of the options; `folder` gets the files of the trials."""
+    with TemporaryDirectory() as other:
+        (found,) = _judgements(replace(options, repeat=1), folder or Path(other), console)
+    return JudgementReport(found, options.line())
+
+
+judge = call(
+    Options, judged, 'Try a law, or a controller, on all trials of a file of limits.', law=''
+)
+
+
+def _judgements(options: Options, folder: Path, console: Console) -> list[Judgement]:
     """Judge `repeat` times; only once where the first judgement does not hold.
 
     Ctrl-C ends the series; the judgements until then are summed up.
     """
+    repeat, words, law = options.repeat, options.controller, options.law
+    if words and law:
+        raise ArmError('--law is judged without a command; give one of them')
+    plan = read_plan(options.limits)
     count, found = len(plan.trials), list[Judgement]()
     with progress(console, 'trials', count * repeat) as advance:
         for number in range(repeat):
@@ -97,7 +146,10 @@ def _judgements(
                 advance(begun + done)
 
             try:
-                found.append(judge_all(plan, words, folder, tell))
+                if law:
+                    found.append(judge_law(plan, law, folder, options.seconds, tell))
+                else:
+                    found.append(judge_all(plan, words, folder, tell))
             except KeyboardInterrupt:
                 if found:
                     console.print(_agreement(found))

@@ -1,8 +1,11 @@
 """`ros2 run arm_sim margins`: stability margins of a law on an arm along a task, without a run."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
+
+from rich.console import Console
 
 from arm_controllers.discrete_motion import MOTIONS
 from arm_controllers.known_friction import FRICTION_VELOCITIES
@@ -10,7 +13,9 @@ from arm_controllers.laws import law_names
 from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import RobotOptions, command
+from arm_sim.commands.call import call
 from arm_sim.experiments.experiment import Experiment
+from arm_sim.experiments.report import Report
 from arm_sim.loop.report import write_json
 from arm_sim.options import Folder, Name
 from arm_sim.output_folder import writable_folder
@@ -23,7 +28,7 @@ from arm_sim.tasks import task_names
 from arm_sim.tuning.agreement import agreement_of
 from arm_sim.tuning.contact import contact_limits
 from arm_sim.tuning.contact_report import limits_figure, limits_listing
-from arm_sim.tuning.margins import margins_of
+from arm_sim.tuning.margins import Margins, margins_of
 from arm_sim.tuning.margins_report import facts, listing, margins_figure
 
 
@@ -84,29 +89,67 @@ class Options(RobotOptions):
 @command(Options)
 def main(options: Options) -> int:
     """Run the command; 0 where the loop is stable."""
-    one_of('--task', options.task, task_names())
     folder, console = writable_folder(options.output_dir), new_console()
+    report = linearised(options, console)
+    for each in report.listings:
+        console.print(each.terminal())
+    if report.note:
+        console.print(report.note)
+    write_json(folder / f'{report.name}.json', report.facts)
+    save(report.figure, folder / f'{report.name}.png')
+    console.print(f'{report.name}.json and {report.name}.png are in {folder}')
+    return 0 if report.stable else 1
+
+
+class MarginsReport(Report):
+    """The margins of a law, or the stiffest surfaces that it tolerates.
+
+    Attributes:
+        facts: all numbers, for a file.
+        note: how drawn arms agree with the prediction; '' without them.
+        found: the Margins, or the limits in contact.
+    """
+
+    facts: dict[str, Any]
+    note = ''
+
+    @property
+    def stable(self) -> bool:
+        """Whether the loop is stable; True for limits in contact."""
+        return not isinstance(self.found, Margins) or self.found.margin >= 0.0
+
+
+def linearised(options: Options, console: Console, folder: Path | None = None) -> MarginsReport:
+    """Return the report of the options."""
+    one_of('--task', options.task, task_names())
     position, velocity = options.noise
     if options.contact[1]:
-        return _in_contact(options, folder, console)
+        return _in_contact(options)
     drives = DriveParameters(command_delay=options.delay)
     sensors = SensorParameters(position_noise=position, velocity_noise=velocity)
     experiment = _experiment(options, options.law, drives=drives, sensors=sensors)
-    margins = margins_of(experiment)
-    console.print(listing(margins).terminal())
+    found = margins_of(experiment)
     agreement = agreement_of(experiment, options.samples) if options.samples else None
+    numbers = facts(found, agreement)
+    row = {name: value for name, value in numbers.items() if not isinstance(value, list | dict)}
+    draw = partial(margins_figure, found, agreement)
+    report = MarginsReport('margins', [listing(found)], [row], draw, options.line(), found)
+    report.facts = numbers
     if agreement is not None:
         unstable, predicted = (
             int(each.sum()) for each in (agreement.unstable, agreement.margins < 0)
         )
-        console.print(
-            f'{options.samples} drawn arms, up to {margins.delay} periods of delay: {unstable} '
+        report.note = (
+            f'{options.samples} drawn arms, up to {found.delay} periods of delay: {unstable} '
             f'unstable, {predicted} predicted; {agreement.share:.1%} as predicted'
         )
-    write_json(folder / 'margins.json', facts(margins, agreement))
-    save(margins_figure(margins, agreement), folder / 'margins.png')
-    console.print(f'margins.json and margins.png are in {folder}')
-    return 0 if margins.margin >= 0.0 else 1
+    return report
+
+
+margins = call(
+    Options, linearised, 'Linearise the loop along a task: how much delay and error it tolerates.',
+    law='computed_torque',
+)  # fmt: skip
 
 
 def _experiment(options: Options, law: str, **others: Any) -> Experiment:
@@ -119,8 +162,8 @@ def _experiment(options: Options, law: str, **others: Any) -> Experiment:
     )  # fmt: skip
 
 
-def _in_contact(options: Options, folder: Path, console: Any) -> int:
-    """Report up to which stiffness each law is stable in contact; 0."""
+def _in_contact(options: Options) -> MarginsReport:
+    """Return up to which stiffness each law is stable in contact."""
     low, high = options.contact
     if not 0.0 < low < high:
         raise ArmError(f'--contact is {low:g},{high:g}; it must be two increasing stiffnesses')
@@ -128,9 +171,8 @@ def _in_contact(options: Options, folder: Path, console: Any) -> int:
     for law in options.law.split(','):
         delays = range(options.delay + 1)
         limits += contact_limits(_experiment(options, law), low, high, delays, options.simulate)
-    console.print(limits_listing(limits, low, high).terminal())
     numbers = [each._asdict() | {'predicted': min(each.predicted, high)} for each in limits]
-    write_json(folder / 'contact.json', {'contact': options.contact, 'limits': numbers})
-    save(limits_figure(limits, low, high), folder / 'contact.png')
-    console.print(f'contact.json and contact.png are in {folder}')
-    return 0
+    draw, tables = partial(limits_figure, limits, low, high), [limits_listing(limits, low, high)]
+    report = MarginsReport('contact', tables, numbers, draw, options.line(), limits)
+    report.facts = {'contact': options.contact, 'limits': numbers}
+    return report

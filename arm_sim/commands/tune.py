@@ -4,6 +4,7 @@ import sys
 import time
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +14,17 @@ from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import RobotOptions, command
+from arm_sim.commands.call import call
 from arm_sim.commands.jobs import Jobs
 from arm_sim.experiments.experiment import Experiment, check_tunable
+from arm_sim.experiments.report import Report
 from arm_sim.options import Folder, Name
 from arm_sim.output_folder import writable_folder
 from arm_sim.progress import new_console, progress
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 from arm_sim.tasks import task_names
 from arm_sim.tuning.gains import FREQUENCIES, GainSpace
-from arm_sim.tuning.report import Tuned
+from arm_sim.tuning.report import Tuned, tuning_figure
 from arm_sim.tuning.search import Effort, Margins, search, validate
 from arm_sim.tuning.survey import Surveyed, believed, survey_listing, tunable_laws
 
@@ -56,10 +59,10 @@ def main(options: Options) -> int:
     if not every:
         law_class(options.law)
     folder, console = writable_folder(options.output_dir), new_console()
-    with options.jobs.executor() as work:
-        if every:
+    if every:
+        with options.jobs.executor() as work:
             return _tune_all(options, work, folder, console)
-        tuned = _tune(options, options.law, work, console)
+    tuned: Tuned = tuned_law(options, console).found
     console.print(tuned.listing().terminal())
     for name in tuned.names:
         values = np.ravel(getattr(tuned.found.parameters, name))
@@ -68,6 +71,23 @@ def main(options: Options) -> int:
     if not tuned.holds:
         print('tune: a fresh arm is unstable: no parameter file is written', file=sys.stderr)
     return 0 if tuned.holds else 1
+
+
+def tuned_law(options: Options, console: Console, folder: Path | None = None) -> Report:
+    """Return the report of the gains of one law; `found` is `Tuned`."""
+    if options.law == 'all':
+        raise ArmError("law is 'all'; allowed: one law, the command tunes all")
+    with options.jobs.executor() as work:
+        tuned = _tune(options, options.law, work, console)
+    gains = {name: getattr(tuned.found.parameters, name) for name in tuned.names}
+    name, draw = f'tune_{options.law}', partial(tuning_figure, tuned)
+    return Report(name, [tuned.listing()], [gains], draw, options.line(), tuned)
+
+
+tune = call(
+    Options, tuned_law, 'Find gains of a law for arms that differ from its model; see `found`.',
+    law='computed_torque',
+)  # fmt: skip
 
 
 def _experiment(options: Options, law: str) -> Experiment:

@@ -15,7 +15,7 @@ from arm_controllers.drive_convention import DriveConvention
 from arm_controllers.gripper import GripperLaw, GripperParameters, gains_of_arm
 from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.known_friction import FRICTION_VELOCITIES
-from arm_controllers.laws import Law, law_class
+from arm_controllers.laws import Law, law_class, law_of_file
 from arm_controllers.laws.pd import PD
 from arm_controllers.parameter_values import read_fields, ros_values
 from arm_dynamics.actuators import ACTUATORS
@@ -47,7 +47,8 @@ class Experiment(Parameters):
 
     Attributes:
         robot, task, engine: by name.
-        law: by name; `servo:discrete` and `policy:file.onnx` also set its `Law.variant`.
+        law: by name; `servo:discrete` and `policy:file.onnx` also set its `Law.variant`; or the
+            path of a law's Python file, which runs.
         config: parameter file on top of the robot's own.
         feedforward: level of a servo law; empty: its default.
         actuator: drive of the arm under a controller that is no law of this package, 'external';
@@ -180,7 +181,15 @@ class LoadedExperiment:
     def law_class(self) -> Any:
         """The class of the law. Raises ArmError: no such law, or it has no design."""
         e, (name, _) = self.experiment, self._own_law
-        return compared_class(name) if e.natural_frequency else law_class(name)
+        if not name.endswith('.py'):
+            return compared_class(name) if e.natural_frequency else law_class(name)
+        law = law_of_file(name)
+        if e.natural_frequency and not law.designed:
+            raise ArmError(
+                f'law {name!r} has no `designed`; run it with natural_frequency 0: the defaults '
+                'of its parameters'
+            )
+        return law
 
     @cached_property
     def law_parameters(self) -> Any:
@@ -201,7 +210,8 @@ class LoadedExperiment:
         if law.of_file:
             return law.Parameters(**level)
         design = law.designed(arm, start, e.natural_frequency, 1.0)
-        return replace(design, **compared_laws()[name][1], **level)
+        _, named = compared_laws().get(name, ('', {}))  # a law of a file is not among them
+        return replace(design, **named, **level)
 
     @cached_property
     def arm(self) -> RobotModel:
@@ -312,9 +322,11 @@ class LoadedExperiment:
         plant.drives_know(arm)
         return plant, later
 
-    def run(self) -> Record:
-        """Return the record of a run in the loop."""
-        return self.task.run(self.law(), *self.plants())
+    def run(self, model_error: ModelError | None = None) -> Record:
+        """Return the record of a run in the loop; `model_error` is that of the law's model."""
+        wrong = model_error not in (None, ModelError())
+        model = with_error(self._arm, model_error or ModelError()) if wrong else None
+        return self.task.run(self.law(model), *self.plants())
 
     def track(self, record: Record) -> Tracking:
         """Return the errors of a run over time."""

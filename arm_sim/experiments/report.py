@@ -1,22 +1,25 @@
 """Results of a comparison: tables for people, a file for machines, a picture."""
 
+import html
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from matplotlib.figure import Figure
 from rich.markup import escape
 from rich.table import Table
 
+from arm_dynamics.checks import ArmError
 from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.figures import comparison_figure, monte_carlo_figure, sweep_figure
 from arm_sim.experiments.spreads import Spread
 from arm_sim.experiments.sweeps import Sweep
 from arm_sim.loop.measures import OF_FORCE, Measure, Measures, all_measures, heading_of
 from arm_sim.loop.report import write_json
 from arm_sim.output_folder import whole_file
-from arm_sim.pictures import save
+from arm_sim.progress import new_console
 from arm_sim.tasks import task_class
 
 _WITH_FORCE = 'tracking_rms_mm', 'peak_torque_nm', 'chatter_nm'  # in tables of contact tasks
@@ -48,6 +51,39 @@ class Listing(NamedTuple):
         with whole_file(path) as file:
             file.write(f'Made by `{command}`.\n\n{text}'.encode())
 
+    def text(self) -> str:
+        """Return the table as plain text."""
+        rows = [self.headings, *self.rows]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        places = list(zip(widths, self._is_text(), strict=True))
+        lines = (
+            '  '.join(
+                cell.ljust(width) if text else cell.rjust(width)
+                for cell, (width, text) in zip(row, places, strict=True)
+            ).rstrip()
+            for row in rows
+        )
+        return '\n'.join([self.title, *lines])
+
+    def html(self) -> str:
+        """Return the table for a notebook."""
+        sides = ['left' if text else 'right' for text in self._is_text()]
+
+        def line(row: Sequence[str], kind: str, style: str = '') -> str:
+            cells = zip(row, sides, strict=True)
+            inner = ''.join(
+                f'<{kind} style="text-align:{side};{style}">{html.escape(cell)}</{kind}>'
+                for cell, side in cells
+            )
+            return f'<tr>{inner}</tr>'
+
+        styles = dict.fromkeys(self.best, 'font-weight:bold')
+        styles |= dict.fromkeys(self.bad, 'color:#c00')
+        body = ''.join(line(row, 'td', styles.get(i, '')) for i, row in enumerate(self.rows))
+        head = line(self.headings, 'th') if any(self.headings) else ''
+        title = html.escape(self.title)
+        return f'<table><caption>{title}</caption>{head}{body}</table>'
+
     def terminal(self) -> Table:
         """Return the table for the terminal."""
         table = Table(title=escape(self.title), title_justify='left')
@@ -61,20 +97,84 @@ class Listing(NamedTuple):
         return table
 
 
-class Report(NamedTuple):
-    """All results."""
+@dataclass(repr=False)
+class Report:
+    """All results of an experiment.
 
-    name: str  # of the files
+    Attributes:
+        name: of the files.
+        listings: the tables.
+        rows: the same as plain numbers.
+        draw: returns the picture.
+        line: command line that gives the same results.
+        found: what the tables show.
+    """
+
+    name: str
     listings: Sequence[Listing]
-    rows: Sequence[dict]  # plain numbers
-    figure: Figure
+    rows: Sequence[Mapping[str, Any]]
+    draw: Callable[[], Any]
+    line: str = ''
+    found: Any = None
+
+    def command(self) -> str:
+        """Return the command line that gives the same results."""
+        return self.line
+
+    def table(self) -> None:
+        """Print the tables."""
+        for listing in self.listings:
+            new_console().print(listing.terminal())
+
+    def plot(self, file: Path | str = '') -> None:
+        """Show the picture: in a notebook below the cell, else in a file, `name`.png."""
+        from arm_sim.pictures import show
+
+        show(self.figure, file or f'{self.name}.png')
+
+    @cached_property
+    def figure(self) -> Any:
+        """The picture, a matplotlib Figure."""
+        return self.draw()
+
+    def frame(self) -> Any:
+        """Return the numbers as a pandas DataFrame, one row per row of the tables.
+
+        Raises:
+            ArmError: pandas is not installed.
+        """
+        return data_frame([dict(row) for row in self.rows])
+
+    def __repr__(self) -> str:
+        tables = '\n'.join(listing.text() for listing in self.listings)
+        return f'{tables}\n{self.line}'
+
+    def _repr_html_(self) -> str:
+        return '\n'.join(listing.html() for listing in self.listings)
 
     def write(self, folder: Path, command: str) -> None:
         """Write the files; `command` is what makes them."""
         first, *others = self.listings
         first.write(folder / f'{self.name}.md', command, *others)
         write_json(folder / f'{self.name}.json', {'command': command, 'rows': self.rows})
+        from arm_sim.pictures import save
+
         save(self.figure, folder / f'{self.name}.png')
+
+
+def _drawn(name: str, *given: Any) -> Any:
+    """Return a picture; Matplotlib is loaded for the first one."""
+    from arm_sim.experiments import figures
+
+    return getattr(figures, name)(*given)
+
+
+def data_frame(data: Any) -> Any:
+    """Return a pandas DataFrame; raise ArmError where pandas is not installed."""
+    try:
+        return import_module('pandas').DataFrame(data)
+    except ImportError:
+        raise ArmError('a DataFrame needs pandas: pip install pandas') from None
 
 
 def comparison_report(
@@ -96,7 +196,9 @@ def comparison_report(
         for case, row, error in zip(cases, measures, errors, strict=True)
     ]
     listings = [_comparison(title, group) for title, group in found.items()]
-    return Report('comparison', listings, rows, comparison_figure(cases, measures, errors))
+    return Report(
+        'comparison', listings, rows, partial(_drawn, 'comparison_figure', cases, measures, errors)
+    )
 
 
 def _comparison(title: str, group: Iterable[tuple[Experiment, Measures]]) -> Listing:
@@ -144,7 +246,8 @@ def sweep_report(sweep: Sweep, case: Experiment) -> Report:
     ]
     unit = heading_of(sweep.measure).removeprefix('force ')
     listing = Listing(f'{title}, {unit}', headings, texts)
-    return Report(f'sweep_{sweep.parameter}', [listing], rows, sweep_figure(sweep, title))
+    draw = partial(_drawn, 'sweep_figure', sweep, title)
+    return Report(f'sweep_{sweep.parameter}', [listing], rows, draw)
 
 
 def monte_carlo_report(spreads: Sequence[Spread], case: Experiment) -> Report:
@@ -173,5 +276,5 @@ def monte_carlo_report(spreads: Sequence[Spread], case: Experiment) -> Report:
         | spread.row()
         for spread in spreads
     ]
-    figure = monte_carlo_figure(spreads, title)
-    return Report('monte_carlo', [Listing(title, headings, texts)], rows, figure)
+    draw = partial(_drawn, 'monte_carlo_figure', spreads, title)
+    return Report('monte_carlo', [Listing(title, headings, texts)], rows, draw)

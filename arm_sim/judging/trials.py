@@ -80,12 +80,30 @@ def judge_all(
         ArmError: the words are no command.
     """
     command = controller_command(words) if words else []
+
+    def tried(trial: Trial) -> tuple[Record, list[Check]]:
+        own = writable_folder(str(folder / trial.name.replace(', ', '_')))
+        return _run(plan, trial, command, own)
+
+    typed = shlex.join(words) if len(words) > 1 else ''.join(words)
+    return judgement(plan, typed, tried, advance)
+
+
+def judgement(
+    plan: Plan,
+    name: str,
+    tried: Callable[[Trial], tuple[Record, list[Check]]],
+    advance: Callable[[int], None] = lambda done: None,
+) -> Judgement:
+    """Return the judgement of a controller, called `name`, from all trials.
+
+    `tried` returns a trial's record and the task's own limits, or raises ArmError.
+    """
     found: list[Verdict] = []
     for trial in plan.trials:
         begin = time.monotonic()
-        own = writable_folder(str(folder / trial.name.replace(', ', '_')))
         try:
-            record, limits = _run(plan, trial, command, own)
+            record, limits = tried(trial)
         except ArmError as error:
             found.append(Verdict(trial, time.monotonic() - begin, reason=str(error)))
             if len(found) == 1:  # nothing else would do better
@@ -94,8 +112,7 @@ def judge_all(
             seconds = time.monotonic() - begin
             found.append(_verdict(trial, seconds, record, limits))
         advance(len(found))
-    typed = shlex.join(words) if len(words) > 1 else ''.join(words)
-    return Judgement(plan, typed, tuple(found))
+    return Judgement(plan, name, tuple(found))
 
 
 def _verdict(trial: Trial, seconds: float, record: Record, of_task: Sequence[Check]) -> Verdict:

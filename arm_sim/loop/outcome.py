@@ -24,17 +24,23 @@ def outcome(task: Any, run: Any) -> tuple[dict[str, Any], Sequence[Check]]:
 
 def print_outcome(task: Any, report: Mapping[str, Any], checks: Sequence[Check]) -> None:
     """Print the table of a run, and whether its limits held."""
-    rate = f'{report["steps"]} cycles at {report["cycles_per_second"]:.0f} per second'
-    slow: tuple[str, ...] = ()
+    rate = slow = ''
+    if 'cycles_per_second' in report:  # a run over topics
+        rate = f'{report["steps"]} cycles at {report["cycles_per_second"]:.0f} per second'
     if report['mode'] == 'realtime':
         late, skipped = report['late_ticks'], report['skipped_periods']
         rate += f', {late} late ticks, {skipped} skipped periods'
         if skipped and all_held(checks) is False:
-            slow = (f'the machine was too slow for real time: {TOO_SLOW_HELP}',)
-    passes = ', '.join(f'{each["rms"]:.3g}' for each in report['passes_mm'])
-    many = len(report['passes_mm']) > 1
+            slow = f'the machine was too slow for real time: {TOO_SLOW_HELP}'
+    repeated = report.get('passes_mm', ())
+    passes = ', '.join(f'{each["rms"]:.3g}' for each in repeated)
+    many = len(repeated) > 1
     learnt = (f'tracking error by pass [mm RMS]: {passes}',) * many
-    notes = (*learnt, rate, *slow, f'SHA-256 of the joint data: {report["checksum"][:16]}...')
+    notes = (
+        *learnt,
+        *filter(None, (rate, slow)),
+        f'SHA-256 of the joint data: {report["checksum"][:16]}...',
+    )
     notes = (*(f'fault: {each}' for each in report.get('faults', ())), *notes)
     title = f'{report["task"]}: {title_of(report)}, {report["duration_s"]:g} s'
     print_report(title, task.columns, task.rows(report), notes, checks)

@@ -1,7 +1,7 @@
 """Panels and pictures of a run: errors of the tip and of the joints over time, torques."""
 
 from collections.abc import Mapping, Sequence
-from itertools import cycle
+from itertools import cycle, product
 from typing import Any
 
 import numpy as np
@@ -112,9 +112,16 @@ def tracking_figure(
 
 
 def joints_figure(
-    record: Record, tracking: Tracking, report: Mapping[str, Any], model: RobotModel
+    record: Record,
+    tracking: Tracking,
+    report: Mapping[str, Any],
+    model: RobotModel,
+    events: Sequence[float] = (),
 ) -> Figure:
-    """Return the picture of joints: a row per joint, position and error, each on its own scale."""
+    """Return the picture of joints: a row per joint, position and error, each on its own scale.
+
+    The error is reference minus position; dashed lines are at the times of `events` [s].
+    """
     n, t = model.nv, record.t
     figure = new_figure(11.0, 1.2 + 1.15 * n, f'{report["task"]}: {title_of(report)}')
     axes = figure.subplots(n, 2, sharex=True, squeeze=False)
@@ -126,6 +133,8 @@ def joints_figure(
         right.axhline(0.0, color='0.6', lw=0.8)
         right.plot(t, error, color=ORANGE, lw=1.2)
         right.margins(y=0.15)
+        for event, axis in product(events, (left, right)):
+            axis.axvline(event, color='0.5', lw=0.8, ls='--')
         style(left)
         style(right)
         name = model.joint_names[joint].removesuffix('_joint')
@@ -134,7 +143,7 @@ def joints_figure(
         right.text(
             1.01, 0.5, note, va='center', fontsize=SMALL, color=ORANGE, transform=right.transAxes
         )
-    titles = 'position [rad | m], on its reference (grey)', 'error [mrad | mm]'
+    titles = 'position [rad | m], on its reference (grey)', 'reference - position [mrad | mm]'
     for axis, title in zip(axes[0], titles, strict=True):
         axis.set_title(title, fontsize=TEXT + 1)
     for axis in axes[-1]:

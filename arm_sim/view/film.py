@@ -1,14 +1,20 @@
 """A film of an arm's motion: the path of its tip in colours of its error, and the reference."""
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import mujoco
 import numpy as np
+from rich.console import Console
 
 from arm_dynamics.checks import Array
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
+from arm_sim.progress import progress
 from arm_sim.view.camera import FIELD_OF_VIEW, View, camera_for
 from arm_sim.view.caption import Caption
 from arm_sim.view.error_scale import ErrorScale
+from arm_sim.view.film_files import KINDS, check_file, write_gif, write_mp4, write_png
 from arm_sim.view.offscreen import Offscreen, Picture
 from arm_sim.view.recorded_motion import RecordedMotion, TimedSegments, timed_segments
 from arm_sim.view.scene import Scene
@@ -102,6 +108,39 @@ class Film:
     def close(self) -> None:
         """Release OpenGL."""
         self._offscreen.close()
+
+
+def film_times(path: Path, begin: float, end: float, speed: float) -> Array:
+    """Return the times [s] of the pictures of a file: from begin to end; of a PNG the end.
+
+    Raises:
+        ArmError: a kind of file that cannot be written, or too many pictures for it.
+    """
+    check_file(path, 0)
+    rate = KINDS[path.suffix.lower()]
+    count = max(2, round((end - begin) / speed * rate) + 1) if rate else 1
+    check_file(path, count)
+    return np.linspace(begin, end, count) if rate else np.array([end])
+
+
+def write_film(path: Path, film: Film, size: tuple[int, int], console: Console) -> None:
+    """Draw the pictures, and write them as the file's name says; show the progress."""
+    kind, count = path.suffix.lower(), len(film.times)
+    if kind == '.png':
+        write_png(path, film.picture(0))
+        return
+    with progress(console, 'render', count) as tell:
+
+        def pictures() -> Iterator[Picture]:
+            for k in range(count):
+                yield film.picture(k)
+                tell(k + 1)
+
+        if kind == '.mp4':
+            write_mp4(path, pictures(), size)
+        else:
+            some = [film.picture(k) for k in (0, count // 2, count - 1)]
+            write_gif(path, pictures(), some, ErrorScale.palette)
 
 
 def _light(model: mujoco.MjModel, extent: float) -> None:

@@ -1,6 +1,5 @@
 """`ros2 run arm_sim render FILE`: a picture or a film of what was recorded."""
 
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import MISSING, dataclass, replace
 from operator import itemgetter
@@ -22,21 +21,15 @@ from arm_dynamics.robots import RobotArgument, find_urdf, robot_names
 from arm_sim.command_line import CommandOptions, command
 from arm_sim.loop.report import law_of
 from arm_sim.options import File
-from arm_sim.progress import progress
 from arm_sim.recording.ros.recorded_run import RecordedRun
 from arm_sim.ros.object_messages import shapes_of
 from arm_sim.view.camera import View
-from arm_sim.view.error_scale import ErrorScale
-from arm_sim.view.film import Film
+from arm_sim.view.film import Film, film_times, write_film
 from arm_sim.view.film_files import (
     KINDS,
     check_file,
     usual_speed,
-    write_gif,
-    write_mp4,
-    write_png,
 )
-from arm_sim.view.offscreen import Picture
 from arm_sim.view.recorded_motion import RecordedMotion
 from arm_sim.view.shown_objects import RecordedObjects
 
@@ -151,49 +144,26 @@ def main(options: Options) -> None:
     """Run the command."""
     size, view = _size(options.size), _view(options.camera, options.orbit)
     output = Path(options.output)
-    check_file(output, 0)
+    check_file(output, 0)  # before the recording is read
     recording = RecordedRun.load(options.file)
     model, surroundings = recorded_arm(recording)
     motion = recorded_motion(recording, model)
     begin, end = span(recording, motion, options.begin, options.end)
     motion = motion.between(begin, end)
-    rate = KINDS[output.suffix.lower()]
     speed = options.speed or usual_speed(output, end - begin)
     view = replace(view, orbit=view.orbit / speed, zoom=options.zoom)
-    count = max(2, round((end - begin) / speed * rate) + 1) if rate else 1
-    check_file(output, count)
-    times = np.linspace(begin, end, count) if rate else np.array([end])
+    times = film_times(output, begin, end, speed)
     title = title_of(recording, model)
     of_objects = sorted(recording.objects, key=itemgetter(0))
     objects = RecordedObjects(
         [time_ns * 1e-9 for time_ns, _ in of_objects], [shapes_of(raw) for _, raw in of_objects]
     )
     with closing(Film(model, surroundings, motion, times, view, size, title, objects)) as film:
-        _write(output, film, size)
-    summary = f'{count} picture{"s" if count > 1 else ""}'
+        write_film(output, film, size, Console())
+    summary = f'{len(times)} picture{"s" if len(times) > 1 else ""}'
     if options.speed is None and speed > 1:
         summary += f' at --speed {speed}'
     print(f'{output}: {summary}, {output.stat().st_size / 1e6:.2f} MB')
-
-
-def _write(output: Path, film: Film, size: tuple[int, int]) -> None:
-    """Draw the pictures, and write them as the file's name says."""
-    kind, count = output.suffix.lower(), len(film.times)
-    if kind == '.png':
-        write_png(output, film.picture(0))
-        return
-    with progress(Console(), 'render', count) as show:
-
-        def pictures() -> Iterator[Picture]:
-            for k in range(count):
-                yield film.picture(k)
-                show(k + 1)
-
-        if kind == '.mp4':
-            write_mp4(output, pictures(), size)
-        else:
-            some = [film.picture(k) for k in (0, count // 2, count - 1)]
-            write_gif(output, pictures(), some, ErrorScale.palette)
 
 
 def _size(text: str) -> tuple[int, int]:

@@ -1,0 +1,275 @@
+"""`python -m arm_sim run`: one experiment in the loop, without ROS."""
+
+from base64 import b64encode
+from contextlib import closing
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from arm_controllers.discrete_motion import MOTIONS
+from arm_controllers.known_friction import FRICTION_VELOCITIES
+from arm_controllers.parameter_file import yaml_value
+from arm_controllers.parameter_values import read_fields
+from arm_dynamics.checks import ArmError, unknown
+from arm_dynamics.clearance import Surroundings
+from arm_dynamics.parameters import facts, parameter
+from arm_dynamics.robots import RobotArgument
+from arm_sim.command_line import RobotOptions, command
+from arm_sim.commands.call import call
+from arm_sim.experiments.experiment import LoadedExperiment
+from arm_sim.experiments.over_topics import experiment_of
+from arm_sim.experiments.report import Listing, Report, data_frame
+from arm_sim.loop.measures import track
+from arm_sim.loop.outcome import outcome, print_outcome, write_outcome
+from arm_sim.loop.report import title_of
+from arm_sim.options import Folder, Name
+from arm_sim.output_folder import writable_folder
+from arm_sim.progress import display, in_notebook, new_console
+from arm_sim.robot import Robot, model_error_of
+from arm_sim.simulation.drives import DriveParameters
+from arm_sim.simulation.joints import JointParameters
+from arm_sim.simulation.object_shapes import ShapePoses
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES
+from arm_sim.simulation.sensors import SensorParameters
+from arm_sim.tasks import Run as TaskRun
+from arm_sim.tasks import task_names
+
+_PARTS = {'drives': DriveParameters, 'joints': JointParameters, 'sensors': SensorParameters}
+
+
+@dataclass(frozen=True)
+class Options(RobotOptions):
+    """Run one task under one law in the loop, without ROS, and measure it.
+
+    The arguments are those of task.launch.py. The exit code is 0 if the limits of the task hold.
+    """
+
+    task: Name = parameter('sinusoid', f'task, one of {", ".join(task_names())}')
+    law: Name = parameter('computed_torque', 'control law, as compare_controllers names it')
+    engine: str = parameter('mujoco', 'physics engine of the arm', one_of=RIGID_BODY_ENGINES)
+    natural_frequency: float = parameter(
+        20.0, "design frequency of the law [rad/s]; 0: gains of the robot's files", min=0, max=1e4
+    )
+    timestep: float = parameter(
+        1e-3, "integration step and control period [s]; 0: simulator of the robot's files",
+        min=0, max=0.1,
+    )  # fmt: skip
+    frequency: float = parameter(
+        0.0, "frequency of the task sinusoid [Hz]; 0: that of the robot's files", min=0, max=100
+    )
+    reference_motion: str = parameter(
+        '', "motion of the reference; empty: as the gains' source says", one_of=('', *MOTIONS)
+    )
+    friction_velocity: str = parameter(
+        '', "velocity of the friction torque; empty: as the gains' source says",
+        one_of=('', *FRICTION_VELOCITIES),
+    )  # fmt: skip
+    parameters: str = parameter('{}', 'parameters of the task, such as {cycles: 3}')
+    plant_error: str = parameter('{}', 'error of the arm, such as {payload: 2.0}')
+    model_error: str = parameter('{}', "error of the law's model, such as {mass_scale: [1.05]}")
+    drives: str = parameter('{}', 'parameters of the drives, such as {command_delay: 2}')
+    joints: str = parameter('{}', 'parameters of the joints, such as {joint_stiffness: [1e4]}')
+    sensors: str = parameter('{}', 'parameters of the sensors, such as {position_noise: 1e-5}')
+    faults: str = parameter('', 'faults of drives and sensors while the arm runs')
+    scene: str = parameter('', 'objects around the arm: a shipped scene, a YAML file or an MJCF')
+    output_dir: Folder = parameter('run', 'folder for report, picture and record')
+
+
+class _Film:
+    """A film as a notebook shows it."""
+
+    def __init__(self, path: Path):
+        self._path = path
+
+    def _repr_html_(self) -> str:
+        kind = 'video/mp4' if self._path.suffix == '.mp4' else f'image/{self._path.suffix[1:]}'
+        data = f'data:{kind};base64,{b64encode(self._path.read_bytes()).decode()}'
+        video = f'<video controls autoplay loop src="{data}"></video>'
+        return video if 'video' in kind else f'<img src="{data}">'
+
+
+class Run(Report):
+    """A run in the loop.
+
+    Attributes:
+        record: times, states, references and torques, an array each with a row per period.
+        tracking: errors of the tip and of the joints over time.
+        measures: the numbers of the run by name, each also an attribute.
+        loaded: what was run, with its robot and task.
+        checks: the limits of the task.
+    """
+
+    def __init__(self, loaded: LoadedExperiment, options: Options):
+        """Run the experiment with the model error of the options."""
+        self.loaded, robot, task = loaded, loaded.robot, loaded.task
+        error = model_error_of(options.model_error, 'model_error', robot.model)
+        self.record = loaded.run(error)
+        self.tracking = track(robot.model, self.record)
+        self.measures = task.measure(self.record, self.tracking)
+        run = TaskRun(self.record, self.tracking, self._facts())
+        self._report, self.checks = outcome(task, run)
+        rows, texts = task.rows(self._report), [x for x in task.columns if x == 'where']
+        listing = Listing(self._title(), task.columns, rows, texts=texts)
+        line = options.line()
+        draw = partial(task.draw, run, self._report)
+        super().__init__(loaded.experiment.task, [listing], [dict(self.measures)], draw, line, run)
+
+    def _facts(self) -> dict[str, Any]:
+        e = self.loaded.experiment
+        design = (
+            f'{e.law}, designed for {e.natural_frequency:g} rad/s' if e.natural_frequency else ''
+        )
+        return {
+            'robot': RobotArgument.of(e.robot).label, 'engine': e.engine, 'mode': 'lockstep',
+            'feedforward': design or e.feedforward, 'task': e.task, 'controller': e.law,
+        }  # fmt: skip
+
+    def _title(self) -> str:
+        facts = self._report
+        return f'{facts["task"]}: {title_of(facts)}, {facts["duration_s"]:g} s'
+
+    @property
+    def held(self) -> bool:
+        """Whether the run is complete and all limits of the task hold."""
+        return self.record.completed and all(each.held is not False for each in self.checks)
+
+    def table(self) -> None:
+        """Print the numbers of the run, and whether the limits of the task hold."""
+        print_outcome(self.loaded.task, self._report, self.checks)
+
+    def plot_joints(self, file: Path | str = '') -> None:
+        """Show position on reference, and reference minus position, for every joint."""
+        from arm_sim.loop.picture import joints_figure
+        from arm_sim.pictures import show
+
+        task = self.loaded.task
+        model, given = self.loaded.robot.model, (self.record, self.tracking, self._report)
+        events = {each for each in (task.event, task.drop_at) if each is not None}
+        show(joints_figure(*given, model, sorted(events)), file or f'{self.name}_joints.png')
+
+    def film(
+        self, file: Path | str = '', size: tuple[int, int] = (480, 360), speed: float = 0.0
+    ) -> None:
+        """Film the run: in a notebook shown below the cell, else in a file, `name`.gif.
+
+        Args:
+            file: ends in .gif or .mp4 (needs ffmpeg), or in .png: the last picture.
+            size: width and height [pixels].
+            speed: seconds of the run per second of the film; 0: the film lasts at most 4 s.
+
+        Raises:
+            ArmError: no OpenGL on this machine, or a file that cannot be written.
+        """
+        from arm_sim.view.camera import View
+        from arm_sim.view.film import Film, film_times, write_film
+        from arm_sim.view.recorded_motion import RecordedMotion
+        from arm_sim.view.shown_objects import RecordedObjects
+
+        path, record, task = Path(file or f'{self.name}.gif'), self.record, self.loaded.task
+        own = task.parameters if isinstance(task.parameters, Surroundings) else Surroundings()
+        duration = float(record.t[-1])
+        times = film_times(path, 0.0, duration, speed or max(1.0, duration / 4.0))
+        motion = RecordedMotion.of(
+            self.loaded.robot.model, record.t, record.q, record.t, record.q_reference, record.q
+        )
+        objects = RecordedObjects(*self._objects(times))
+        title = f'{self.name}: {self._facts()["robot"]}, {self.loaded.experiment.law}'
+        model = self.loaded.robot.model
+        with closing(Film(model, own, motion, times, View(), size, title, objects)) as film:
+            write_film(path, film, size, new_console())
+        if in_notebook():
+            display(_Film(path))
+        else:
+            print(f'wrote {path}')
+
+    def _objects(self, times: Any) -> tuple[list[float], list[Any]]:
+        """Return times [s] and the shapes of the objects at each."""
+        plant, _ = self.loaded.plants()
+        if not plant.shapes:
+            return [], []
+        rows = np.searchsorted(self.record.t, times)
+        places = ShapePoses(plant.shapes, plant.objects)
+        poses = [places.at(self.record.objects[row]) for row in rows]
+        return list(times), [
+            [
+                shape._replace(pose=tuple(pose))
+                for shape, pose in zip(plant.shapes, each, strict=True)
+            ]
+            for each in poses
+        ]
+
+    def frame(self) -> Any:
+        """Return the run as a pandas DataFrame, one row per control period.
+
+        Columns: `t` [s]; `q`, `v`, `q_reference`, `v_reference`, `effort` of each joint, as in
+        `q elbow_joint` [rad | m, rad/s | m/s, N.m | N]; `error` of the tip [m].
+
+        Raises:
+            ArmError: pandas is not installed.
+        """
+        names, record = self.loaded.robot.model.joint_names, self.record
+        columns = {'t': record.t}
+        for kind in ('q', 'v', 'q_reference', 'v_reference', 'effort'):
+            values = getattr(record, kind)
+            columns |= {f'{kind} {name}': values[:, k] for k, name in enumerate(names)}
+        return data_frame(columns | {'error': self.tracking.error})
+
+    def write(self, folder: Path, command: str) -> None:
+        """Write report, record and picture; `command` is what makes them."""
+        from arm_sim.pictures import save
+
+        self._report['command'] = command
+        write_outcome(folder, self.loaded.task, self.found, self._report)
+        save(self.figure, folder / self.loaded.task.picture_name)
+
+
+def loaded_experiment(options: Options) -> LoadedExperiment:
+    """Return the experiment that options describe. Raises ArmError: a value not allowed."""
+    robot = Robot.load(options.robot, options.config)
+    arguments = {each.name: str(getattr(options, each.name)) for each in fields(options)}
+    loaded = experiment_of(arguments, robot, _mapping('parameters', options.parameters))
+    parts = {name: _part(name, getattr(options, name), kind) for name, kind in _PARTS.items()}
+    return loaded.changed(**parts)
+
+
+def _part(name: str, text: str, kind: type[Any]) -> Any:
+    """Return parameters of drives, joints or sensors by the names of their fields."""
+    known = {each.name: facts(each).name or each.name for each in fields(kind)}
+    given = _mapping(name, text)
+    for each in given:
+        if each not in known:
+            raise unknown(f'name in {name}:', each, known)
+    return read_fields(kind, {known[each]: value for each, value in given.items()})
+
+
+def _mapping(name: str, text: str) -> dict[str, Any]:
+    values = yaml_value(name, text) or {}
+    if not isinstance(values, dict) or not all(isinstance(each, str) for each in values):
+        raise ArmError(f'{name} is {text!r}; it must be {{name: value}}')
+    return values
+
+
+def made(options: Options, console: Console, folder: Path | None = None) -> Run:
+    """Return the run of the options."""
+    return Run(loaded_experiment(options), options)
+
+
+run = call(
+    Options, made, 'Run one task under one law in the loop, and measure it.',
+    robot='ur5e', task='sinusoid', law='computed_torque',
+)  # fmt: skip
+
+
+@command(Options)
+def main(options: Options) -> int:
+    """Run the command; 0 where all limits of the task hold."""
+    folder = writable_folder(options.output_dir)
+    found = made(options, new_console())
+    found.table()
+    found.write(folder, options.command)
+    print(f'wrote report.json, record.npz and {found.loaded.task.picture_name} to {folder}')
+    return 0 if found.held else 1

@@ -1,0 +1,125 @@
+"""The trials of a plan with a law, in the loop without ROS, in a process of their own.
+
+`python -m arm_sim.judging.law_trials LAW LIMITS FOLDER SECONDS` runs them and writes a record and
+the task's own limits for each trial. The process may use SECONDS of CPU time.
+"""
+
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from arm_dynamics.checks import ArmError
+from arm_sim.judging.plan import Plan, Trial, read_plan
+from arm_sim.judging.processes import Group
+from arm_sim.judging.trials import judgement
+from arm_sim.judging.verdict import Judgement
+from arm_sim.loop.measures import track
+from arm_sim.loop.outcome import outcome
+from arm_sim.loop.record import Record
+from arm_sim.loop.report import Check
+from arm_sim.simulation.plant import COMMAND_INTERFACE
+from arm_sim.tasks import Run
+
+MEMORY = 8_000_000_000  # that a law may allocate [bytes]
+_ASLEEP = 10.0  # wall-clock time as a multiple of CPU time
+_LOOK = 0.02  # [s]
+
+
+def judge_law(
+    plan: Plan,
+    law: str,
+    folder: Path,
+    seconds: float = 60.0,
+    advance: Callable[[int], None] = lambda done: None,
+) -> Judgement:
+    """Return the judgement of a law; the same law gets the same judgement to the last bit.
+
+    The law runs in another process. A failure, an endless loop or too much memory costs a trial,
+    not this process. It is no security boundary: the law can do what this user can.
+
+    Args:
+        plan: what it is tried on.
+        law: name, or path of a Python file.
+        folder: gets `law.log`, with all that the law prints, and a folder for each trial.
+        seconds: CPU time for all trials.
+        advance: called with the number of trials done.
+    """
+    command = [sys.executable, '-m', 'arm_sim.judging.law_trials']
+    words = [*command, law, plan.file, str(folder), str(seconds)]
+    for trial in plan.trials:
+        for name in ('record.npz', 'trial.json'):
+            (_folder(folder, trial) / name).unlink(missing_ok=True)
+    with Group(words, folder / 'law.log', os.environ) as group:
+        end = time.monotonic() + _ASLEEP * seconds
+
+        def tried(trial: Trial) -> tuple[Record, list[Check]]:
+            file = _folder(folder, trial) / 'trial.json'
+            while not file.is_file() and group.code is None and time.monotonic() < end:
+                time.sleep(_LOOK)
+            if not file.is_file():
+                raise ArmError(_why(group, seconds))
+            found = json.loads(file.read_text())
+            if found['reason']:
+                raise ArmError(found['reason'])
+            checks = [Check(*each) for each in found['checks']]
+            return Record.load(file.with_name('record.npz')), checks
+
+        return judgement(plan, law, tried, advance)
+
+
+def _why(group: Group, seconds: float) -> str:
+    """Return why a process did not come to the end of a trial."""
+    lines = group.lines()
+    last = f'; it said last: {lines[-1]}' if lines else ''
+    if group.code is None:
+        return f'no end within {_ASLEEP * seconds:g} s{last}'
+    if group.code < 0:
+        return f'ended by signal {-group.code} (9, 24: more than {seconds:g} s of CPU){last}'
+    return f'ended with exit code {group.code}{last}'
+
+
+def _folder(folder: Path, trial: Trial) -> Path:
+    return folder / trial.name.replace(', ', '_')
+
+
+def _try(plan: Plan, trial: Trial, law: str, folder: Path) -> None:
+    """Run a trial and write its record and limits, or why it failed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    checks, reason = [], ''
+    loaded = trial.loaded.changed(law=law)
+    try:
+        if loaded.law_class.command_interface != COMMAND_INTERFACE[plan.actuator]:
+            raise ArmError(
+                f'the law commands {loaded.law_class.command_interface!r}; the file has '
+                f'actuator {plan.actuator!r}'
+            )
+        record = loaded.run()
+        if not record.completed:
+            raise ArmError('the law commanded a number that is not finite')
+        tracking = track(loaded.robot.model, record)
+        facts = {'controller': law, 'feedforward': '', 'mode': 'lockstep'}
+        _, found = outcome(loaded.task, Run(record, tracking, facts))
+        checks = [tuple(each) for each in found if each.limit is not None]
+        record.save(folder / 'record.npz')
+    except Exception as error:  # the law of a user may raise anything
+        reason = f'{"" if isinstance(error, ArmError) else type(error).__name__ + ": "}{error}'
+    part = folder / 'trial.part'
+    part.write_text(json.dumps({'checks': checks, 'reason': reason}))
+    part.rename(folder / 'trial.json')
+
+
+def _main(law: str, limits: str, folder: str, seconds: str) -> None:
+    most = round(float(seconds))
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    plan = read_plan(limits)
+    for trial in plan.trials:
+        _try(plan, trial, law, _folder(Path(folder), trial))
+
+
+if __name__ == '__main__':
+    _main(*sys.argv[1:])
