@@ -59,8 +59,9 @@ def goal_trajectory(
         state: the present reference at the take-over.
         late: time of the take-over from the goal's start [s]; > 0 when the start has passed.
         rules: `start_tolerance` (n,): how far a point at the start may be from the reference;
-            `upsampling`: see `knot_velocities`; `stream_horizon`: a single point without velocity that is this near in time [s] is
-            passed at the segment's mean velocity; at a later single point the arm stops.
+            `upsampling`: see `knot_velocities`; `stream_horizon`: a single point without
+            velocity that is this near in time [s] is passed at the segment's mean velocity; at a
+            later single point the arm stops.
         max_deceleration: (n,) of braking and of the return to a passed point [rad/s^2 | m/s^2].
 
     Raises:

@@ -325,7 +325,7 @@ class LoadedExperiment:
     def run(self, model_error: ModelError | None = None) -> Record:
         """Return the record of a run in the loop; `model_error` is that of the law's model."""
         wrong = model_error not in (None, ModelError())
-        model = with_error(self._arm, model_error or ModelError()) if wrong else None
+        model = with_error(self.arm, model_error or ModelError()) if wrong else None
         return self.task.run(self.law(model), *self.plants())
 
     def track(self, record: Record) -> Tracking:

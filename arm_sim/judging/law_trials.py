@@ -13,11 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from arm_dynamics.checks import ArmError
+from arm_sim.experiments.processes import Group
 from arm_sim.judging.plan import Plan, Trial, read_plan
-from arm_sim.judging.processes import Group
 from arm_sim.judging.trials import judgement
 from arm_sim.judging.verdict import Judgement
-from arm_sim.loop.measures import track
 from arm_sim.loop.outcome import outcome
 from arm_sim.loop.record import Record
 from arm_sim.loop.report import Check
@@ -86,21 +85,22 @@ def _folder(folder: Path, trial: Trial) -> Path:
     return folder / trial.name.replace(', ', '_')
 
 
-def _try(plan: Plan, trial: Trial, law: str, folder: Path) -> None:
+def _try(trial: Trial, law: str, folder: Path) -> None:
     """Run a trial and write its record and limits, or why it failed."""
     folder.mkdir(parents=True, exist_ok=True)
     checks, reason = [], ''
-    loaded = trial.loaded.changed(law=law)
+    actuator = trial.loaded.experiment.actuator
+    loaded = trial.loaded.changed(law=law, actuator='')
     try:
-        if loaded.law_class.command_interface != COMMAND_INTERFACE[plan.actuator]:
+        if loaded.law_class.command_interface != COMMAND_INTERFACE[actuator]:
             raise ArmError(
                 f'the law commands {loaded.law_class.command_interface!r}; the file has '
-                f'actuator {plan.actuator!r}'
+                f'actuator {actuator!r}'
             )
         record = loaded.run()
         if not record.completed:
             raise ArmError('the law commanded a number that is not finite')
-        tracking = track(loaded.robot.model, record)
+        tracking = loaded.track(record)
         facts = {'controller': law, 'feedforward': '', 'mode': 'lockstep'}
         _, found = outcome(loaded.task, Run(record, tracking, facts))
         checks = [tuple(each) for each in found if each.limit is not None]
@@ -118,7 +118,7 @@ def _main(law: str, limits: str, folder: str, seconds: str) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     plan = read_plan(limits)
     for trial in plan.trials:
-        _try(plan, trial, law, _folder(Path(folder), trial))
+        _try(trial, law, _folder(Path(folder), trial))
 
 
 if __name__ == '__main__':
