@@ -28,6 +28,7 @@ def reported(monkeypatch):
         overspeed_samples=0,
     )
     clock = SimpleNamespace(
+        counts={},
         simulation=simulation,
         fault='',
         waits=False,
