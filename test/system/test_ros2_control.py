@@ -82,6 +82,7 @@ def test_a_minute_under_a_topic_based_hardware_has_no_brake_and_no_refusal(stamp
         assert system.values['simulator']['refused inputs'] == '0'
         assert system.values['simulator']['stale commands'] == '0'
         assert not re.search('refus|brak|not finite', system.log('simulator'))
+        system.executor.remove_node(hardware)
         hardware.destroy_node()
         system.wait(lambda: 'no node publishes commands' in system.log('simulator'), 'its end')
 
@@ -114,6 +115,7 @@ def test_lockstep_has_the_bits_of_the_plant_alone_and_counts_what_is_not_proven(
             assert np.array_equal(plant.q, states[round(t, 6)][0])
             plant.step(sent[t])
         assert np.ptp([sent[t] for t in stamps]) > 0.19
+        system.wait(lambda: 'simulator' in system.values, 'diagnostics')
         counts = system.values['simulator']
         assert counts['unproven cycles'] == '0'
         for fault, why in (
@@ -239,7 +241,8 @@ def test_in_lockstep_the_control_period_is_that_of_the_manager(monkeypatch):
 
 
 def test_the_launch_file_moves_our_topics_and_says_what_is_missing(monkeypatch):
-    group, line = launched(monkeypatch)
+    group, weight, line = launched(monkeypatch)
+    assert "the drives add the arm's weight" in ''.join(part.text for part in weight.msg)
     remaps = [each for each in group.get_sub_entities() if isinstance(each, SetRemap)]
     assert len(remaps) == 4
     assert f'the arm is on /{STATES} and /{COMMANDS}' in ''.join(part.text for part in line.msg)
@@ -250,7 +253,7 @@ def test_the_launch_file_moves_our_topics_and_says_what_is_missing(monkeypatch):
 
 
 def test_where_there_is_a_manager_it_is_started_with_its_controllers(monkeypatch):
-    _, *nodes = launched(monkeypatch, packages=('controller_manager',))
+    _, _, *nodes = launched(monkeypatch, packages=('controller_manager',))
     names = [node.node_executable for node in nodes]
     assert names == ['robot_state_publisher', 'ros2_control_node', 'spawner']
 
