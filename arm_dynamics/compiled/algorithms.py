@@ -183,6 +183,58 @@ def coriolis_matrix(arm: PlacedArm, v: Values) -> list[Spatial]:
     return [np.array(arm.of_joints(rows.T)).T]
 
 
+def inverse_dynamics_derivatives(arm: PlacedArm, v: Values, a: Values) -> list[Spatial]:
+    """Return tau (n,) of `inverse_dynamics`, and dtau/dq, dtau/dv, dtau/da = M(q), (n, n) each.
+
+    Singh, Russell and Wensing, Efficient analytical derivatives of rigid-body dynamics using
+    spatial vector algebra, IEEE Robotics and Automation Letters 7 (2022), algorithm 1, with joints
+    of one degree of freedom: S rotates at `turned`, and its rate of rotation is `turning`.
+    """
+    links, transforms, base = arm
+    inertias, rates, forces = arm.inertias(), {-1: np.zeros((6, 6), dtype=object)}, {}
+    velocities, motions = {-1: np.zeros(6, dtype=object)}, {-1: base}
+    v, a, axes = arm.of_links(v), arm.of_links(a), np.eye(6, dtype=object)
+    turned, turning = {}, {}
+    for i, link in enumerate(links):
+        velocity = transforms[i].motion_to_child(velocities[link.parent])
+        motion = transforms[i].motion_to_child(motions[link.parent])
+        turned[i] = motion_cross(velocity, axes[link.axis])
+        turning[i] = motion_cross(motion, axes[link.axis]) + motion_cross(velocity, turned[i])
+        motions[i] = motion + turned[i] * v[i] + axes[link.axis] * a[i]
+        velocities[i] = velocity + axes[link.axis] * v[i]
+        rates[i] = _coriolis_of_body(inertias[i], velocities[i]) * 2.0
+        own = inertias[i] @ velocities[i]
+        forces[i] = inertias[i] @ motions[i] + force_cross(velocities[i], own)
+    torque: list[Scalar] = [0.0] * len(links)
+    by_q, by_v, mass = np.zeros((3, len(links), len(links)), dtype=object)
+    for i, link in reversed([*enumerate(links)]):
+        axis = axes[link.axis]
+        torque[i] = forces[i][link.axis]
+        inertial, carried = inertias[i] @ axis, rates[i].T @ axis
+        of_q = rates[i] @ turned[i] + inertias[i] @ turning[i] + force_cross(axis, forces[i])
+        of_v = rates[i] @ axis + inertias[i] @ turned[i] * 2.0
+        j = i
+        while j >= 0:
+            at = links[j].axis
+            by_q[j, i], by_v[j, i], mass[i, j] = of_q[at], of_v[at], inertial[at]
+            mass[j, i] = mass[i, j]
+            by_q[i, j] = carried @ turned[j] + inertial @ turning[j]
+            by_v[i, j] = carried[at] + inertial @ turned[j] * 2.0
+            inertial, carried, of_q, of_v = map(
+                transforms[j].force_to_parent, (inertial, carried, of_q, of_v)
+            )
+            j = links[j].parent
+        if link.parent >= 0:
+            up, parent = transforms[i], link.parent
+            forces[parent] = forces[parent] + up.force_to_parent(forces[i])
+            inertias[parent] = inertias[parent] + up.inertia_to_parent(inertias[i])
+            rates[parent] = rates[parent] + up.matrix_to_parent(rates[i])
+    by_joints = [
+        np.array(arm.of_joints(np.array(arm.of_joints(x)).T)).T for x in (by_q, by_v, mass)
+    ]
+    return [np.array(arm.of_joints(torque)), *by_joints]
+
+
 def _coriolis_of_body(inertia: Spatial, velocity: Spatial) -> Spatial:
     """Return B (6, 6) = (V x* I - I V x + (I V) bar x*) / 2, with B V = V x* I V."""
     unit = np.eye(6, dtype=object)

@@ -10,6 +10,7 @@ from arm_dynamics.checks import Array
 from arm_dynamics.compiled.compiled_model import load_module
 from arm_dynamics.compiled.lane_blocks import in_blocks
 from arm_dynamics.compiled.lanes import (
+    derivatives_source,
     dynamics_source,
     frame_source,
     inertia_values,
@@ -69,6 +70,20 @@ class BatchModel(RobotModel):
         if self.has_friction:
             tau += self.friction_torque(v)
         return tau
+
+    def torque_derivatives(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return tau (..., n) of the rigid bodies, and dtau/dq, dtau/dv, M(q) (..., n, n).
+
+        tau = M(q) a + C(q, v) v + g(q), without A and friction. The accelerations of
+        `forward_dynamics` have da/dq = -(M + A)^-1 dtau/dq, and so for v.
+        """
+        module = self._module('d', lambda: derivatives_source(self._links, self.gravity))
+        n = self.nv
+        row = self._call(module.derivatives_of_many, (n + 3 * n * n,), q, v, a, self._inertia)
+        parts = row[..., n:].reshape(*row.shape[:-1], 3, n, n)
+        return row[..., :n], parts[..., 0, :, :], parts[..., 1, :, :], parts[..., 2, :, :]
 
     def regressor(self, q: Array, v: Array, w: Array, dw: Array) -> Array:
         """Return Y (..., n, 10 m) with Y pi = M(q) dw + C(q, v) w + g(q), without A."""

@@ -73,6 +73,17 @@ def regressor_source(links: Sequence[Link], gravity: Array) -> str:
     )
 
 
+def derivatives_source(links: Sequence[Link], gravity: Array) -> str:
+    """Return the module of the torque and its derivatives, (n (1 + 3 n),) in one row."""
+    program, n = Program(), joint_count(links)
+    movable = _with_inertias(links, _inputs(program, 'inertia', len(inertia_values(links))))
+    algorithm = algorithms.inverse_dynamics_derivatives
+    parts = _function(
+        program, 'derivatives', movable, gravity, {'v': n, 'a': n}, algorithm, ['inertia']
+    )
+    return '\n'.join([_head(links), *parts])
+
+
 def frame_source(links: Sequence[Link], link: int, rotation: Array, point: Array) -> str:
     """Return the module of a frame's motion: one that is fixed to a link (-1: to the base)."""
     n = joint_count(links)

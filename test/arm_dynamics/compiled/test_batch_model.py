@@ -3,6 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from mimic_arm import mimic_arm
 from numpy.testing import assert_allclose, assert_array_equal
 from random_trees import model_of
 from stacked_model import StackedModel
@@ -44,6 +45,40 @@ def test_functions_of_many_arms_are_pinocchios(models, function):
     arguments = np.random.default_rng(2).normal(size=(FUNCTIONS[function], 21, model.nv))
     expected = flat(getattr(StackedModel(model), function)(*arguments))
     assert_allclose(flat(getattr(batch, function)(*arguments)), expected, rtol=0, atol=5e-13)
+
+
+@pytest.mark.parametrize('name', ['ur5e', 'planar_3r', ARM])
+def test_derivatives_of_torque_and_acceleration_are_pinocchios(name):
+    plain = model_of(name)
+    model = RobotModel(plain.urdf, None, plain.gravity, 0.0)
+    pin_model, data = model.pin_model, model.pin_data
+    q, v, a = np.random.default_rng(8).normal(size=(3, 19, model.nv))
+    found = BatchModel(model).torque_derivatives(q, v, a)
+    for k, (tau, by_q, by_v, mass) in enumerate(zip(*found, strict=True)):
+        state = model.to_pin(q[k]), v[k]
+        pin.computeRNEADerivatives(pin_model, data, *state, a[k])
+        upper = np.triu(data.M)
+        expected = data.tau, data.dtau_dq, data.dtau_dv, upper + np.triu(upper, 1).T
+        for one, other in zip((tau, by_q, by_v, mass), expected, strict=True):
+            assert_allclose(one, other, rtol=0, atol=1e-12 * np.abs(other).max())
+        pin.computeABADerivatives(pin_model, data, *state, tau)
+        for one, other in ((by_q, data.ddq_dq), (by_v, data.ddq_dv)):
+            scale = np.linalg.cond(mass) * np.abs(other).max()
+            assert_allclose(-np.linalg.solve(mass, one), other, rtol=0, atol=1e-13 * scale)
+
+
+@pytest.mark.slow
+def test_derivatives_of_an_arm_whose_joints_follow_others_are_differences():
+    model, step = mimic_arm(), 1e-6
+    rng, batch = np.random.default_rng(9), BatchModel(model)
+    q, v, a = rng.normal(size=(3, model.nv))
+    _, *found = batch.torque_derivatives(q, v, a)
+    for row, slopes in enumerate(found):
+        change = np.zeros((2, 3, model.nv, model.nv))
+        change[0, row], change[1, row] = step * np.eye(model.nv), -step * np.eye(model.nv)
+        at = np.stack([q, v, a])[:, np.newaxis]
+        up, down = (batch.torque_derivatives(*(at + each))[0] for each in change)
+        assert_allclose(slopes, (up - down).T / (2 * step), rtol=0, atol=1e-7)
 
 
 @pytest.mark.parametrize('function', FUNCTIONS)
