@@ -12,6 +12,7 @@ from rclpy.lifecycle import LifecycleNode
 from sensor_msgs.msg import JointState
 
 from arm_controllers.cycle_state import CycleState, Event, is_active, next_state
+from arm_controllers.cycle_times import CycleTimes
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.follower.state_sequence import StateOrder, StateSequence
@@ -50,6 +51,7 @@ class ControlCycle:
         state: what the controller does with the next state of the arm.
         received: number of states that were received, repeated ones included.
         overtaken: number of states that came after a newer state, and were not used.
+        times: computing times of the cycles; in real time a cycle's deadline is its period.
     """
 
     def __init__(
@@ -75,6 +77,8 @@ class ControlCycle:
         self.state, self._unanswered = CycleState.INACTIVE, b''
         self._node, self.received, self.overtaken, self._published = node, 0, 0, 0
         self._period_ns, self._dt = p.period_ns, p.period
+        self._log = Log(node, 1.0)
+        self.times = CycleTimes(p.period if p.mode == 'realtime' else np.inf)
         self._last_state = time.monotonic()
         self._steps = StateSequence(p.period_ns, p.mode == 'lockstep', model)
         self._collision = ''
@@ -231,6 +235,7 @@ class ControlCycle:
             self._begin(step, time_ns, q, v)
         self._last_state = time.monotonic()
         self.received += 1
+        self.times.begin()
         wrench = None if self._wrench is None else self._wrench.wrench
         reference = follower.update(time_ns, q, v, wrench)
         measured = Measurement(q, v, torque, wrench)
@@ -244,6 +249,8 @@ class ControlCycle:
             return
         self._answer = self._command.serialized(time_ns)
         self._send(self._answer)
+        if self.times.end():
+            self._warn_of_missed_deadline()
         if self._guard is not None and not self._collision:
             self._watch(self._guard, self._law_state, time_ns, q, v)
         if not self._collision:
@@ -253,6 +260,15 @@ class ControlCycle:
             with suppress(ArmError):  # missing or not finite: the control loop does not need it
                 effort = state.values('effort')
             self._report.publish(time_ns, follower, q, v, output, effort=effort)
+
+    def _warn_of_missed_deadline(self) -> None:
+        """Log that a command came late; the simulator brakes the arm after command_timeout."""
+        times = self.times
+        self._log.warning(
+            f'a cycle took {times.longest * 1e3:.3g} ms, the control period is '
+            f'{self._dt * 1e3:.3g} ms: {times.missed} deadlines missed; the simulator brakes the '
+            'arm after command_timeout'
+        )
 
     def _watch(self, guard: Any, state: State, time_ns: int, q: Array, v: Array) -> None:
         """End the goals, and refuse further ones, where the guard has noticed a collision."""

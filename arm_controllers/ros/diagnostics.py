@@ -65,6 +65,9 @@ class ControllerDiagnostics:
         if cycle is not None:
             values['overtaken states'] = cycle.overtaken
             values['refused goals'] = cycle.goals.refused
+            values['CPU time of a cycle, mean [ms]'] = f'{cycle.times.mean * 1e3:.3f}'
+            values['CPU time of a cycle, worst [ms]'] = f'{cycle.times.worst * 1e3:.3f}'
+            values['missed deadlines'] = cycle.times.missed
         self._publish(level, words, values)
 
     def words(self, cycle: ControlCycle | None) -> tuple[bytes, str]:

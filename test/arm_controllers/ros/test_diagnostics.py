@@ -1,12 +1,14 @@
 """What a controller says of itself on /diagnostics: every state in words of its own."""
 
 import math
+import time
 
 import numpy as np
 import pytest
 
 rclpy = pytest.importorskip('rclpy')
 
+from diagnostic_msgs.msg import DiagnosticArray  # noqa: E402
 from domains import fresh_domain  # noqa: E402
 from following import goal  # noqa: E402
 from patience import spin_until  # noqa: E402
@@ -14,6 +16,7 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 
+from arm_controllers.cycle_times import CycleTimes  # noqa: E402
 from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
 from arm_controllers.ros.messages import trajectory_message  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
@@ -200,3 +203,33 @@ def test_command_that_is_not_finite_is_never_published_and_the_arm_is_released_o
     show(0.0)
     spin_until(executor, lambda: len(commands) >= 3)
     assert commands == [[0.0] * 6, [], [0.0] * 6]
+
+
+def test_a_missed_deadline_is_counted_and_logged_and_the_computing_time_is_published(
+    controller, capfd
+):
+    controller.node.trigger_configure()
+    controller.node.trigger_activate()
+    cycle, published = controller.node.cycle, []
+    executor = SingleThreadedExecutor()
+    executor.add_node(controller.node)
+    controller.node.create_subscription(
+        DiagnosticArray, '/diagnostics', lambda m: published.extend(m.status), 10
+    )
+    controller.show()
+    law = cycle.law
+
+    class Slow:
+        def __call__(self, *arguments):
+            time.sleep(0.004)
+            return law(*arguments)
+
+    cycle.times = CycleTimes(0.003)  # as in real time
+    cycle.law = Slow()
+    controller.show()
+    spin_until(executor, lambda: published)  # once a second
+    values = {each.key: each.value for each in published[-1].values}
+    assert values['missed deadlines'] == '1'
+    worst = float(values['CPU time of a cycle, worst [ms]'])
+    assert 0.0 < float(values['CPU time of a cycle, mean [ms]']) <= worst < 1e3
+    assert 'the control period is 2 ms: 1 deadlines missed' in capfd.readouterr().err
