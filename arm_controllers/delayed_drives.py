@@ -1,4 +1,4 @@
-"""Prediction of an arm under position servos that apply commands some control periods late."""
+"""Prediction of an arm whose drives apply commands some control periods late, and its observer."""
 
 from typing import NamedTuple
 
@@ -9,8 +9,8 @@ from arm_dynamics.model import RobotModel
 
 _ITERATIONS = 2  # for Coulomb friction, which is that at the step's end
 
-# Commands (..., n) [rad | m] that the drives have not applied yet, the oldest first, each with
-# the part of d (..., n) [N.m | N] that the command answers.
+# Commands (..., n) [rad | m], or [N.m | N], that the drives have not applied yet, oldest first,
+# each with the part of d (..., n) [N.m | N] that the command answers.
 Pending = tuple[tuple[Array, Array], ...]
 
 
@@ -37,10 +37,10 @@ class DelayedDrives:
         (M + h D)(v+ - v) = h (kp (u - q) - D v - b + d),  q+ = q + h v+,  D = kd + damping,
 
     with a torque d that the model lacks. A command takes effect `delay` periods after the state
-    that it answers; before any has, the first one does.
+    that it answers; before any has, the first one does. Without `kp` the command is the torque.
     """
 
-    def __init__(self, model: RobotModel, kp: Array, kd: Array, step: float, delay: int):
+    def __init__(self, model: RobotModel, kp: Array | None, kd: Array, step: float, delay: int):
         self._model, self._kp, self._kd, self._h = model, kp, kd, step
         self._delay = delay
         # A launch file that looks at a law's parameters does not load SciPy.
@@ -66,6 +66,22 @@ class DelayedDrives:
         """Return the arm after this period."""
         return self._step(q, v, lacked, *pending[0])
 
+    def estimate(
+        self, q: Array, v: Array, expected: Prediction, disturbance: Array, pole: float
+    ) -> tuple[Array, Array, Array]:
+        """Return q, v (..., n) between expected and measured ones, and the corrected d (..., n).
+
+        The observer has its poles at `pole` (Luenberger, IEEE Trans. Automatic Control 16, 1971):
+        q takes 1 - p of what was missed, v takes 1 - p^2, and d (1 - p)^2 (M + h D)/h of what the
+        velocity missed. A drive at its limit (`free` 0) teaches nothing: what is measured counts.
+        """
+        q_expected, v_expected, inertia, free = expected
+        trusted, missed, rate = pole * free, v - v_expected, 1.0 / self._h
+        impulse = (inertia @ missed[..., np.newaxis])[..., 0]
+        disturbance = disturbance + impulse * (rate * free * (1.0 - trusted) ** 2)
+        q = q_expected + (1.0 - trusted) * self._model.difference(q_expected, q)
+        return q, v_expected + (1.0 - trusted**2) * missed, disturbance
+
     def late_inertia(self, q: Array) -> Array:
         """Return M + h D (..., n, n) at q."""
         inertia, n = self._model.mass_matrix(q), np.arange(self._model.nv)
@@ -86,7 +102,9 @@ class DelayedDrives:
     ) -> Prediction:
         model, inertia = self._model, self.late_inertia(q)
         at_rest = np.zeros_like(v)
-        push = self._kp * (command - q) - self._kd * v + lacked - effort
+        limit, kp = model.effort_limit, self._kp
+        torque = np.clip(command, -limit, limit) if kp is None else kp * (command - q)
+        push = torque - self._kd * v + lacked - effort
         push -= model.inverse_dynamics(q, v, at_rest)
         friction = model.friction_torque(v) - model.damping * v
         v_next = v
@@ -94,5 +112,8 @@ class DelayedDrives:
             change = friction - (model.friction_torque(v_next) - model.damping * v_next)
             a = self._solve(inertia, (push + change)[..., np.newaxis])[..., 0]
             v_next = v + self._h * a
-        torque = self._kp * (command - q) - self._kd * v_next
-        return Prediction(q + self._h * v_next, v_next, inertia, self.free(torque, v, v_next))
+        if kp is None:
+            free = np.ones((*q.shape[:-1], 1))
+        else:
+            free = self.free(torque - self._kd * v_next, v, v_next)
+        return Prediction(q + self._h * v_next, v_next, inertia, free)

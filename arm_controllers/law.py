@@ -50,6 +50,7 @@ class Law:
         variant: the parameter that a name such as `servo:discrete` sets; empty: there is none.
         of_file: whether a file designs it, as that of a policy; it is then compared by its file.
         derivative_step: of the differences by which margins linearise it.
+        knows_delay: whether a designed law gets the delay of the drives as its parameter `delay`.
         guard: the Guard around the law, which has the same state; None: there is none.
     """
 
@@ -68,6 +69,7 @@ class Law:
     variant: ClassVar[str] = ''
     of_file: ClassVar[bool] = False
     derivative_step = 1e-6
+    knows_delay = False
     guard: Any = None
 
     def __init__(self, model: RobotModel, parameters: Any):

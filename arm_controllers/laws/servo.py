@@ -192,8 +192,14 @@ class Servo(Law):
     def _observed(
         self, state: ObservedState, measured: Measurement, reference: Reference
     ) -> tuple[Array, State]:
-        q, v, disturbance = self._estimate(measured.q, measured.v, state)
         model, rate, drives, pending = self.model, self._rate, self._drives, state.pending
+        q, v, disturbance = drives.estimate(
+            measured.q,
+            measured.v,
+            state.expected,
+            state.disturbance,
+            self.parameters.observer_pole,
+        )
         late, v_late = drives.ahead(q, v, disturbance, pending)
         v_next = self._aim(late, v_late, reference, state.passed)
         torque = model.inverse_dynamics(late, v_late, (v_next - v_late) * rate)
@@ -219,15 +225,3 @@ class Servo(Law):
         v_now, v_next = difference(two, one) * rate, difference(one, reference.q) * rate
         lag = (1.0 - pole) ** 2 * difference(q, one) * rate
         return v + v_next - v_now - (1.0 - pole**2) * (v - v_now) + lag
-
-    def _estimate(self, q: Array, v: Array, state: ObservedState) -> tuple[Array, Array, Array]:
-        """Return q and v (..., n) between expected and measured ones, and the disturbance.
-
-        A drive at its limit (`free` 0) teaches nothing: what is measured counts.
-        """
-        q_expected, v_expected, inertia, free = state.expected
-        pole, missed = self.parameters.observer_pole * free, v - v_expected
-        impulse = (inertia @ missed[..., np.newaxis])[..., 0]
-        disturbance = state.disturbance + impulse * (self._rate * free * (1.0 - pole) ** 2)
-        q = q_expected + (1.0 - pole) * self.model.difference(q_expected, q)
-        return q, v_expected + (1.0 - pole**2) * missed, disturbance

@@ -195,7 +195,7 @@ class LoadedExperiment:
     def law_parameters(self) -> Any:
         """Parameters of the law: designed with the inertia at the robot's start, or its files'."""
         e, arm, law = self.experiment, self.arm, self.law_class
-        level = {'feedforward': e.feedforward} if e.feedforward else {}
+        level: dict[str, Any] = {'feedforward': e.feedforward} if e.feedforward else {}
         name, variant = self._own_law
         if variant:
             if not law.variant:
@@ -210,6 +210,8 @@ class LoadedExperiment:
         if law.of_file:
             return law.Parameters(**level)
         design = law.designed(arm, start, e.natural_frequency, 1.0)
+        if law.knows_delay:
+            level['delay'] = e.drives.command_delay
         _, named = compared_laws().get(name, ('', {}))  # a law of a file is not among them
         return replace(design, **named, **level)
 

@@ -15,6 +15,7 @@ class StackedModel:
     """The functions of a model for arrays with leading axes; the rest is the model's own."""
 
     def __init__(self, model: RobotModel):
+        vars(self).update(vars(model))
         self._model = model
 
     def __getattr__(self, name):

@@ -241,7 +241,7 @@ def test_voltages_of_the_pose_hold_are_sums_and_differences_of_errors():
 
 def test_every_law_has_its_equation_here():
     with_memory = 'computed_torque_pid independent_joint momentum_observer pose_p pose_pi pose_pid'
-    elsewhere = {'admittance', 'admittance_effort', 'policy'}
+    elsewhere = {'admittance', 'admittance_effort', 'mpc', 'policy'}
     assert {name for name, *_ in CASES} | {*with_memory.split(), *elsewhere} == set(law_names())
 
 

@@ -56,8 +56,9 @@ def test_learning_laws_bear_an_unknown_payload_that_drops():
     best_fixed = min(
         value
         for law, value in rms.items()
-        if law not in ('momentum_observer', 'adaptive_computed_torque')
+        if law not in ('momentum_observer', 'mpc', 'adaptive_computed_torque')
     )
+    assert rms['mpc'] < rms['momentum_observer']
     assert rms['momentum_observer'] < 0.1 * best_fixed
     assert rms['adaptive_computed_torque'] < 0.25 * best_fixed
 

@@ -1,0 +1,405 @@
+"""Optimal control of an arm over a horizon of nodes: a quadratic problem by Riccati recursion.
+
+Node k has the state (q_k, v_k) and an acceleration a_k that is constant until node k + 1, so that
+the motion of an arm that steps by v+ = v + dt a, q+ = q + dt v+ is linear, also over m periods:
+
+    q_{k+1} = q_k + t v_k + s a_k,  v_{k+1} = v_k + t a_k,  t = m dt,  s = m (m + 1)/2 dt^2.
+
+The torque tau_k = ID(q_k, v_k, a_k) is what is not linear; its derivatives enter the cost and the
+limits (inverse-dynamics optimal control: Katayama and Ohtsuka, IROS 2021; Mastalli et al., IEEE
+Trans. Robotics 41, 2025). The cost is, with e = q - q_ref and the h of a node,
+
+    sum of h/2 (wq e^2 + wv de^2 + wa (a - a_ref)^2 + wt tau^2) + 1/2 (e, de) P (e, de) at the end.
+
+Limits of tau, q and v are exact: augmented Lagrangian, whose minima are found by Newton steps with
+an exact line search (Nocedal and Wright, Numerical Optimization, sections 3.1 and 17.3).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arm_dynamics.checks import Array
+from arm_dynamics.compiled import BatchModel
+from arm_dynamics.compiling import cached_njit
+from arm_dynamics.model import STANDSTILL
+
+_HALVINGS = 12  # of the line search: it ends within 2^-12 of the minimum
+# A limit is this much stiffer than the cost of the acceleration that would respect it: a step of
+# the multipliers leaves 1/1000 of their error. Where a limit cannot be respected, they push at
+# most as if it were exceeded by its own size.
+_STIFFNESS, _MOST = 1e3, 1.0
+_CLOSE = 1e-9  # of the multipliers
+
+
+class Grid(NamedTuple):
+    """Times of the nodes.
+
+    Attributes:
+        periods: (N,) control periods from each node to the next one.
+        t, s: (N,) factors of the motion [s], [s^2].
+    """
+
+    periods: Array
+    t: Array
+    s: Array
+
+    @classmethod
+    def growing(cls, nodes: int, horizon: float, dt: float) -> 'Grid':
+        """Return steps from one control period on that grow to fill the horizon [s]."""
+        total, low, high = round(horizon / dt), 1.0, 4.0
+        for _ in range(60):
+            growth = 0.5 * (low + high)
+            periods = np.maximum(np.round(growth ** np.arange(nodes)), 1.0)
+            low, high = (growth, high) if periods.sum() < total else (low, growth)
+        periods = np.maximum(np.round(low ** np.arange(nodes)), 1.0)
+        return cls.of(periods, dt)
+
+    @classmethod
+    def of(cls, periods: Array, dt: float) -> 'Grid':
+        """Return the grid of these steps [control periods] of dt [s]."""
+        m = np.asarray(periods, dtype=float)
+        return cls(m, m * dt, 0.5 * m * (m + 1.0) * dt**2)
+
+    def shift(self) -> Array:
+        """Return (N, N): means over the nodes' intervals one period later; 0 beyond the end."""
+        edges = np.concatenate([[0.0], np.cumsum(self.periods)])
+        low = np.maximum(edges[:-1, None] + 1.0, edges[None, :-1])
+        high = np.minimum(edges[1:, None] + 1.0, edges[None, 1:])
+        return np.maximum(high - low, 0.0) / self.periods[:, None]
+
+
+class Cost(NamedTuple):
+    """Weights of the cost.
+
+    Attributes:
+        running: (1 or M, 4, n) wq, wv, wa, wt.
+        final: (1 or M, 3, n) P: of e^2, of e de, of de^2.
+    """
+
+    running: Array
+    final: Array
+
+
+class Limits(NamedTuple):
+    """Bounds (3, n) of tau at the nodes 0 ... N - 1, of q and of v at the nodes 1 ... N."""
+
+    lower: Array
+    upper: Array
+
+
+def linearised(model: BatchModel, motion: Array, offset: Array, dt: float) -> tuple[Array, Array]:
+    """Return the torques (M, N, n) of a motion and their slopes (M, N, 3, n, n), see `solve`.
+
+    tau = ID(q, v, a) + offset, with the friction at the velocity v + dt a, as in the arm's steps.
+
+    Args:
+        model: of the arm.
+        motion: (M, 3, N + 1, n) q, v, a.
+        offset: (M, N, n), or (M, 1, n) for all nodes, what the drives give in addition [N.m | N].
+        dt: control period [s].
+    """
+    q, v, a = (motion[:, row, :-1] for row in range(3))
+    torque, *slopes = model.torque_derivatives(q, v, a)
+    found, joints = np.stack(slopes, axis=2), np.arange(model.nv)
+    late = v + dt * a
+    torque = torque + model.armature * a + model.friction_torque(late) + offset
+    drag = model.damping + np.where(np.abs(late) < STANDSTILL, model.friction / STANDSTILL, 0.0)
+    found[:, :, 1, joints, joints] += drag
+    found[:, :, 2, joints, joints] += model.armature + dt * drag
+    return torque, found
+
+
+def solve(
+    grid: Grid,
+    cost: Cost,
+    limits: Limits,
+    target: Array,
+    motion: Array,
+    torque: Array,
+    slopes: Array,
+    multipliers: Array,
+    iterations: int,
+) -> NDArray[np.int64]:
+    """Solve the quadratic problem around a motion; the results replace the arguments.
+
+    Args:
+        grid, cost, limits: of the problem.
+        target: (M, 3, N + 1, n) q_ref, v_ref, a_ref of M arms; the last a_ref does not count.
+        motion: (M, 3, N + 1, n) q, v, a, with the equation of the motion satisfied.
+        torque: (M, N, n) of the motion.
+        slopes: (M, N, 3, n, n) dtau/dq, dtau/dv, dtau/da.
+        multipliers: (M, 3, N, n) of the limits, from the last solution or zero.
+        iterations: largest number of Newton steps.
+
+    Returns:
+        (M,) number of Newton steps.
+    """
+    m, nodes, n = torque.shape
+    count = np.zeros(m, dtype=np.int64)
+    gains, hessian = np.zeros((nodes, n, 2 * n + 1)), np.zeros((3 * n, 3 * n + 1))
+    change, bent = np.zeros((3, nodes + 1, n)), np.zeros((nodes, n))
+    forces, weights, stiffness = np.zeros((3, 3, nodes, n))
+    for k in range(m):
+        own = min(k, len(cost.running) - 1)
+        count[k] = _solved(
+            grid.t, grid.s, cost.running[own], cost.final[own], *limits, stiffness,
+            target[k], motion[k], torque[k], slopes[k], multipliers[k],
+            iterations, gains, hessian, change, bent, forces, weights,
+        )  # fmt: skip
+    return count
+
+
+def _follow(t, s, motion):
+    """Write the states after the first one of motions (M, 3, N + 1, n), from their a."""
+    for one in motion:
+        for k in range(t.size):
+            for i in range(one.shape[2]):
+                q, v, a = one[:, k, i]
+                one[0, k + 1, i] = q + t[k] * v + s[k] * a
+                one[1, k + 1, i] = v + t[k] * a
+
+
+def _solve_one(
+    t, s, running, final, lower, upper, stiffness, target, motion, torque, slopes, multipliers,
+    iterations, gains, hessian, change, bent, forces, weights,
+):  # fmt: skip
+    nodes, n = torque.shape
+    for k in range(nodes):
+        for i in range(n):
+            inertia = slopes[k, 2, i, i]
+            scale = _STIFFNESS * (running[2, i] + running[3, i] * inertia**2)
+            stiffness[0, k, i] = scale * t[k] / inertia**2
+            stiffness[1, k, i] = scale * t[k] / s[k] ** 2
+            stiffness[2, k, i] = scale / t[k]
+    count = 0
+    while count < iterations:
+        count += 1
+        limit_forces(lower, upper, stiffness, motion, torque, multipliers, forces, weights)
+        backward(t, s, running, final, target, motion, torque, slopes, forces, weights, gains,
+                 hessian)  # fmt: skip
+        forward(t, s, gains, slopes, change, bent)
+        size, same = step_size(t, running, final, lower, upper, stiffness, target, motion, torque,
+                               multipliers, change, bent, weights)  # fmt: skip
+        for k in range(nodes + 1):
+            for i in range(n):
+                for row in range(3):
+                    motion[row, k, i] += size * change[row, k, i]
+                if k < nodes:
+                    torque[k, i] += size * bent[k, i]
+        if same:
+            worst = 0.0
+            for row in range(3):
+                for k in range(nodes):
+                    for i in range(n):
+                        value = torque[k, i] if row == 0 else motion[row - 1, k + 1, i]
+                        stiff = stiffness[row, k, i]
+                        before = multipliers[row, k, i]
+                        moved = value + before / stiff
+                        most = max(abs(lower[row, i]), abs(upper[row, i]))
+                        over = moved - min(max(moved, lower[row, i]), upper[row, i])
+                        over = min(max(over, -_MOST * most), _MOST * most) if over != 0.0 else 0.0
+                        multipliers[row, k, i] = stiff * over
+                        if over != 0.0 or before != 0.0:
+                            worst = max(worst, abs(over - before / stiff) / most)
+            if worst < _CLOSE:
+                break
+    return count
+
+
+def _limit_forces(lower, upper, stiffness, motion, torque, multipliers, forces, weights):
+    """Write the force and the stiffness of each limit that is active, else 0."""
+    nodes, n = torque.shape
+    for row in range(3):
+        for k in range(nodes):
+            for i in range(n):
+                value = torque[k, i] if row == 0 else motion[row - 1, k + 1, i]
+                stiff = stiffness[row, k, i]
+                moved = value + multipliers[row, k, i] / stiff
+                over = moved - min(max(moved, lower[row, i]), upper[row, i])
+                forces[row, k, i] = stiff * over if over != 0.0 else 0.0
+                weights[row, k, i] = stiff if over != 0.0 else 0.0
+
+
+def _backward(
+    t, s, running, final, target, motion, torque, slopes, forces, weights, gains, hessian
+):
+    """Write the gains (N, n, 2 n + 1): da = -gains (dq, dv, 1)."""
+    nodes, n = torque.shape
+    value, linear = np.zeros((2 * n, 2 * n)), np.zeros(2 * n)
+    for i in range(n):
+        e = motion[0, nodes, i] - target[0, nodes, i]
+        de = motion[1, nodes, i] - target[1, nodes, i]
+        value[i, i] = final[0, i] + weights[1, nodes - 1, i]
+        value[n + i, i] = final[1, i]
+        value[n + i, n + i] = final[2, i] + weights[2, nodes - 1, i]
+        linear[i] = final[0, i] * e + final[1, i] * de + forces[1, nodes - 1, i]
+        linear[n + i] = final[1, i] * e + final[2, i] * de + forces[2, nodes - 1, i]
+    last = 3 * n
+    for k in range(nodes - 1, -1, -1):
+        h, tk, sk = t[k], t[k], s[k]
+        # The value at the next node as a function of (dq, dv, da): H, lower triangle, and g.
+        for i in range(n):
+            for j in range(n):
+                qq = value[i, j] if j <= i else value[j, i]
+                vv = value[n + i, n + j] if j <= i else value[n + j, n + i]
+                qv, vq = value[n + j, i], value[n + i, j]
+                if j <= i:
+                    hessian[i, j] = qq
+                    hessian[n + i, n + j] = tk * tk * qq + tk * (qv + vq) + vv
+                    hessian[2 * n + i, 2 * n + j] = (
+                        sk * sk * qq + sk * tk * (qv + vq) + tk * tk * vv
+                    )
+                hessian[n + i, j] = tk * qq + vq
+                hessian[2 * n + i, j] = sk * qq + tk * vq
+                hessian[2 * n + i, n + j] = tk * sk * qq + sk * qv + tk * (tk * vq + vv)
+            hessian[i, last] = linear[i]
+            hessian[n + i, last] = tk * linear[i] + linear[n + i]
+            hessian[2 * n + i, last] = sk * linear[i] + tk * linear[n + i]
+        for i in range(n):
+            hessian[2 * n + i, 2 * n + i] += h * running[2, i]
+            hessian[2 * n + i, last] += h * running[2, i] * (motion[2, k, i] - target[2, k, i])
+            if k > 0:
+                for row in range(2):
+                    e = motion[row, k, i] - target[row, k, i]
+                    own = row * n + i
+                    hessian[own, own] += h * running[row, i] + weights[row + 1, k - 1, i]
+                    hessian[own, last] += h * running[row, i] * e + forces[row + 1, k - 1, i]
+        first = 0 if k > 0 else 2 * n  # the state of the first node is fixed
+        for m in range(n):
+            weight = h * running[3, m] + weights[0, k, m]
+            push = h * running[3, m] * torque[k, m] + forces[0, k, m]
+            if weight == 0.0:
+                continue
+            for i in range(first, 3 * n):
+                slope = slopes[k, i // n, m, i % n]
+                hessian[i, last] += slope * push
+                for block in range(first // n, i // n + 1):
+                    for j in range(n if block < i // n else i % n + 1):
+                        hessian[i, block * n + j] += weight * slope * slopes[k, block, m, j]
+        # Factor the block of da, and eliminate it.
+        a = 2 * n
+        for j in range(n):
+            for i in range(j, n):
+                total = hessian[a + i, a + j]
+                for m in range(j):
+                    total -= hessian[a + i, a + m] * hessian[a + j, a + m]
+                if i == j:
+                    pivot = 1.0 / np.sqrt(total)
+                hessian[a + i, a + j] = total * pivot
+            hessian[a + j, a + j] = pivot  # its inverse
+        for i in range(n):  # rows of L^-1 (Haq, Hav, ga)
+            for j in range(first, 2 * n):
+                gains[k, i, j] = hessian[a + i, j]
+            gains[k, i, 2 * n] = hessian[a + i, last]
+            for m in range(i):
+                factor = hessian[a + i, a + m]
+                for j in range(first, 2 * n + 1):
+                    gains[k, i, j] -= factor * gains[k, m, j]
+            for j in range(first, 2 * n + 1):
+                gains[k, i, j] *= hessian[a + i, a + i]
+        if k > 0:
+            for i in range(2 * n):
+                for j in range(i + 1):
+                    value[i, j] = hessian[i, j]
+                linear[i] = hessian[i, last]
+            for m in range(n):
+                for i in range(2 * n):
+                    factor = gains[k, m, i]
+                    for j in range(i + 1):
+                        value[i, j] -= factor * gains[k, m, j]
+                    linear[i] -= factor * gains[k, m, 2 * n]
+        for i in range(n - 1, -1, -1):  # and L^-T
+            for m in range(i + 1, n):
+                factor = hessian[a + m, a + i]
+                for j in range(first, 2 * n + 1):
+                    gains[k, i, j] -= factor * gains[k, m, j]
+            for j in range(first, 2 * n + 1):
+                gains[k, i, j] *= hessian[a + i, a + i]
+
+
+def _forward(t, s, gains, slopes, change, bent):
+    """Write the change (3, N + 1, n) of q, v, a and that of the torques (N, n)."""
+    nodes, n = bent.shape
+    change[:, 0] = 0.0
+    for k in range(nodes):
+        for i in range(n):
+            total = -gains[k, i, 2 * n]
+            if k > 0:
+                for j in range(n):
+                    total -= (
+                        gains[k, i, j] * change[0, k, j] + gains[k, i, n + j] * change[1, k, j]
+                    )
+            change[2, k, i] = total
+        for i in range(n):
+            change[0, k + 1, i] = change[0, k, i] + t[k] * change[1, k, i] + s[k] * change[2, k, i]
+            change[1, k + 1, i] = change[1, k, i] + t[k] * change[2, k, i]
+            total = 0.0
+            for row in range(3):
+                for j in range(n):
+                    total += slopes[k, row, i, j] * change[row, k, j]
+            bent[k, i] = total
+
+
+def _slope_at(
+    size, t, running, final, lower, upper, stiffness, target, motion, torque, multipliers,
+    change, bent, weights,
+):  # fmt: skip
+    """Return the derivative of the cost along the step, and whether the limits stay active."""
+    nodes, n = torque.shape
+    slope, same = 0.0, True
+    for i in range(n):
+        e = motion[0, nodes, i] + size * change[0, nodes, i] - target[0, nodes, i]
+        de = motion[1, nodes, i] + size * change[1, nodes, i] - target[1, nodes, i]
+        slope += (final[0, i] * e + final[1, i] * de) * change[0, nodes, i]
+        slope += (final[1, i] * e + final[2, i] * de) * change[1, nodes, i]
+    for k in range(nodes):
+        for i in range(n):
+            part = 0.0
+            for row in range(3):
+                e = motion[row, k, i] + size * change[row, k, i] - target[row, k, i]
+                part += running[row, i] * e * change[row, k, i]
+            part += running[3, i] * (torque[k, i] + size * bent[k, i]) * bent[k, i]
+            slope += t[k] * part
+            for row in range(3):
+                rate = bent[k, i] if row == 0 else change[row - 1, k + 1, i]
+                value = torque[k, i] if row == 0 else motion[row - 1, k + 1, i]
+                stiff = stiffness[row, k, i]
+                moved = value + size * rate + multipliers[row, k, i] / stiff
+                over = moved - min(max(moved, lower[row, i]), upper[row, i])
+                if over != 0.0:
+                    slope += stiff * over * rate
+                if (over != 0.0) != (weights[row, k, i] != 0.0):
+                    same = False
+    return slope, same
+
+
+def _step_size(
+    t, running, final, lower, upper, stiffness, target, motion, torque, multipliers, change, bent,
+    weights,
+):  # fmt: skip
+    """Return the size in (0, 1] of the step to the lowest cost, and whether it is the minimum."""
+    fixed = (t, running, final, lower, upper, stiffness, target, motion, torque, multipliers,
+             change, bent, weights)  # fmt: skip
+    slope, same = slope_at(1.0, *fixed)
+    if same or slope <= 0.0:
+        return 1.0, same
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        slope, _ = slope_at(middle, *fixed)
+        if slope > 0.0:
+            high = middle
+        else:
+            low = middle
+    return 0.5 * (low + high), False
+
+
+follow = cached_njit(_follow, nogil=True)
+limit_forces = cached_njit(_limit_forces, nogil=True)
+backward = cached_njit(_backward, nogil=True)
+forward = cached_njit(_forward, nogil=True)
+slope_at = cached_njit(_slope_at, nogil=True)
+step_size = cached_njit(_step_size, nogil=True)
+_solved = cached_njit(_solve_one, nogil=True)
