@@ -230,3 +230,18 @@ def test_drives_that_compensate_gravity_change_nothing():
     states, _ = run(law, None, 0.5, effort_convention='gravity_compensated')
     assert law.guard is not None
     assert detected(states) == -1
+
+
+@pytest.mark.parametrize(('felt', 'follows'), [(5.0, True), (50.0, False)])
+def test_a_reaction_ends_the_goal_of_a_force(felt, follows):
+    impedance = law_class('cartesian_impedance')
+    guard = GuardParameters(reaction='stop', force=20.0)
+    law = adapted_law(impedance, MODEL, impedance.Parameters(), guard=guard)
+    measured = Measurement(HOME, np.zeros(6), None, np.array([0.0, 0.0, felt, 0.0, 0.0, 0.0]))
+    efforts = []
+    for goal in (-10.0, 0.0):
+        reference = Reference(6)
+        reference.q[:] = HOME
+        reference.wrench = np.array([0.0, 0.0, goal, 0.0, 0.0, 0.0])
+        efforts.append(law(law.start(measured, reference), measured, reference, DT)[0])
+    assert np.array_equal(*efforts) is not follows
