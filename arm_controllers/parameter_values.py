@@ -1,10 +1,8 @@
 """Conversion of parameters between ROS or files and the fields of dataclasses."""
 
 import dataclasses
-import sys
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from arm_dynamics.checks import ArmError
@@ -23,7 +21,6 @@ class ParameterField(NamedTuple):
     description: str
     allowed: str = ''  # values as text; empty: all of the type
     names: Sequence[str] = ()  # of the parameters in a Mapping; `limit.*`: any
-    old_name: str = ''  # accepted with a warning
 
 
 def parameter_fields(
@@ -35,7 +32,6 @@ def parameter_fields(
         known, name = facts(field), prefix + (facts(field).name or field.name)
         default: Any = field.default
         one = ParameterField(name, default, kinds[field.name], known.description, known.allowed)
-        one = one._replace(old_name=known.old_name)
         if is_family(one.kind):
             one = one._replace(allowed='', names=known.names_of(name))
         if '{}' not in name:
@@ -71,20 +67,7 @@ def read_fields[T](
             found[field] = tuple(from_ros_value(own, values[own], float) for own in names)
         elif name in values:
             found[field] = from_ros_value(name, values[name], kind)
-        elif (old_name := facts(each).old_name) in values:
-            _warn(renamed(old_name, name))
-            found[field] = from_ros_value(old_name, values[old_name], kind)
     return parameters(**found)
-
-
-def renamed(old_name: str, name: str) -> str:
-    """Return the warning about a parameter that is given under its old name."""
-    return f'parameter {old_name!r} is now named {name!r}; the next release refuses the old name'
-
-
-@cache
-def _warn(text: str) -> None:
-    print(f'arm_sim: {text}', file=sys.stderr, flush=True)
 
 
 def is_family(kind: Any) -> bool:

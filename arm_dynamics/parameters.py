@@ -37,7 +37,6 @@ class Facts(NamedTuple):
         per: names of the things that have one number each, where these are not the joints.
         name: the parameter's name for users, where it differs from the field's; `{}` is replaced
             by the name of each joint.
-        old_name: the parameter's name up to the last release, accepted with a warning.
     """
 
     description: str = ''
@@ -48,7 +47,6 @@ class Facts(NamedTuple):
     length: int = 0
     per: Sequence[str] = ()
     name: str = ''
-    old_name: str = ''
 
     @property
     def bounds(self) -> tuple[float, float, bool]:

@@ -29,7 +29,6 @@ class ServoParameters(Stepping):
         "observer pole of 'observed' [1]: 0 trusts the sensors, 0.8 suits noise and model errors",
         min=0,
         max=0.95,
-        old_name='calm',
     )
     delay: int = parameter(
         0,

@@ -16,8 +16,6 @@ from arm_controllers.ros.qos import LATCHED_QOS
 from arm_dynamics.checks import ArmError
 
 TOPIC = 'active_controllers'
-# The name of the topic up to version 0.2, with the name of one controller only.
-OLD_TOPIC = 'commander'
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,7 @@ from arm_controllers.parameter_values import (
     is_family,
     parameter_fields,
     read_fields,
-    renamed,
 )
-from arm_controllers.ros.log import Log
 from arm_dynamics.checks import ArmError, unknown
 
 _FIXED = 'cannot change while the node runs'
@@ -74,12 +72,7 @@ def declare_parameter(node: Node, field: ParameterField, live: bool = False) -> 
             dynamic_typing=True,
             additional_constraints='; '.join(filter(None, words)),
         )
-        overrides = _overrides(node)
-        if field.old_name in overrides:
-            Log(node).warning(renamed(field.old_name, name))
-            value = overrides.pop(field.old_name).value
-            overrides.setdefault(name, Parameter(name, value=value))
-        given = overrides.get(name)
+        given = _overrides(node).get(name)
         empty = given is not None and given.value is None  # how ROS reads `[]` in a file
         value = [] if empty else as_ros_value(field.default)
         node.declare_parameter(name, value, descriptor, ignore_override=empty)

@@ -102,7 +102,6 @@ def check_parameter_file(file: Path, joint_names: Sequence[str]) -> None:
         for node in nodes if section == SHARED else [section]:
             known |= known_parameters(node, joint_names)
         unused = _without_meaning(nodes if section == SHARED else [section])
-        known |= {field.old_name: field for field in known.values() if field.old_name}
         for name, value in values.items():
             field = known.get(name) or known.get(f'{name.partition(".")[0]}.*')
             if field is not None:

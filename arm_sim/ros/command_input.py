@@ -9,7 +9,7 @@ from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from arm_controllers.ros.active_controllers import OLD_TOPIC, TOPIC, ActiveControllers
+from arm_controllers.ros.active_controllers import TOPIC, ActiveControllers
 from arm_controllers.ros.command_messages import CommandReader
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.log import Log
@@ -23,8 +23,6 @@ from arm_sim.simulation.clock import Clock
 # How often the graph is read, and the claims are published if they have changed [s].
 _LOOK = 0.25
 _CHANGE_STATE = 'lifecycle_msgs/srv/ChangeState'
-# What the old topic says while two publishers command under one name; no node has this name.
-_REJECTED = 'nobody, until one publisher is left'
 # Most commands that a controller publishes between two that arrive, in all and per state.
 _MOST_LOST, _MOST_PER_STATE = 100, 10
 
@@ -84,7 +82,6 @@ class CommandInput:
         self.stale = 0
         self._spoofed: dict[str, _Spoofed] = {}
         self._publisher = node.create_publisher(String, TOPIC, LATCHED_QOS)
-        self._old_publisher = node.create_publisher(String, OLD_TOPIC, LATCHED_QOS)
         self._published: ActiveControllers | None = None
         self._input = node.create_subscription(
             JointState, 'joint_commands', self._on_command, CONTROL_INPUT_QOS, raw=True
@@ -292,8 +289,6 @@ class CommandInput:
             return
         self._published = newest
         self._publisher.publish(newest.to_message())
-        old = _REJECTED if self._spoofed else next(iter(claims), '')
-        self._old_publisher.publish(String(data=old))
 
 
 @dataclass

@@ -89,7 +89,6 @@ class SimulatorNode(Node):
             self, clock, lambda error: self._diagnostics.refuse(error), loop, transport,
             lambda: shown.published, by_arrival,
         )  # fmt: skip
-        self._commands = commands
         fixed = {'mode': p.mode, 'engine': p.engine}
         self._diagnostics = SimulatorDiagnostics(self, clock, shown, commands, fixed)
         self.create_subscription(WrenchStamped, 'external_wrench', self._on_wrench, 500)
@@ -101,7 +100,6 @@ class SimulatorNode(Node):
         self._serve('reset', Trigger, self._reset)
         self._serve('pause', SetBool, self._pause)
         self._serve('step', Trigger, self._step)
-        self._serve('confirm_commander', Trigger, self._confirm)
         self.create_timer(clock.tick_period, clock.tick)
         self._often = self.create_timer(_OFTEN, clock.tick)
         self._often.cancel()
@@ -113,11 +111,6 @@ class SimulatorNode(Node):
         clock.show()
         for note in self.simulation.plant.notes:
             self._log.warning(note)
-        if p.record_inputs:
-            self._log.warning(
-                'record_inputs is ignored: start with record:=true, then repeat the run with '
-                '`ros2 run arm_sim rerun FILE`'
-            )
         joints = f'{model.nv} joints ({", ".join(model.joint_names)})'
         self._log.info(
             f'{RobotArgument.of(p.robot).label}: {joints}, tool frame {model.tip_frame!r}, '
@@ -174,13 +167,6 @@ class SimulatorNode(Node):
                 response.success, response.message = False, str(error)
 
         serve(self, kind, f'~/{name}', answer)
-
-    def _confirm(self, request: Trigger.Request) -> str:
-        """Refuse: a spoofing publisher can call this service too."""
-        raise ArmError(
-            '~/confirm_commander has no effect and will be removed: a rejection ends by itself '
-            f'(now: {self._commands.rejection or "no controller is rejected"})'
-        )
 
     def _reset(self, request: Trigger.Request) -> str:
         self.arm_clock.reset()

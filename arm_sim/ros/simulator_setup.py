@@ -66,9 +66,6 @@ class SimulatorParameters(ArmParameters, Limits):
         False, 'if true, time in lock-step begins when the node camera has the initial state'
     )
     core: int = parameter(-1, 'CPU core to run on; -1: any core')
-    record_inputs: str = parameter(
-        '', 'ignored since 0.3.0; record with record:=true and repeat the run with `rerun`'
-    )
 
 
 def description_of(parameters: SimulatorParameters, model: RobotModel) -> str:

@@ -147,7 +147,7 @@ class Traffic:
     def text(self):
         rng = self.rng
         words = ('', '{}', '[' * 10_000, '{"claims": 3}', '<robot/>', 'x' * 10_000, '\0', '{"a')
-        topic = rng.choice(('/robot_description', '/active_controllers', '/commander'))
+        topic = rng.choice(('/robot_description', '/active_controllers'))
         if topic in self.publishers:
             self.publishers[topic].publish(String(data=rng.choice(words)))
 

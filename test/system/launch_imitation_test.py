@@ -11,7 +11,6 @@ from arm_system import HOME, NAMES, goal, lockstep_arm, seconds
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from std_srvs.srv import Trigger
 
 from arm_controllers.ros.active_controllers import TOPIC
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, RECORD_QOS, STATE_QOS
@@ -167,34 +166,11 @@ def test_spoofer_beside_a_controller_in_the_simulators_process_moves_and_stops_n
     assert_goes_on(composed, composed.q.copy())
 
 
-def test_the_claims_name_the_controller_and_its_joints_and_the_old_topic_its_name(arm):
-    heard = {}
-    for topic in (TOPIC, 'commander'):
-        arm.node.create_subscription(
-            String, topic, lambda m, topic=topic: heard.update({topic: m.data}), LATCHED_QOS
-        )
-    arm.wait(lambda: len(heard) == 2, 'both topics')
-    assert json.loads(heard[TOPIC]) == {'claims': {ACTIVE: NAMES}, 'rejected': {}}
-    assert heard['commander'] == ACTIVE
-
-
-def test_a_spoofing_publisher_that_confirms_itself_moves_the_arm_by_one_command_at_most(arm):
-    assert_goes_on(arm, arm.q.copy())
-    arm.states.clear()
-    spoofer = Spoofer(arm)
-    confirm = arm.node.create_client(Trigger, '/simulator/confirm_commander')
-    arm.wait(confirm.service_is_ready, 'service')
-    spoofer.speaks = True
-    until = time.monotonic() + 5.0
-    while time.monotonic() < until:
-        arm.spin(0.02)
-        confirm.call_async(Trigger.Request())
-    spoofer.speaks = False
-    fastest = max(np.abs(row[2]).max() for row in arm.states)
-    assert spoofer.steps() <= 1
-    assert fastest < 0.1
-    spoofer.go()
-    assert_goes_on(arm, arm.q.copy())
+def test_the_claims_name_the_controller_and_its_joints(arm):
+    heard = []
+    arm.node.create_subscription(String, TOPIC, heard.append, LATCHED_QOS)
+    arm.wait(lambda: heard, 'the topic')
+    assert json.loads(heard[-1].data) == {'claims': {ACTIVE: NAMES}, 'rejected': {}}
 
 
 class Intruder(Spoofer):

@@ -217,21 +217,6 @@ def test_bad_value_at_the_start_ends_the_node_with_its_name(bad, expected):
         rclpy.try_shutdown()
 
 
-def test_parameter_under_its_old_name_is_used_with_one_warning(capfd):
-    node = make('feedforward:=observed', 'calm:=0.8', law='servo')
-    try:
-        assert node.get_parameter('observer_pole').value == 0.8
-        assert node.cycle.law.parameters.observer_pole == 0.8
-        assert not node.has_parameter('calm')
-    finally:
-        node.destroy_node()
-        rclpy.try_shutdown()
-    warning = (
-        "parameter 'calm' is now named 'observer_pole'; the next release refuses the old name"
-    )
-    assert capfd.readouterr().err.count(warning) == 1
-
-
 def test_a_stiffness_set_while_the_tool_is_off_its_target_changes_the_torque_smoothly():
     rclpy.init(args=['--ros-args', *as_arguments(files_of('ur5e'))], domain_id=int(fresh_domain()))
     transport, answers = InProcessTransport(), []
