@@ -5,7 +5,6 @@ import time
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from control_msgs.msg import SpeedScalingFactor
 from lifecycle_msgs.srv import ChangeState
 from rclpy.impl.implementation_singleton import rclpy_implementation
@@ -30,7 +29,7 @@ from arm_controllers.ros.goal_server import GoalServer
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.live_parameters import OF_JOINTS, LiveParameters
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.messages import prefix_of, to_ns
+from arm_controllers.ros.messages import components, prefix_of, to_ns
 from arm_controllers.ros.parameters import (
     declare_parameters,
     declare_unused,
@@ -228,8 +227,7 @@ class ControllerNode(LifecycleNode):
     def _on_wrench(self, message: Any) -> None:
         """Follow a wrench in the axes of its frame, from its stamp on."""
         frame = message.header.frame_id.removeprefix(prefix_of(self))
-        parts = message.wrench.force, message.wrench.torque
-        wrench = np.array([getattr(part, axis) for part in parts for axis in 'xyz'])
+        wrench = components(message.wrench.force, message.wrench.torque)
         try:
             if self.cycle is None or self.cycle.state is not CycleState.COMMANDING:
                 raise ArmError('the controller does not command the arm')

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from threading import Thread
 from typing import Any
 
-import rclpy
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import ActionServer, CancelResponse
 from rclpy.action.server import ServerGoalHandle
@@ -17,6 +16,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.follower.goal import GoalResult, ResultCode
 from arm_controllers.ros.qos import ACTION_QOS
+from arm_controllers.ros.quiet_node import quiet_node
 from arm_controllers.ros.running import make_executor
 from arm_controllers.ros.serialized_messages import stamp_ns, with_stamp
 
@@ -37,6 +37,12 @@ class EventActionServer(ActionServer):
 
     sends_at_once = False
 
+    def __init__(self, node: Node, kind: Any, name: str, execute: Any, **options: Any):
+        """Open an action whose goals are taken by `execute`; `options` are ActionServer's."""
+        services = ('goal_service', 'result_service', 'cancel_service')
+        options |= {f'{each}_qos_profile': ACTION_QOS for each in services}
+        super().__init__(node, kind, name, execute, **options)
+
     async def execute(self, taken_data: Any) -> None:
         """Handle requests; an error would end the process."""
         try:
@@ -48,8 +54,20 @@ class EventActionServer(ActionServer):
         """Start a goal: the callback only takes it."""
         self._execute_callback(goal_handle)
 
-    def finish(self, handle: ServerGoalHandle, result: Any) -> None:
-        """Send a goal's result, once its state is terminal."""
+    def finish(
+        self,
+        handle: ServerGoalHandle,
+        result: Any,
+        succeeded: bool = False,
+        canceled: bool = False,
+    ) -> None:
+        """End a goal and send its result; `canceled` counts where a client has requested that."""
+        if succeeded:
+            handle.succeed()
+        elif canceled and handle.is_cancel_requested:
+            handle.canceled()
+        else:
+            handle.abort()
         answer = self.action_type.Impl.GetResultService.Response(
             status=handle.status, result=result
         )
@@ -88,7 +106,7 @@ class GoalEndpoints:
         """
         self._on_goal, self._may_cancel = on_goal, on_cancel
         self._handles: dict[object, ServerGoalHandle] = {}
-        self._front = _front_of(node) if realtime else node
+        self._front = quiet_node(node, f'{node.get_name()}_goals') if realtime else node
         prefix = node.get_fully_qualified_name()
         self._front.create_subscription(
             JointTrajectory, f'{prefix}/joint_trajectory', self._on_message, 10, raw=True
@@ -97,11 +115,8 @@ class GoalEndpoints:
             self._front,
             FollowJointTrajectory,
             f'{prefix}/follow_joint_trajectory',
-            execute_callback=self._on_action_goal,
+            self._on_action_goal,
             cancel_callback=self._on_cancel,
-            goal_service_qos_profile=ACTION_QOS,
-            result_service_qos_profile=ACTION_QOS,
-            cancel_service_qos_profile=ACTION_QOS,
             result_timeout=_RESULT_TIMEOUT,
         )
         self._goals = node.create_publisher(FollowJointTrajectory.Goal, '~/goals', ACTION_QOS)
@@ -137,13 +152,8 @@ class GoalEndpoints:
         handle = self._handles.pop(end.identifier, None)
         if handle is None:
             return
-        if end.canceled and handle.is_cancel_requested:
-            handle.canceled()
-        elif end.code == ResultCode.SUCCESSFUL and not end.canceled:
-            handle.succeed()
-        else:
-            handle.abort()
-        self._action.finish(handle, result)
+        succeeded = end.code == ResultCode.SUCCESSFUL and not end.canceled
+        self._action.finish(handle, result, succeeded, end.canceled)
 
     def send_at_once(self) -> None:
         """Send results without the executor from now on: the node ends."""
@@ -171,14 +181,3 @@ class GoalEndpoints:
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
         may = self._may_cancel(bytes(handle.goal_id.uuid))
         return CancelResponse.ACCEPT if may else CancelResponse.REJECT
-
-
-def _front_of(node: Node) -> Node:
-    """Return a node that receives the goals of a controller."""
-    return rclpy.create_node(
-        f'{node.get_name()}_goals',
-        context=node.context,
-        namespace=node.get_namespace(),
-        use_global_arguments=False,
-        start_parameter_services=False,
-    )

@@ -28,7 +28,7 @@ from arm_controllers.ros.goal_endpoints import EventActionServer
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import set_stamp, to_ns
 from arm_controllers.ros.parameters import declare_parameters, declare_unused
-from arm_controllers.ros.qos import ACTION_QOS, CONTROL_INPUT_QOS, STATE_QOS
+from arm_controllers.ros.qos import CONTROL_INPUT_QOS, STATE_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
 from arm_controllers.ros.serialized_messages import JointStateReader, JointStateWriter
 from arm_dynamics.checks import ArmError
@@ -96,12 +96,9 @@ class GripperControllerNode(LifecycleNode):
             self,
             self._kind,
             '~/gripper_cmd',
-            execute_callback=self._on_goal,
+            self._on_goal,
             goal_callback=self._on_request,
             cancel_callback=self._on_cancel,
-            goal_service_qos_profile=ACTION_QOS,
-            result_service_qos_profile=ACTION_QOS,
-            cancel_service_qos_profile=ACTION_QOS,
         )
         if p.autostart:
             self.trigger_configure()
@@ -283,13 +280,8 @@ class GripperControllerNode(LifecycleNode):
         result = self._filled(self._kind.Result())
         if outcome is not None:
             result.stalled, result.reached_goal = outcome.stalled, outcome.reached_goal
-        if outcome is not None and outcome.succeeded:
-            handle.succeed()
-        elif outcome is None and handle.is_cancel_requested:
-            handle.canceled()
-        else:
-            handle.abort()
-        self._action.finish(handle, result)
+        succeeded = outcome is not None and outcome.succeeded
+        self._action.finish(handle, result, succeeded, canceled=outcome is None)
 
     def _filled(self, message: Any) -> Any:
         """Return a result or a feedback with the newest state of the gripper."""

@@ -31,6 +31,13 @@ def to_ns(stamp: Time | Duration) -> int:
     return stamp.sec * 1_000_000_000 + stamp.nanosec
 
 
+def stamp_at(time_ns: int) -> Time:
+    """Return a stamp [ns]."""
+    stamp = Time()
+    set_stamp(stamp, time_ns)
+    return stamp
+
+
 def set_stamp(stamp: Time | Duration, time_ns: int) -> None:
     """Write nanoseconds into a stamp."""
     stamp.sec, stamp.nanosec = divmod(time_ns, 1_000_000_000)
@@ -39,6 +46,17 @@ def set_stamp(stamp: Time | Duration, time_ns: int) -> None:
 def prefix_of(node: Node) -> str:
     """Return the prefix of a node's frames and its name in messages: '', or 'left/'."""
     return f'{node.get_namespace().strip("/")}/'.removeprefix('/')
+
+
+def components(*vectors: Any) -> Array:
+    """Return x, y and z of messages such as Vector3, one after the other."""
+    return np.array([getattr(vector, axis) for vector in vectors for axis in 'xyz'])
+
+
+def set_components(values: Array, *vectors: Any) -> None:
+    """Write numbers (3 k,) as x, y and z into k messages such as Vector3."""
+    for vector, (x, y, z) in zip(vectors, values.reshape(-1, 3).tolist(), strict=True):
+        vector.x, vector.y, vector.z = x, y, z
 
 
 def set_numbers(message: Any, **fields: Array) -> None:

@@ -24,7 +24,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.messages import prefix_of, set_stamp, to_ns, trajectory_message
+from arm_controllers.ros.messages import components, prefix_of, stamp_at, to_ns, trajectory_message
 from arm_controllers.ros.qos import CONTROL_QOS, RECORD_QOS
 from arm_controllers.ros.running import wait_for, wait_until
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, stamp_ns
@@ -212,9 +212,7 @@ class GoalRun:
             on_time(self.latest_ns)
             if ahead_ns and until_ns < min(end_ns, self.latest_ns + ahead_ns // 2):
                 until_ns = min(max(self.latest_ns, 0) + ahead_ns, end_ns)
-                stamp = Time()
-                set_stamp(stamp, until_ns)
-                self._run_until.publish(stamp)
+                self._run_until.publish(stamp_at(until_ns))
             return self.latest_ns >= end_ns or failed() or bool(self.fault)
 
         def advanced(before_ns: int) -> bool:
@@ -269,9 +267,8 @@ class GoalRun:
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         """Collect a wrench."""
-        force, torque = message.wrench.force, message.wrench.torque
-        wrench = np.array((force.x, force.y, force.z, torque.x, torque.y, torque.z))
         assert self._wrenches is not None  # it is subscribed to
+        wrench = components(message.wrench.force, message.wrench.torque)
         self._wrenches[to_ns(message.header.stamp)] = wrench
 
     def on_batch(self, raw: bytes) -> None:

@@ -29,6 +29,7 @@ from arm_controllers.ros.pose_messages import (
     poses_from_message,
 )
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS
+from arm_controllers.ros.quiet_node import taken
 from arm_controllers.ros.running import run_node
 from arm_controllers.ros.serialized_messages import JointReader, JointStateReader
 from arm_controllers.ros.services import serve
@@ -187,7 +188,8 @@ class InverseKinematicsNode(Node):
         if len(values):
             return np.array(values)
         if self._state_input is None:
-            self._wait_for_state(self._subscribe())
+            self._subscribe()
+            self._wait_for_state()
         try:
             self._state.open(self._newest)
             return self._state.values('position').copy()
@@ -197,23 +199,20 @@ class InverseKinematicsNode(Node):
                 self._log.warning(f'state dropped: {error}')
             return None
 
-    def _subscribe(self) -> Any:
+    def _subscribe(self) -> None:
         """Receive joint_states: only once a request needs them, since it costs the loop time."""
         self._state_input = self.create_subscription(
             JointState, 'joint_states', self._keep, CONTROL_INPUT_QOS, raw=True
         )
-        return self._state_input.handle
 
-    def _wait_for_state(self, handle: Any) -> None:
+    def _wait_for_state(self) -> None:
         """Wait shortly for the first state, if a node publishes states."""
         end = time.monotonic() + _FIRST_STATE
         while self.count_publishers('joint_states') and time.monotonic() < end:
-            with handle:
-                taken = handle.take_message(JointState, True)
-            if taken:
-                return self._keep(taken[0])
+            if raw := taken(self._state_input):
+                self._newest = raw
+                return
             time.sleep(0.001)
-        return None
 
     def _keep(self, data: bytes) -> None:
         self._newest = data

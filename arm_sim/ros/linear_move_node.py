@@ -113,8 +113,7 @@ class LinearMoveNode(Node):
         result = LinearMove.Result()
         if handle.is_cancel_requested:
             self._asked, result.reason = None, 'canceled before it began'
-            handle.canceled()
-            self._action.finish(handle, result)
+            self._action.finish(handle, result, canceled=True)
             return
         try:
             if not self._follow.server_is_ready():
@@ -131,8 +130,7 @@ class LinearMoveNode(Node):
         self._asked = None
         if timed is None:
             result.success = True
-            handle.succeed()
-            self._action.finish(handle, result)
+            self._action.finish(handle, result, succeeded=True)
             return
         for name in ('velocity_share', 'acceleration_share', 'effort_share', 'tip_speed'):
             setattr(result, name, getattr(timed, name))
@@ -168,7 +166,6 @@ class LinearMoveNode(Node):
     def _refuse(self, handle: ServerGoalHandle, result: Any, reason: str) -> None:
         self.refused = result.reason = reason
         self._log.warning(f'linear_move: {reason}')
-        handle.abort()
         self._action.finish(handle, result)
 
     # The motion
@@ -220,16 +217,12 @@ class LinearMoveNode(Node):
         """End a goal; it has failed where there is a reason."""
         self._move = None
         self._lent.give_back()
-        if not reason:
-            self.moves, move.result.success = self.moves + 1, True
-            move.handle.succeed()
-        elif move.handle.is_cancel_requested:
-            move.result.reason = reason
-            move.handle.canceled()
-        else:
+        if reason and not move.handle.is_cancel_requested:
             self._refuse(move.handle, move.result, reason)
             return
-        self._action.finish(move.handle, move.result)
+        move.result.success, move.result.reason = not reason, reason
+        self.moves += not reason
+        self._action.finish(move.handle, move.result, not reason, canceled=True)
 
     def _report(self) -> None:
         """Publish diagnostics; abort a goal whose controller has gone."""

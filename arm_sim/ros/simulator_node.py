@@ -13,7 +13,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.messages import prefix_of, to_ns
+from arm_controllers.ros.messages import components, prefix_of, to_ns
 from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_parameters
 from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.running import pin_to_core, run_node
@@ -186,8 +186,7 @@ class SimulatorNode(Node):
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         """Hold a wrench, given in the axes of its frame, from its stamp on (0: now)."""
-        parts, header = (message.wrench.force, message.wrench.torque), message.header
-        wrench = [getattr(part, axis) for part in parts for axis in 'xyz']
+        wrench, header = components(message.wrench.force, message.wrench.torque), message.header
         try:
             frame = header.frame_id.removeprefix(self._prefix)
             self.simulation.push(frame, wrench, to_ns(header.stamp))

@@ -14,9 +14,9 @@ from rclpy.node import Node
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.parameter_values import parameter_fields
-from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.running import pin_to_core, run_node
+from arm_controllers.ros.wrench_input import wrench_message
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import Parameters, PerJoint, Stepping, parameter
@@ -254,27 +254,16 @@ class TaskNode(Node):
     def _send(self, push: Push, q, start_ns: int) -> None:
         """Publish the changes of a push, in the axes that its frame has at q."""
         rotation = self.robot.model.forward_kinematics(q, push.frame).rotation
-        force, torque = (rotation.T @ part for part in (push.wrench[:3], push.wrench[3:]))
+        own = (np.reshape(push.wrench, (2, 3)) @ rotation).ravel()
         for time, share in push.samples():
-            message = WrenchStamped()
-            message.header.frame_id = push.frame
             stamp = round(time * 1e9 / self.period_ns) * self.period_ns
-            set_stamp(message.header.stamp, start_ns + stamp)
-            for part, values in ((message.wrench.force, force), (message.wrench.torque, torque)):
-                part.x, part.y, part.z = (share * values).tolist()
-            self._wrenches.publish(message)
+            self._wrenches.publish(wrench_message(push.frame, share * own, start_ns + stamp))
 
     def _send_goal(self, arm: GoalRun, wrench: Any, from_ns: int) -> None:
         """Publish the wrench that the tool is to exert, in base axes."""
-        goals, message = self._wrench_goals, WrenchStamped()
+        goals = self._wrench_goals
         arm.wait_until(goals.get_subscription_count, f'subscription to {goals.topic_name}')
-        set_stamp(message.header.stamp, from_ns)
-        for part, values in (
-            (message.wrench.force, wrench[:3]),
-            (message.wrench.torque, wrench[3:]),
-        ):
-            part.x, part.y, part.z = values.tolist()
-        goals.publish(message)
+        goals.publish(wrench_message('', wrench, from_ns))
         arm.wait_until(lambda: goals.wait_for_all_acked(SOON), 'receipt of the wrench goal')
 
     def _print_progress(self, task: Task, start_ns: int, end_ns: int) -> Callable[[int], None]:

@@ -14,7 +14,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.messages import prefix_of, set_stamp, to_ns
+from arm_controllers.ros.messages import components, prefix_of, set_stamp, to_ns
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.pose_messages import pose_from_message
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS
@@ -95,8 +95,7 @@ class TipServoNode(Node):
     # Commands
 
     def _twist(self, message: TwistStamped) -> Command:
-        line, turn = message.twist.linear, message.twist.angular
-        values = (line.x, line.y, line.z, turn.x, turn.y, turn.z)
+        values = components(message.twist.linear, message.twist.angular)
         twist = _bounded('the twist', values)
         frame = self._frame(message.header.frame_id)
 

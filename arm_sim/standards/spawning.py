@@ -15,7 +15,6 @@ from arm_sim.simulation.scene import SceneObject, read_objects, read_scene, scen
 
 _NAME = r'[A-Za-z]\w{0,99}'
 _LONGEST = 100_000  # characters of a description
-_FARTHEST = 1000.0  # [m]
 
 
 def spawnables() -> dict[str, SceneObject]:
@@ -111,21 +110,6 @@ def free_name(name: str, taken: Collection[str], renaming: bool) -> str:
     if name in taken:
         raise ArmError(f'the name {name!r} is taken')
     return name
-
-
-def pose_of(position: Collection[float], quaternion: Collection[float]) -> pin.SE3:
-    """Return the pose of a position [m] and a quaternion x, y, z, w.
-
-    Raises:
-        ArmError: the numbers are no pose, or one farther than 1000 m away.
-    """
-    numbers, norm = np.array([*position, *quaternion]), np.linalg.norm([*quaternion])
-    if not (np.isfinite(numbers).all() and np.abs(numbers[:3]).max() <= _FARTHEST):
-        raise ArmError(f'position is {[*position]}; allowed: within {_FARTHEST:g} m')
-    if not abs(norm - 1.0) < 1e-3:
-        raise ArmError(f'the quaternion has the length {norm:.6g}; it must be 1')
-    numbers[3:] /= norm
-    return pin.XYZQUATToSE3(numbers)
 
 
 def placed(each: SceneObject, name: str, pose: pin.SE3) -> SceneObject:

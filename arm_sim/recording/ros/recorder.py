@@ -7,15 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import rclpy
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.utilities import get_rmw_implementation_identifier
 
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.messages import prefix_of, set_stamp
+from arm_controllers.ros.messages import prefix_of, stamp_at
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, RECORD_QOS
+from arm_controllers.ros.quiet_node import quiet_node, taken
 from arm_controllers.ros.serialized_messages import stamp_ns
 from arm_controllers.ros.wrench_input import TOPIC as WRENCH
 from arm_dynamics.checks import ArmError
@@ -88,13 +88,7 @@ class Recorder:
         self._frames: RecordedFrames | None = None
         self._reported_ns = self._before_ns = -1
         self._goals = 0
-        self._listener = rclpy.create_node(
-            f'{node.get_name()}_recorder',
-            context=node.context,
-            namespace=node.get_namespace(),
-            use_global_arguments=False,
-            start_parameter_services=False,
-        )
+        self._listener = quiet_node(node, f'{node.get_name()}_recorder')
         self._resolved = self._listener.resolve_topic_name
         self._states, self._commands = map(self._resolved, ('joint_states', 'joint_commands'))
         self._inputs: dict[str, tuple[Any, Take]] = {}
@@ -234,20 +228,15 @@ class Recorder:
     def drain(self) -> None:
         """Write the messages that have arrived since the last call, and publish how far."""
         for subscription, take in list(self._inputs.values()):
-            taken, handle = [], subscription.handle
-            with handle:
-                while message := handle.take_message(subscription.msg_type, True):
-                    taken.append(message[0])
-            for data in taken:
+            for data in list(iter(partial(taken, subscription), None)):
                 with suppress(ArmError):  # it is cut off
                     take(data)
                 if self.failed:
                     return
         progress, now_ns = self._progress, self._files.now_ns
         if progress is not None and self._files.begun and self._reported_ns != now_ns:
-            stamp, self._reported_ns = Time(), now_ns
-            set_stamp(stamp, now_ns)
-            progress.publish(stamp)
+            self._reported_ns = now_ns
+            progress.publish(stamp_at(now_ns))
 
     def take(self, messages: Iterable[tuple[int, bytes]]) -> None:
         """Write the loop's messages, what and bytes; leave invalid ones out."""

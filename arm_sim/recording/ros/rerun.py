@@ -22,7 +22,7 @@ from arm_controllers.laws import Law, State
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_controllers.ros.command_messages import CommandReader
-from arm_controllers.ros.messages import MOST_POINTS_LOCKSTEP, goal_from_action, to_ns
+from arm_controllers.ros.messages import MOST_POINTS_LOCKSTEP, components, goal_from_action, to_ns
 from arm_controllers.ros.serialized_messages import JointStateReader, stamp_ns
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import parameter
@@ -221,8 +221,7 @@ def _inputs(recording: RecordedRun, nodes: KnownNodes, simulation: Simulation) -
     """Yield wrenches, commands to actuators of an MJCF and changes of the objects as events."""
 
     def push(message: WrenchStamped, plant: Plant) -> Plant:
-        parts = message.wrench.force, message.wrench.torque
-        wrench = [getattr(part, axis) for part in parts for axis in 'xyz']
+        wrench = components(message.wrench.force, message.wrench.torque)
         with suppress(ArmError):  # refused as in the recorded run
             simulation.push(message.header.frame_id, wrench, to_ns(message.header.stamp))
         return plant

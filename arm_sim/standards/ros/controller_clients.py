@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import rclpy
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from rclpy.executors import SingleThreadedExecutor
@@ -15,6 +14,7 @@ from arm_controllers.ros.active_controllers import (
     nodes_of_arm,
     watch_active_controllers,
 )
+from arm_controllers.ros.quiet_node import quiet_node
 from arm_controllers.ros.running import wait_until
 from arm_dynamics.checks import ArmError
 from arm_sim.standards.hardware import SIMULATOR
@@ -36,13 +36,7 @@ class ControllerClients:
 
     def __init__(self, node: Node):
         """Open a hidden node in the namespace of `node`."""
-        self._node = rclpy.create_node(
-            f'_{node.get_name()}_clients',
-            namespace=node.get_namespace(),
-            context=node.context,
-            use_global_arguments=False,
-            start_parameter_services=False,
-        )
+        self._node = quiet_node(node, f'_{node.get_name()}_clients')
         self._executor = SingleThreadedExecutor(context=node.context)
         self._executor.add_node(self._node)
         self.claims = ActiveControllers()

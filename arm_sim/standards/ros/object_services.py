@@ -9,7 +9,8 @@ import pinocchio as pin
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from arm_controllers.ros.messages import prefix_of
+from arm_controllers.ros.messages import components, prefix_of
+from arm_controllers.ros.pose_messages import pose_from_message, pose_to_message
 from arm_dynamics.checks import ArmError, Array, finite
 from arm_sim.simulation.clock import Clock
 from arm_sim.simulation.scene import SceneObject, objects_text, read_objects, read_scene
@@ -18,7 +19,6 @@ from arm_sim.standards.spawning import (
     described_object,
     free_name,
     placed,
-    pose_of,
     spawnables,
 )
 
@@ -31,7 +31,7 @@ _SERVICES = (
     'SpawnEntity', 'DeleteEntity', 'SetEntityState', 'GetEntityBounds', 'GetSpawnables',
     'GetNamedPoses', 'GetNamedPoseBounds',
 )  # fmt: skip
-_FASTEST = 1000.0  # [m/s | rad/s]
+_FASTEST, _FARTHEST = 1000.0, 1000.0  # [m/s | rad/s], [m]
 Answer = Callable[[Any, Any], None]
 
 
@@ -135,11 +135,10 @@ class ObjectServices:
         with _refused(response.INVALID_POSE):
             frame = self._frame(state.header.frame_id)
             pose = frame * _pose(state.pose)
-        twist = state.twist
-        parts = [getattr(part, x) for part in (twist.linear, twist.angular) for x in 'xyz']
-        velocity = (frame.rotation @ finite('twist', parts, (6,)).reshape(2, 3).T).T.ravel()
+        twist = finite('twist', components(state.twist.linear, state.twist.angular), (6,))
+        velocity = (twist.reshape(2, 3) @ frame.rotation.T).ravel()
         if np.abs(velocity).max() > _FASTEST:
-            raise ArmError(f'twist is {parts}; allowed: {_FASTEST:g} m/s and rad/s')
+            raise ArmError(f'twist is {twist.tolist()}; allowed: {_FASTEST:g} m/s and rad/s')
         self._clock.simulation.plant.move_object(name, pin.SE3ToXYZQUAT(pose), velocity)
         self._clock.show_objects()
 
@@ -185,10 +184,7 @@ class ObjectServices:
         for name in self._entities.objects():
             pose, _ = self._entities.motion(self._prefix + name)
             found = msg.NamedPose(name=name, description=f'where the object {name} is now')
-            x, y, z, *turn = pin.SE3ToXYZQUAT(pose).tolist()
-            p, o = found.pose.position, found.pose.orientation
-            p.x, p.y, p.z = x, y, z
-            o.x, o.y, o.z, o.w = turn
+            found.pose = pose_to_message(pose, '').pose
             response.poses.append(found)
 
     def _fill_pose_bounds(self, request: Any, response: Any) -> None:
@@ -204,9 +200,11 @@ def _refused(code: int) -> Iterator[None]:
         raise RefusedError(code, error) from None
 
 
-def _pose(pose: Any) -> pin.SE3:
-    p, o = pose.position, pose.orientation
-    return pose_of((p.x, p.y, p.z), (o.x, o.y, o.z, o.w))
+def _pose(message: Any) -> pin.SE3:
+    pose = pose_from_message(message)
+    if np.abs(pose.translation).max() > _FARTHEST:
+        raise ArmError(f'position is {pose.translation}; allowed: within {_FARTHEST:g} m')
+    return pose
 
 
 def _fill_box(bounds: Any, corners: Array) -> None:

@@ -1,16 +1,15 @@
 """The services of simulation_interfaces, ROS's standard for simulators, at the simulator."""
 
-import math
 import re
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pinocchio as pin
 from rclpy.node import Node
 
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.messages import prefix_of, set_stamp
+from arm_controllers.ros.messages import prefix_of, set_components, set_stamp
+from arm_controllers.ros.pose_messages import pose_to_message
 from arm_controllers.ros.running import end_node
 from arm_controllers.ros.services import serve
 from arm_dynamics.checks import ArmError
@@ -201,19 +200,11 @@ class SimulationServices:
         state, simulation = msg.EntityState(), self._clock.simulation
         state.header.frame_id = self._prefix + simulation.model.base_frame
         set_stamp(state.header.stamp, simulation.time_ns)
-        turn = pin.Quaternion(pose.rotation).coeffs()
-        _fill(state.pose.position, 'xyz', pose.translation)
-        _fill(state.pose.orientation, 'xyzw', turn)
-        _fill(state.twist.linear, 'xyz', velocity[:3])
-        _fill(state.twist.angular, 'xyz', velocity[3:])
-        for part in (state.acceleration.linear, state.acceleration.angular):
-            _fill(part, 'xyz', [math.nan] * 3)
+        state.pose = pose_to_message(pose, '').pose
+        set_components(velocity, state.twist.linear, state.twist.angular)
+        unknown = np.full(6, np.nan)
+        set_components(unknown, state.acceleration.linear, state.acceleration.angular)
         return state
-
-
-def _fill(part: Any, names: str, values: Any) -> None:
-    for name, value in zip(names, values, strict=True):
-        setattr(part, name, float(value))
 
 
 def _say(response: Any, code: int, words: str = '') -> None:

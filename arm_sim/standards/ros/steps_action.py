@@ -8,7 +8,7 @@ from rclpy.action.server import ServerGoalHandle
 from rclpy.node import Node
 
 from arm_controllers.ros.goal_endpoints import EventActionServer
-from arm_controllers.ros.qos import ACTION_QOS, STATE_QOS
+from arm_controllers.ros.qos import STATE_QOS
 from arm_dynamics.checks import ArmError
 from arm_sim.simulation.clock import Clock
 from arm_sim.standards.steps import Steps
@@ -31,11 +31,8 @@ class StepsAction:
             node,
             kind,
             '~/simulate_steps',
-            execute_callback=self._begin,
+            self._begin,
             cancel_callback=lambda handle: CancelResponse.ACCEPT,
-            goal_service_qos_profile=ACTION_QOS,
-            result_service_qos_profile=ACTION_QOS,
-            cancel_service_qos_profile=ACTION_QOS,
             feedback_pub_qos_profile=STATE_QOS,  # a message per step, and steps are quick
         )
 
@@ -43,7 +40,6 @@ class StepsAction:
         try:
             steps = Steps(self._clock, handle.request.steps)
         except ArmError as error:
-            handle.abort()
             self._finish(handle, str(error))
             return
         self._handle, self._steps, self._reported = handle, steps, 0
@@ -65,18 +61,11 @@ class StepsAction:
         if not ended:
             return True
         self._handle = self._steps = None
-        if not steps.failure:
-            handle.succeed()
-        elif handle.is_cancel_requested:
-            handle.canceled()
-        else:
-            handle.abort()
-        self._finish(handle, steps.failure)
+        self._finish(handle, steps.failure, canceled=True)
         return False
 
-    def _finish(self, handle: ServerGoalHandle, failure: str) -> None:
-        """Send the result, once the goal's state is terminal."""
+    def _finish(self, handle: ServerGoalHandle, failure: str, canceled: bool = False) -> None:
         result = self._kind.Result()
         code = self._code.RESULT_OPERATION_FAILED if failure else self._code.RESULT_OK
         result.result.result, result.result.error_message = code, failure
-        self._action.finish(handle, result)
+        self._action.finish(handle, result, not failure, canceled)

@@ -21,6 +21,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from arm_controllers.ros.messages import prefix_of, set_stamp
 from arm_controllers.ros.pose_messages import pose_to_message
 from arm_controllers.ros.serialized_messages import JointReader
+from arm_controllers.ros.wrench_input import wrench_message
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_interfaces.srv import ComputeIK
 from arm_sim.view.monitor import ArmMonitor
@@ -130,15 +131,11 @@ class ArmCommands:
             self._refuse('push', f'no node subscribes to {self.wrenches.topic_name}')
             return
         in_range('time of a push [s]', seconds, 0.0, _LONGEST_PUSH)
-        arm = self._arm
+        arm, frame = self._arm, prefix_of(self._node) + link
         rotation = arm.model.forward_kinematics(arm.q, link).rotation
         for at, vector in ((0.0, rotation.T @ force), (arm.time + seconds, np.zeros(3))):
-            message = WrenchStamped()
-            message.header.frame_id = prefix_of(self._node) + link
-            set_stamp(message.header.stamp, round(at * 1e9))
-            own = message.wrench.force
-            own.x, own.y, own.z = vector.tolist()
-            self.wrenches.publish(message)
+            wrench = np.append(vector, np.zeros(3))
+            self.wrenches.publish(wrench_message(frame, wrench, round(at * 1e9)))
         self._add_event(f'pushed {link}: {np.linalg.norm(force):g} N for {seconds:g} s')
 
     # The controller

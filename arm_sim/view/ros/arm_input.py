@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-import rclpy
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.node import Node
@@ -16,6 +15,7 @@ from sensor_msgs.msg import JointState
 
 from arm_controllers.follower.goal import ResultCode
 from arm_controllers.ros.messages import deserialized, goal_from_action, to_ns
+from arm_controllers.ros.quiet_node import quiet_node, taken
 from arm_controllers.ros.serialized_messages import JointReader, JointStateReader
 from arm_dynamics.checks import ArmError
 from arm_sim.ros import object_messages
@@ -39,11 +39,7 @@ class ArmInput:
         """Subscribe in the namespace of a node."""
         self._node, self._arm, self.controller = node, arm, ''
         model = arm.model
-        # No executor spins this node: messages wait in the middleware until they are taken.
-        self._quiet = rclpy.create_node(
-            f'{node.get_name()}_input', context=node.context, namespace=node.get_namespace(),
-            use_global_arguments=False, start_parameter_services=False,
-        )  # fmt: skip
+        self._quiet = quiet_node(node, f'{node.get_name()}_input')
         self._reader = JointStateReader(model.joint_names, ('position',))
         self._ordered = {part: JointReader(model.joint_names) for part in ('state', 'reference')}
         topic = node.resolve_topic_name('joint_states')
@@ -77,18 +73,18 @@ class ArmInput:
         states, objects, *others = self.subscriptions
         if others:
             reports, goals, results = others
-            while (raw := _take(goals)) is not None:
+            while (raw := taken(goals)) is not None:
                 times = goal_from_action(raw, None).times
                 self._arm.on_goal(float(times[-1]) if len(times) else 0.0)
-            while (raw := _take(reports)) is not None:
+            while (raw := taken(reports)) is not None:
                 self._on_report(deserialized(raw, JointTrajectoryControllerState))
-            while (raw := _take(results)) is not None:
+            while (raw := taken(results)) is not None:
                 result = deserialized(raw, FollowJointTrajectory.Result)
                 good = result.error_code == ResultCode.SUCCESSFUL
                 self._arm.on_result(good, result.error_string)
-        if (raw := _take(objects)) is not None:
+        if (raw := taken(objects)) is not None:
             self._arm.objects = object_messages.shapes_of(raw)
-        raw = _take(states)
+        raw = taken(states)
         if raw is not None:
             self._on_state(raw)
 
@@ -113,10 +109,3 @@ class ArmInput:
     def close(self) -> None:
         """Destroy the subscriptions."""
         self._quiet.destroy_node()
-
-
-def _take(subscription: Any) -> Any:
-    """Return the next message of a subscription, or None."""
-    with subscription.handle:
-        taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
-    return taken[0] if taken else None

@@ -15,9 +15,10 @@ from std_msgs.msg import UInt8MultiArray
 
 from arm_controllers.ros.frame_messages import TFMessage
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.messages import prefix_of, set_stamp
+from arm_controllers.ros.messages import prefix_of, stamp_at
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, STATE_QOS
+from arm_controllers.ros.quiet_node import taken
 from arm_controllers.ros.running import run_node
 from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError, Array
@@ -124,7 +125,7 @@ class CameraNode(Node):
         if not self._lockstep:
             self._finish()
         elif self._time_ns != before_ns:
-            self._progress.publish(_stamp(self._time_ns))
+            self._progress.publish(stamp_at(self._time_ns))
 
     def _on_messages(self, batch: bytes) -> None:
         for what, data in loop_messages.gathered(batch):
@@ -165,11 +166,8 @@ class CameraNode(Node):
 
     def destroy_node(self) -> None:
         """Publish the last pictures of a lock-step, and release OpenGL."""
-        while self._lockstep and self._scene is not None:
-            with self._batches.handle:
-                if (message := self._batches.handle.take_message(UInt8MultiArray, True)) is None:
-                    break
-            self._on_batch(message[0])
+        while self._lockstep and self._scene is not None and (raw := taken(self._batches)):
+            self._on_batch(raw)
         self._finish()
         for each in self._outputs:
             each.close()
@@ -226,7 +224,7 @@ class _Output:
             message = _image(pixels)
             for each in (message, self._info):
                 each.header.frame_id = self._frame
-                each.header.stamp = _stamp(time_ns)
+                each.header.stamp = stamp_at(time_ns)
             images.publish(message)
             infos.publish(self._info)
 
@@ -234,12 +232,6 @@ class _Output:
         if self._pictures is not None:
             self._pictures.close()
             self._pictures = None
-
-
-def _stamp(time_ns: int) -> Time:
-    found = Time()
-    set_stamp(found, time_ns)
-    return found
 
 
 def _image(pixels: Any) -> Image:

@@ -1,0 +1,27 @@
+"""A second node next to a node, and subscriptions from which messages are taken when needed."""
+
+from typing import Any
+
+import rclpy
+from rclpy.node import Node
+
+
+def quiet_node(node: Node, name: str) -> Node:
+    """Return a node in the namespace of a node, without its parameters, remappings and services.
+
+    Where no executor spins this node, the middleware keeps messages until `taken` takes them.
+    """
+    return rclpy.create_node(
+        name,
+        context=node.context,
+        namespace=node.get_namespace(),
+        use_global_arguments=False,
+        start_parameter_services=False,
+    )
+
+
+def taken(subscription: Any) -> Any:
+    """Return the next serialised message of a subscription, or None."""
+    with subscription.handle:
+        message = subscription.handle.take_message(subscription.msg_type, True)
+    return message[0] if message else None
