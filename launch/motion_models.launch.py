@@ -3,12 +3,8 @@
 Send goals to /simulator/follow_joint_trajectory; `joint_states` shows how the model moves.
 """
 
-from dataclasses import fields
-
-from arm_dynamics.parameters import facts
-from arm_dynamics.published.motion_models import MOTION_TYPES
-from arm_sim.engines.motion_model import TASK_SPACE, MotionModelParameters
-from arm_sim.launching.arguments import argument, description, shared
+from arm_sim.engines.motion_model import MotionModelParameters
+from arm_sim.launching.arguments import argument, description, of_parameters, shared
 from arm_sim.launching.tasks import run_arm, run_task
 
 SIMULATOR = (
@@ -21,7 +17,6 @@ SIMULATOR = (
     'kd',
 )
 # An empty argument leaves the value of the robot's files.
-TEXTS = {each.name: facts(each).description for each in fields(MotionModelParameters)}
 ARGUMENTS = (
     *shared('robot', 'config', output_dir='motion_models_output'),
     argument(
@@ -31,8 +26,7 @@ ARGUMENTS = (
         'follows the wall clock; empty: realtime with task:=none, otherwise lockstep',
         ['', 'lockstep', 'realtime'],
     ),
-    argument('motion_type', 'computed_torque', TEXTS['motion_type'], [*MOTION_TYPES, TASK_SPACE]),
-    *(argument(name, '', TEXTS[name]) for name in SIMULATOR[1:]),
+    *of_parameters(MotionModelParameters, 'motion_type', **dict.fromkeys(SIMULATOR[1:], '')),
     argument(
         'task',
         'sinusoid',

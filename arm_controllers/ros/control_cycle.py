@@ -282,12 +282,12 @@ class ControlCycle:
         self.follower.activate(time_ns, q, v, reaction)
         self.goals.deactivate(reaction)
 
-    def _on_reset_guard(self, request: Any, response: Any) -> None:
+    def _on_reset_guard(self, request: Any, response: Any) -> str:
         """End the reaction of the guard: the arm is held where it is, goals are taken again."""
-        response.success, response.message = True, self._collision or 'there was no collision'
-        if self._collision:
-            self._collision = ''
-            self.handle(Event.LOSE, response.message)  # the next state begins again
+        collision, self._collision = self._collision, ''
+        if collision:
+            self.handle(Event.LOSE, collision)  # the next state begins again
+        return collision or 'there was no collision'
 
     def _has_wrench(self, raw: bytes) -> bool:
         """Whether the wrench of a state is here; otherwise keep the state."""

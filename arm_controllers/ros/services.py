@@ -4,41 +4,40 @@ from collections.abc import Callable
 from typing import Any
 
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from rclpy.service import Service
 
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.qos import SERVICE_QOS
+from arm_dynamics.checks import ArmError
 
 
-def serve(
-    node: Node,
-    kind: Any,
-    name: str,
-    answer: Callable[[Any, Any], None],
-    qos: QoSProfile = SERVICE_QOS,
-) -> Service:
+def serve(node: Node, kind: Any, name: str, answer: Callable[[Any, Any], str | None]) -> Service:
     """Open a service.
 
     Args:
         node: its node.
         kind: type of the service.
         name: name of the service, such as '~/reset'.
-        answer: fills the response, given request and response. After an exception the client gets
-            an empty response, with a `message` where the type has this field, and the node logs
-            one line.
-        qos: of requests and responses.
+        answer: fills the response, given request and response, or returns the `message` of a
+            success. An ArmError refuses the request: it is the `message` of a response with
+            `success` and `message`. After any other exception the client gets an empty response, with a `message` where the type
+            has this field, and the node logs one line.
     """
     log = Log(node)
 
     def respond(request: Any, response: Any) -> Any:
         try:
-            answer(request, response)
+            done = answer(request, response)
+            if done is not None:
+                response.success, response.message = True, done
         except Exception as error:
+            if isinstance(error, ArmError) and hasattr(response, 'success'):
+                response.success, response.message = False, str(error)
+                return response
             log.error(f'{name.removeprefix("~/")} failed: {type(error).__name__}: {error}')
             response = kind.Response()
             if hasattr(response, 'message'):
                 response.message = f'failed with {type(error).__name__}; the log has the reason'
         return response
 
-    return node.create_service(kind, name, respond, qos_profile=qos)
+    return node.create_service(kind, name, respond, qos_profile=SERVICE_QOS)

@@ -4,22 +4,24 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from arm_controllers.discrete_motion import MOTIONS
-from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import law_names
 from arm_controllers.laws.servo import FEEDFORWARD
 from arm_controllers.parameter_file import yaml_value
+from arm_controllers.parameter_values import as_ros_value
+from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_dynamics.checks import ArmError, unknown
+from arm_dynamics.parameters import facts
 from arm_dynamics.robots import MJCF_VALUES
 from arm_sim.launching.shutdown import restore_interrupt, shutdown_guard
 from arm_sim.parameter_files import files_of, merged, parameters_of
-from arm_sim.simulation.plant import engine_names
+from arm_sim.simulation.plant import PlantParameters, engine_names
 from arm_sim.simulation.scene import scene_names
 
 # The values of the argument `controller`.
@@ -39,6 +41,19 @@ class _Shared(NamedTuple):
 
 
 # The shared arguments by group, in the order of --show-args.
+def _of(kind: type, name: str, text: str = '') -> _Shared:
+    """Return a parameter of a dataclass as an argument with a default value.
+
+    An empty value leaves the parameter to the files, unless empty is the parameter's own default.
+    """
+    (field,) = (each for each in fields(kind) if each.name == name)
+    known, choices = facts(field), list(facts(field).one_of)
+    if text or field.default == '':
+        return _Shared(text, known.description, choices or None)
+    words = f'{known.description}; empty: as in the parameter files'
+    return _Shared('', words, ['', *choices] if choices else None)
+
+
 _GROUPS: dict[str, dict[str, _Shared]] = {
     'everyday': {
         'robot': _Shared('ur5e', 'name of a shipped robot, or path of a URDF, xacro or MJCF file'),
@@ -120,18 +135,8 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
             ['best', *FEEDFORWARD],
         ),
         'policy': _Shared('', 'path of the ONNX file of controller:=policy'),
-        'reference_motion': _Shared(
-            '',
-            'motion between the samples of the reference, as torque laws compute it; discrete: as '
-            'a simulated arm moves; empty: as in the parameter files, otherwise continuous',
-            ['', *MOTIONS],
-        ),
-        'friction_velocity': _Shared(
-            '',
-            'velocity by which torque laws compensate Coulomb friction; empty: as in the '
-            'parameter files, otherwise measured',
-            ['', *FRICTION_VELOCITIES],
-        ),
+        'reference_motion': _of(ControllerParameters, 'reference_motion'),
+        'friction_velocity': _of(ControllerParameters, 'friction_velocity'),
         'learning_cutoff': _Shared(
             '0.0', 'cut-off frequency of the low-pass filter between passes [Hz]; 0: no filter'
         ),
@@ -161,21 +166,13 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
         'contacts': _Shared(
             'false', 'whether the arm collides with floor, table and itself', _SWITCH
         ),
-        'srdf': _Shared(
-            '',
-            'file whose disable_collisions name links that do not touch each other; empty: an '
-            'SRDF next to the URDF, if there is one',
-        ),
+        'srdf': _of(PlantParameters, 'srdf'),
         'scene': _Shared(
             '',
             f'objects around the arm: {", ".join(scene_names())}, or the path of a YAML file or '
             'MJCF (.xml); empty: none',
         ),
-        'faults': _Shared(
-            '',
-            "faults while the arm runs, such as '[{kind: stuck_joint, joint: elbow_joint, "
-            "time: 1.0}]' with the time in s, or the path of a YAML file; empty: none",
-        ),
+        'faults': _of(PlantParameters, 'faults'),
         'camera': _Shared('', 'path of a YAML file that lists cameras; empty: none'),
         'table': _Shared(
             '', 'center x, y, z of a table and its sizes along x, y, z [m]; empty: no table'
@@ -257,6 +254,16 @@ def shared(*names: str, **others: str) -> list[DeclareLaunchArgument]:
         value = others.get(name, each.value)
         found.append(argument(name, value, each.text, each.choices, group))
     return found
+
+
+def of_parameters(
+    kind: type, *names: str, group: str = 'everyday', **others: str
+) -> list[DeclareLaunchArgument]:
+    """Declare parameters of a dataclass: those of `names` with their default value."""
+    defaults = {each.name: each.default for each in fields(kind)}
+    values = {name: str(as_ros_value(defaults[name])) for name in names} | others
+    found = {name: _of(kind, name, text) for name, text in values.items()}
+    return [argument(name, *each, group) for name, each in found.items()]
 
 
 def usual_values() -> dict[str, str]:

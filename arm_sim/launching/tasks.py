@@ -1,7 +1,6 @@
 """The launch files of tasks: the arm's nodes, the task, and its parameters."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
 from typing import Any
 
 from launch.actions import DeclareLaunchArgument
@@ -11,9 +10,9 @@ from arm_controllers.parameter_file import yaml_value
 from arm_controllers.parameter_values import as_ros_value, parameter_fields, read_fields
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
-from arm_dynamics.parameters import Stepping, facts
+from arm_dynamics.parameters import Stepping
 from arm_dynamics.temporary_folder import temporary_folder
-from arm_sim.launching.arguments import RECORD, argument, namespace_of
+from arm_sim.launching.arguments import RECORD, namespace_of, of_parameters
 from arm_sim.launching.arm import arm_nodes
 from arm_sim.launching.config import config_file, feedforward_of, robot_parameter
 from arm_sim.launching.processes import task_node
@@ -23,15 +22,7 @@ from arm_sim.tasks import Task, make_task, task_class
 
 def task_arguments(task: str, *names: str, **others: str) -> list[DeclareLaunchArgument]:
     """Declare parameters of a task as arguments, `names` with their default value."""
-    known = {each.name: each for each in fields(task_class(task).Parameters)}
-    texts = {name: str(as_ros_value(known[name].default)) for name in names} | others
-    found = []
-    for name, text in texts.items():
-        field = facts(known[name])
-        empty = '' if text else '; empty: as in the parameter files'
-        choices = list(field.one_of) or None
-        found.append(argument(name, text, field.description + empty, choices, 'task'))
-    return found
+    return of_parameters(task_class(task).Parameters, *names, group='task', **others)
 
 
 def run_arm(given: Mapping[str, str], simulator: Iterable[str] = ()) -> list[Any]:

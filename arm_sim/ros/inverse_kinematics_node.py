@@ -5,7 +5,7 @@ import time
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -76,24 +76,6 @@ def answer(response: Any, result: NamedTuple) -> None:
             setattr(response, name, value)
 
 
-def answered(callback: Callable) -> Callable:
-    """Let a service callback answer a malformed request with the reason instead of raising."""
-
-    @wraps(callback)
-    def answer_always(self: 'InverseKinematicsNode', request: Any, response: Any) -> Any:
-        self.requests += 1
-        try:
-            callback(self, request, response)
-        except ArmError as error:
-            response.success, response.reason = False, str(error)
-        if not response.success:
-            self.failures += 1
-            self.last_failure = response.reason
-        return response
-
-    return answer_always
-
-
 class InverseKinematicsNode(Node):
     """Answers `compute_ik`, `compute_fk` and `compute_ik_path` for one arm."""
 
@@ -123,9 +105,9 @@ class InverseKinematicsNode(Node):
         self._use(self._checked(p))
         on_change_of(self, [kind], self._checked, self._use)
         self._publish = status_publisher(self)
-        serve(self, ComputeIK, 'compute_ik', self.compute_ik)
-        serve(self, ComputeFK, 'compute_fk', self.compute_fk)
-        serve(self, ComputeIKPath, 'compute_ik_path', self.compute_ik_path)
+        serve(self, ComputeIK, 'compute_ik', partial(self._answer, self.compute_ik))
+        serve(self, ComputeFK, 'compute_fk', partial(self._answer, self.compute_fk))
+        serve(self, ComputeIKPath, 'compute_ik_path', partial(self._answer, self.compute_ik_path))
         self.create_timer(_DIAGNOSTICS_PERIOD, self._report)
         analytic = ik.analytic
         self._log.info(
@@ -143,7 +125,17 @@ class InverseKinematicsNode(Node):
     def _use(self, parameters: InverseKinematicsParameters) -> None:
         self.parameters = parameters
 
-    @answered
+    def _answer(self, solve: Callable[[Any, Any], None], request: Any, response: Any) -> None:
+        """Answer a request, a malformed one with the reason; count them."""
+        self.requests += 1
+        try:
+            solve(request, response)
+        except ArmError as error:
+            response.success, response.reason = False, str(error)
+        if not response.success:
+            self.failures += 1
+            self.last_failure = response.reason
+
     def compute_ik(self, request: ComputeIK.Request, response: ComputeIK.Response) -> None:
         """Solve one pose."""
         response.joint_names = list(self.model.joint_names)
@@ -155,7 +147,6 @@ class InverseKinematicsNode(Node):
         response.position = array('d', result.q)
         answer(response, result)
 
-    @answered
     def compute_fk(self, request: ComputeFK.Request, response: ComputeFK.Response) -> None:
         """Compute the pose of a frame."""
         model = self.model
@@ -165,7 +156,6 @@ class InverseKinematicsNode(Node):
         response.pose = pose_to_message(pose, self._prefix + model.base_frame)
         response.success = True
 
-    @answered
     def compute_ik_path(
         self, request: ComputeIKPath.Request, response: ComputeIKPath.Response
     ) -> None:

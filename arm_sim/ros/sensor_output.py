@@ -16,7 +16,7 @@ from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS
 from arm_controllers.ros.serialized_messages import Template
 from arm_controllers.ros.services import serve
 from arm_controllers.ros.wrench_input import TOPIC
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import Array
 from arm_sim.simulation.simulation import Simulation
 
 
@@ -62,15 +62,10 @@ class SensorOutput:
         if self._imu is not None:
             self._imu.publish()
 
-    def _tare(self, request: Trigger.Request, response: Any) -> None:
+    def _tare(self, request: Trigger.Request, response: Any) -> str:
         plant = self._simulation.plant
-        try:
-            plant.tare()
-        except ArmError as error:
-            response.message = str(error)
-            return
-        periods = plant.parameters.tare_periods
-        response.success, response.message = True, f'tared by the next {periods} readings'
+        plant.tare()
+        return f'tared by the next {plant.parameters.tare_periods} readings'
 
 
 class _Output:

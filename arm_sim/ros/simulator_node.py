@@ -1,6 +1,5 @@
 """The simulator: publishes states, applies commands, is the master of time."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -97,9 +96,9 @@ class SimulatorNode(Node):
         self.create_subscription(
             Time, '~/run_until', lambda stamp: clock.allow_until(to_ns(stamp)), CONTROL_QOS
         )
-        self._serve('reset', Trigger, self._reset)
-        self._serve('pause', SetBool, self._pause)
-        self._serve('step', Trigger, self._step)
+        serve(self, Trigger, '~/reset', self._reset)
+        serve(self, SetBool, '~/pause', self._pause)
+        serve(self, Trigger, '~/step', self._step)
         self.create_timer(clock.tick_period, clock.tick)
         self._often = self.create_timer(_OFTEN, clock.tick)
         self._often.cancel()
@@ -157,26 +156,15 @@ class SimulatorNode(Node):
         self._one.end()
         super().destroy_node()
 
-    def _serve(self, name: str, kind: Any, do: Callable[[Any], str]) -> None:
-        """Open the service ~/name; `do` takes the request and returns what was done."""
-
-        def answer(request: Any, response: Any) -> None:
-            try:
-                response.success, response.message = True, do(request)
-            except ArmError as error:
-                response.success, response.message = False, str(error)
-
-        serve(self, kind, f'~/{name}', answer)
-
-    def _reset(self, request: Trigger.Request) -> str:
+    def _reset(self, request: Trigger.Request, response: Any) -> str:
         self.arm_clock.reset()
         return 'at the initial state, t = 0'
 
-    def _pause(self, request: SetBool.Request) -> str:
+    def _pause(self, request: SetBool.Request, response: Any) -> str:
         self.arm_clock.pause(request.data)
         return 'paused' if request.data else 'running'
 
-    def _step(self, request: Trigger.Request) -> str:
+    def _step(self, request: Trigger.Request, response: Any) -> str:
         clock = self.arm_clock
         if clock.fault or not clock.paused:
             raise ArmError(clock.fault or 'not paused: pause first')

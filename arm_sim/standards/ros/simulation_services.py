@@ -16,7 +16,7 @@ from arm_dynamics.checks import ArmError
 from arm_sim.simulation.clock import Clock
 from arm_sim.standards.entities import Entities
 from arm_sim.standards.ros.late_service import IsDone, LateService
-from arm_sim.standards.ros.object_services import ObjectServices
+from arm_sim.standards.ros.object_services import ObjectServices, RefusedError
 from arm_sim.standards.ros.steps_action import StepsAction
 from arm_sim.standards.steps import Steps
 from arm_sim.standards.volumes import BOX, SPHERE, Volume
@@ -42,20 +42,20 @@ class SimulationServices:
         self._entities = Entities(clock.simulation, payload, self._prefix)
         self._stopped = clock.paused
         self._objects = ObjectServices(node, clock, self._entities)
-        for kind, name, answer in (
-            (srv.GetSimulatorFeatures, 'get_simulator_features', self._fill_features),
-            (srv.GetSimulationState, 'get_simulation_state', self._fill_state),
-            (srv.SetSimulationState, 'set_simulation_state', self._set_state),
-            (srv.ResetSimulation, 'reset_simulation', self._reset),
-            (srv.GetEntities, 'get_entities', self._fill_entities),
-            (srv.GetEntityInfo, 'get_entity_info', self._fill_info),
-            (srv.GetEntityState, 'get_entity_state', self._fill_motion),
-            (srv.GetEntitiesStates, 'get_entities_states', self._fill_motions),
-        ):
-            self._serve(node, kind, name, answer)
-        for name, do in self._objects.services.items():
+        answers = {
+            'GetSimulatorFeatures': self._fill_features,
+            'GetSimulationState': self._fill_state,
+            'SetSimulationState': self._set_state,
+            'ResetSimulation': self._reset,
+            'GetEntities': self._fill_entities,
+            'GetEntityInfo': self._fill_info,
+            'GetEntityState': self._fill_motion,
+            'GetEntitiesStates': self._fill_motions,
+            **self._objects.services,
+        }
+        for name, answer in answers.items():
             words = re.sub('(?<!^)(?=[A-Z])', '_', name).lower()
-            self._serve(node, getattr(srv, name), words, do)
+            self._serve(node, getattr(srv, name), words, answer)
         self._timer = node.create_timer(_LOOK, self._look)
         self._timer.cancel()
         wake = self._timer.reset
@@ -109,10 +109,10 @@ class SimulationServices:
     def _set_state(self, request: Any, response: Any) -> None:
         state, clock, wanted = msg.SimulationState, self._clock, request.state.state
         if wanted == self._state:
-            _say(response, response.ALREADY_IN_TARGET_STATE, 'it is in that state already')
-        elif wanted == state.STATE_PLAYING and clock.fault:
-            _say(response, response.STATE_TRANSITION_ERROR, clock.fault)
-        elif wanted in (state.STATE_PLAYING, state.STATE_PAUSED):
+            raise RefusedError(response.ALREADY_IN_TARGET_STATE, 'it is in that state already')
+        if wanted == state.STATE_PLAYING and clock.fault:
+            raise RefusedError(response.STATE_TRANSITION_ERROR, clock.fault)
+        if wanted in (state.STATE_PLAYING, state.STATE_PAUSED):
             self._stopped = False
             clock.pause(wanted == state.STATE_PAUSED)
         elif wanted in (state.STATE_STOPPED, state.STATE_QUITTING):
@@ -122,19 +122,16 @@ class SimulationServices:
             if wanted == state.STATE_QUITTING:
                 end_node()
         else:
-            words = (
-                f'state is {wanted}; allowed: STOPPED (0), PLAYING (1), PAUSED (2), QUITTING (3)'
-            )
-            _say(response, msg.Result.RESULT_FEATURE_UNSUPPORTED, words)
+            words = 'allowed: STOPPED (0), PLAYING (1), PAUSED (2), QUITTING (3)'
+            raise _unsupported(f'state is {wanted}; {words}')
 
     def _reset(self, request: Any, response: Any) -> None:
         asked = request.scope or request.SCOPE_ALL
         scopes = (request.SCOPE_TIME, request.SCOPE_STATE, request.SCOPE_SPAWNED)
         time, state, spawned = (bool(asked & each) for each in scopes)
         if not (time or state or spawned):
-            words = f'scope is {asked}; allowed: TIME (1), STATE (2), SPAWNED (4) and sums'
-            _say(response, msg.Result.RESULT_FEATURE_UNSUPPORTED, words)
-            return
+            words = 'allowed: TIME (1), STATE (2), SPAWNED (4) and sums'
+            raise _unsupported(f'scope is {asked}; {words}')
         if spawned and not state:
             self._objects.check_rest()
         if time or state:
@@ -164,9 +161,7 @@ class SimulationServices:
     def _fill_entities(self, request: Any, response: Any) -> None:
         filters, bounds, inside = request.filters, request.filters.bounds, None
         if filters.tags.tags or bounds.type not in (bounds.TYPE_EMPTY, BOX, SPHERE):
-            words = 'filters by tags and by convex hulls are not supported'
-            _say(response, msg.Result.RESULT_FEATURE_UNSUPPORTED, words)
-            return
+            raise _unsupported('filters by tags and by convex hulls are not supported')
         if bounds.type:
             points = [[each.x, each.y, each.z] for each in bounds.points]
             inside = Volume(bounds.type, np.array(points))
@@ -174,25 +169,24 @@ class SimulationServices:
         response.entities = self._entities.names(filters.filter, categories, inside)
 
     def _fill_info(self, request: Any, response: Any) -> None:
-        if self._is_there(request, response):
-            found = self._entities.all()[request.entity]
-            response.info.category.category = int(found.category)
-            response.info.description = found.description
+        self._check_entity(request.entity)
+        found = self._entities.all()[request.entity]
+        response.info.category.category = int(found.category)
+        response.info.description = found.description
 
     def _fill_motion(self, request: Any, response: Any) -> None:
-        if self._is_there(request, response):
-            response.state = self._motion(request.entity)
+        self._check_entity(request.entity)
+        response.state = self._motion(request.entity)
 
     def _fill_motions(self, request: Any, response: Any) -> None:
         self._fill_entities(request, response)
         response.states = [self._motion(name) for name in response.entities]
 
-    def _is_there(self, request: Any, response: Any) -> bool:
+    def _check_entity(self, name: str) -> None:
         there = self._entities.all()
-        if request.entity not in there:
-            words = f'no entity {request.entity[:100]!r}; there is: {", ".join(there)}'
-            _say(response, msg.Result.RESULT_NOT_FOUND, words)
-        return request.entity in there
+        if name not in there:
+            words = f'no entity {name[:100]!r}; there is: {", ".join(there)}'
+            raise RefusedError(msg.Result.RESULT_NOT_FOUND, words)
 
     def _motion(self, name: str) -> Any:
         """Return an EntityState in the base frame; accelerations are not known: NaN."""
@@ -205,6 +199,10 @@ class SimulationServices:
         unknown = np.full(6, np.nan)
         set_components(unknown, state.acceleration.linear, state.acceleration.angular)
         return state
+
+
+def _unsupported(words: str) -> RefusedError:
+    return RefusedError(msg.Result.RESULT_FEATURE_UNSUPPORTED, words)
 
 
 def _say(response: Any, code: int, words: str = '') -> None:
