@@ -20,8 +20,8 @@ def serve(node: Node, kind: Any, name: str, answer: Callable[[Any, Any], str | N
         name: name of the service, such as '~/reset'.
         answer: fills the response, given request and response, or returns the `message` of a
             success. An ArmError refuses the request: it is the `message` of a response with
-            `success` and `message`. After any other exception the client gets an empty response, with a `message` where the type
-            has this field, and the node logs one line.
+            `success` and `message`. After any other exception the client gets an empty response,
+            with a `message` where the type has this field, and the node logs one line.
     """
     log = Log(node)
 
