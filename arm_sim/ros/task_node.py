@@ -39,9 +39,8 @@ from arm_sim.loop.report import plain
 from arm_sim.output_folder import writable_folder
 from arm_sim.robot import Robot
 from arm_sim.ros.goal_run import SOON, GoalRun
-from arm_sim.ros.gripper_goals import GripperGoals, poses_over_time
-from arm_sim.ros.ik_client import IkClient
 from arm_sim.ros.prediction import RunningNodes
+from arm_sim.ros.task_clients import GripperGoals, IkClient, poses_over_time
 from arm_sim.simulation.faults import describe, read_faults
 from arm_sim.tasks import Run, Task, task_class
 

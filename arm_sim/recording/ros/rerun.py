@@ -5,11 +5,12 @@ the run over topics to the last bit: a recording attached to a bug report reprod
 """
 
 import json
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, replace
 from functools import partial
 from operator import itemgetter
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,8 +19,6 @@ from numpy.typing import ArrayLike
 from sensor_msgs.msg import JointState
 from tyro.conf import Positional
 
-from arm_controllers.laws import Law, State
-from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_controllers.ros.command_messages import CommandReader
 from arm_controllers.ros.messages import MOST_POINTS_LOCKSTEP, components, goal_from_action, to_ns
@@ -104,13 +103,14 @@ def rerun(recording: RecordedRun, commands: bool = False) -> Rerun:
     recorded = recording.joint_states(joints)
     _check(recording, nodes, recorded, simulation)
     if commands:
-        loop = _with_recorded_commands(recording, nodes, simulation)
+        loop, sent = _with_recorded_commands(recording, nodes, simulation)
     else:
         loop = _with_controller(recording, nodes, simulation)
+        sent = [None] * len(recording.states)
     again = np.empty((len(recorded.time_ns), 3, len(joints)))
     for k, row in enumerate(again):
         if k:
-            loop.step()
+            loop.step(sent[k - 1])
         if not loop.alive:
             raise ArmError(f'the command at t = {(k - 1) * loop.period:.4f} s is not finite')
         q, v, effort, _ = loop.plant.measured
@@ -150,27 +150,10 @@ class _BrakedPlant(Plant):
         self.q, self.v, self.effort, self.measured = plant.q, plant.v, plant.effort, plant.measured
 
 
-class _RecordedCommands(Law):
-    """A law without feedback: the command (n,) of each control period; its state is the number."""
-
-    def __init__(self, commands: Sequence[Array], command_interface: Any):
-        self._commands, self.command_interface = commands, command_interface
-
-    def start(self, measured: Measurement, reference: Reference) -> State:
-        """Return the number of the first period."""
-        return (0,)
-
-    def __call__(
-        self, state: State, measured: Measurement, reference: Reference, dt: float
-    ) -> tuple[Array, State]:
-        """Return the recorded command."""
-        return self._commands[state[0]], (state[0] + 1,)
-
-
 def _with_recorded_commands(
     recording: RecordedRun, nodes: KnownNodes, simulation: Simulation
-) -> Loop:
-    """Return the loop in which the recorded commands drive the arm."""
+) -> tuple[Loop, list[Array | None]]:
+    """Return the loop, and the recorded command (n,) of each control period."""
     plant, period_ns = simulation.plant, simulation.period_ns
     reader = CommandReader(plant.joint_names, plant.command_interfaces)
     by_stamp: dict[int, Array] = {}
@@ -180,11 +163,11 @@ def _with_recorded_commands(
         if not reader.empty:
             by_stamp[reader.time_ns] = reader.command().copy()
     stamps = range(0, len(recording.states) * period_ns, period_ns)
-    rest = np.zeros(len(plant.joint_names))
-    law = _RecordedCommands([by_stamp.get(k, rest) for k in stamps], plant.command_interface)
     braked = _BrakedPlant(simulation, set(stamps).difference(by_stamp))
-    events = _inputs(recording, nodes, simulation)
-    return Loop(braked, law, lambda t, reference: None, events)
+    law: Any = SimpleNamespace(command_interface=plant.command_interface, needs=())  # not called
+    loop = Loop(braked, law, lambda t, reference: None, _inputs(recording, nodes, simulation))
+    rest = np.zeros(len(plant.joint_names))
+    return loop, [by_stamp.get(k, rest) for k in stamps]
 
 
 def _with_controller(recording: RecordedRun, nodes: KnownNodes, simulation: Simulation) -> Loop:

@@ -12,11 +12,10 @@ from arm_controllers.ros.running import run_node
 from arm_controllers.ros.services import serve
 from arm_dynamics.checks import ArmError
 from arm_sim.standards.hardware import Hardware, HardwareParameters
-from arm_sim.standards.ros.controller_clients import ControllerClients
+from arm_sim.standards.ros.controller_clients import TIMEOUT, ControllerClients, Transitions
 from arm_sim.standards.ros.controller_lists import ControllerLists
 from arm_sim.standards.ros.controller_processes import ControllerProcesses
 from arm_sim.standards.ros.late_service import IsDone, LateService
-from arm_sim.standards.ros.transitions import TIMEOUT, Transitions
 from arm_sim.standards.switching import INACTIVE, UNCONFIGURED, plan
 
 try:
