@@ -1,6 +1,5 @@
 """The tip servo: turns streams of twists, poses and joint velocities into trajectory goals."""
 
-from array import array
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +9,12 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory
 
+from arm_controllers.follower.goal import Goal
 from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.messages import components, prefix_of, set_stamp, to_ns
+from arm_controllers.ros.messages import components, prefix_of, to_ns, trajectory_message
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.pose_messages import pose_from_message
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS
@@ -204,15 +204,10 @@ class TipServoNode(Node):
         return q + v * since_ns * 1e-9, v
 
     def _send(self, way: list[TipReference]) -> None:
-        message = JointTrajectory(joint_names=list(self.model.joint_names))
-        set_stamp(message.header.stamp, self._next_ns)
-        for number, step in enumerate(way, 1):
-            point = JointTrajectoryPoint(
-                positions=array('d', step.q.tobytes()), velocities=array('d', step.v.tobytes())
-            )
-            set_stamp(point.time_from_start, number * self._period_ns)
-            message.points.append(point)
-        self._publisher.publish(message)
+        times = np.array([k * self._period_ns * 1e-9 for k in range(1, len(way) + 1)])
+        q, v = map(np.array, zip(*way, strict=True))
+        goal = Goal(self.model.joint_names, times, q, v, start_ns=self._next_ns)
+        self._publisher.publish(trajectory_message(goal))
         self.goals += 1
 
     def _report(self) -> None:

@@ -1,6 +1,6 @@
 """`ros2 run arm_sim render FILE`: a picture or a film of what was recorded."""
 
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import MISSING, dataclass, replace
 from operator import itemgetter
 from pathlib import Path
@@ -13,6 +13,8 @@ from rich.console import Console
 from tyro.conf import Positional
 
 from arm_controllers.parameter_values import read_fields
+from arm_controllers.ros.messages import to_ns
+from arm_controllers.ros.serialized_messages import JointReader
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
@@ -57,30 +59,21 @@ def recorded_arm(recording: RecordedRun) -> tuple[RobotModel, Surroundings]:
 def recorded_motion(recording: RecordedRun, model: RobotModel) -> RecordedMotion:
     """Return the recorded states, and the reference where a controller published one."""
     states = recording.joint_states(model.joint_names)
-    rows = [
-        row
-        for data in recording.reports
-        if (row := _report(deserialize_message(data, JointTrajectoryControllerState), model))
-    ]
+    rows, reader = [], JointReader(model.joint_names)
+    for data in recording.reports:
+        report = deserialize_message(data, JointTrajectoryControllerState)
+        names = list(report.joint_names)
+        with suppress(ArmError):  # the report lacks some
+            both = (
+                reader.read(names, point.positions, 'positions').copy()
+                for point in (report.reference, report.feedback)
+            )
+            rows.append((to_ns(report.header.stamp) * 1e-9, *both))
     columns = zip(*rows, strict=True) if rows else ([], [], [])
     reports: list[Array] = [np.array(column, dtype=float) for column in columns]
     order = np.argsort(states.time_ns, kind='stable')
     t = states.time_ns[order].astype(float) * 1e-9
     return RecordedMotion.of(model, t, states.q[order], *reports)
-
-
-def _report(
-    report: JointTrajectoryControllerState, model: RobotModel
-) -> tuple[float, Array, Array] | None:
-    """Return time, reference and state of a controller's report; None where it lacks some."""
-    names = list(report.joint_names)
-    reference, measured = report.reference.positions, report.feedback.positions
-    n = len(names)
-    if sorted(names) != sorted(model.joint_names) or not len(reference) == len(measured) == n:
-        return None
-    order = [names.index(name) for name in model.joint_names]
-    stamp = report.header.stamp
-    return stamp.sec + 1e-9 * stamp.nanosec, np.array(reference)[order], np.array(measured)[order]
 
 
 def title_of(recording: RecordedRun, model: RobotModel) -> str:

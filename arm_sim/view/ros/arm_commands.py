@@ -16,9 +16,9 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.task import Future
 from std_srvs.srv import SetBool, Trigger
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from arm_controllers.ros.messages import prefix_of, set_stamp
+from arm_controllers.follower.goal import Goal
+from arm_controllers.ros.messages import prefix_of, trajectory_message
 from arm_controllers.ros.pose_messages import pose_to_message
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_controllers.ros.wrench_input import wrench_message
@@ -85,11 +85,10 @@ class ArmCommands:
             self._refuse('move', f'{self._controller or "no controller"} takes goals here')
             return
         model = self._arm.model
-        seconds, still = move_time(model, self._arm.q, q), np.zeros(model.nv).tolist()
-        point = JointTrajectoryPoint(positions=q.tolist(), velocities=still, accelerations=still)
-        set_stamp(point.time_from_start, round(seconds * 1e9))
-        path = JointTrajectory(joint_names=list(model.joint_names), points=[point])
-        sent = self._goals.send_goal_async(FollowJointTrajectory.Goal(trajectory=path))
+        seconds, still = move_time(model, self._arm.q, q), np.zeros((1, model.nv))
+        goal = Goal(model.joint_names, np.array([seconds]), q[np.newaxis], still, still)
+        request = FollowJointTrajectory.Goal(trajectory=trajectory_message(goal))
+        sent = self._goals.send_goal_async(request)
         sent.add_done_callback(self._on_sent)
         self._add_event(f'goal sent: {seconds:.1f} s')
 
