@@ -1,12 +1,32 @@
 """A law as an arm needs it: friction, motion of the reference, guard, convention of drives."""
 
+from dataclasses import dataclass
 from typing import Any
 
-from arm_controllers.discrete_motion import DiscreteMotion
+from arm_controllers.discrete_motion import MOTIONS, DiscreteMotion
 from arm_controllers.drive_convention import DriveConvention, OverDrives
 from arm_controllers.guard_parameters import GuardParameters
-from arm_controllers.known_friction import FrictionOfReference
+from arm_controllers.known_friction import FRICTION_VELOCITIES, FrictionOfReference
 from arm_controllers.law import Law
+from arm_dynamics.parameters import Parameters, parameter
+
+
+@dataclass(frozen=True)
+class LawAdaptation(Parameters):
+    """How a torque law reads its reference and compensates friction."""
+
+    reference_motion: str = parameter(
+        'continuous',
+        "velocity and acceleration that torque laws follow: 'continuous' (the "
+        "reference's own), or 'discrete' (differences of the reference's samples)",
+        one_of=MOTIONS,
+    )
+    friction_velocity: str = parameter(
+        'measured',
+        "velocity at which torque laws compensate Coulomb friction: 'measured' (fades "
+        "at low speed) or 'reference'",
+        one_of=FRICTION_VELOCITIES,
+    )
 
 
 def adapted_law(

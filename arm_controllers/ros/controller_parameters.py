@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from arm_controllers.discrete_motion import MOTIONS
+from arm_controllers.adapted_law import LawAdaptation
 from arm_controllers.drive_convention import DriveConvention
-from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_dynamics.checks import ArmError
 from arm_dynamics.descriptions.reduced_model import reduced_model
 from arm_dynamics.model import RobotModel
@@ -14,7 +13,7 @@ from arm_dynamics.robots import ArmParameters
 
 
 @dataclass(frozen=True)
-class ControllerParameters(ArmParameters, Stepping, DriveConvention):
+class ControllerParameters(ArmParameters, Stepping, DriveConvention, LawAdaptation):
     """Parameters of every controller node, without those of its law and its follower."""
 
     joints: tuple[str, ...] = parameter(
@@ -36,18 +35,6 @@ class ControllerParameters(ArmParameters, Stepping, DriveConvention):
     )
     state_timeout: float = parameter(
         10.0, 'wall-clock time without a state before goals are aborted [s]', min=0.1
-    )
-    reference_motion: str = parameter(
-        'continuous',
-        "velocity and acceleration that torque laws follow: 'continuous' (the "
-        "reference's own), or 'discrete' (differences of the reference's samples)",
-        one_of=MOTIONS,
-    )
-    friction_velocity: str = parameter(
-        'measured',
-        "velocity at which torque laws compensate Coulomb friction: 'measured' (fades "
-        "at low speed) or 'reference'",
-        one_of=FRICTION_VELOCITIES,
     )
     autostart: bool = parameter(False, 'if true, the node activates itself')
     core: int = parameter(-1, 'CPU core to run on; -1: any core')

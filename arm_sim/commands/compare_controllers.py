@@ -9,8 +9,7 @@ from typing import Annotated
 
 from rich.console import Console
 
-from arm_controllers.discrete_motion import MOTIONS
-from arm_controllers.known_friction import FRICTION_VELOCITIES
+from arm_controllers.adapted_law import LawAdaptation
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.parameters import parameter
@@ -82,16 +81,6 @@ class Options(CommandOptions):
         min=0,
         max=1e4,
     )
-    reference_motion: str = parameter(
-        'continuous',
-        'motion between two samples of the reference, as torque laws compute it',
-        one_of=MOTIONS,
-    )
-    friction_velocity: str = parameter(
-        'measured',
-        'velocity by which torque laws compensate Coulomb friction',
-        one_of=FRICTION_VELOCITIES,
-    )
     law_pictures: bool = parameter(False, "draw each law's error over time as well")
     samples: int = parameter(0, 'number of random arms per law; 0: no Monte Carlo')
     errors: Names = parameter(
@@ -117,6 +106,7 @@ class Options(CommandOptions):
     parquet: bool = parameter(False, 'write every random arm to OUTPUT_DIR/arms/*.parquet as well')
     resume: bool = parameter(False, 'continue an interrupted run with the same options')
     output_dir: Folder = parameter('comparison', 'folder for tables, pictures and JSON')
+    adaptation: LawAdaptation = field(default_factory=LawAdaptation)
     jobs: Jobs = field(default_factory=Jobs)
 
 
@@ -148,12 +138,12 @@ def compared(options: Options, console: Console, folder: Path | None = None) -> 
         ArmError: before anything runs.
     """
     over_topics = options.over == 'topics'
-    friction = options.friction_velocity
+    adapted, friction = options.adaptation, options.adaptation.friction_velocity
     of_effort = options.sweep in OF_EFFORT or friction != 'measured'
     designed = options.natural_frequency > 0.0
     if designed and not options.timestep:
         raise ArmError('timestep is 0; gains that are designed need one of at least 1e-05 s')
-    possible = laws_with(options.reference_motion, of_effort) if designed else law_names()
+    possible = laws_with(adapted.reference_motion, of_effort) if designed else law_names()
     robots, laws = _names('--robots', options.robots), _names('--laws', options.laws, possible)
     engines = _names('--engines', options.engines, rigid_body_engines())
     tasks = _names('--tasks', options.tasks, compared_tasks())
@@ -168,23 +158,13 @@ def compared(options: Options, console: Console, folder: Path | None = None) -> 
         why += f'friction_velocity {friction}, ' if friction != 'measured' else ''
         name = law.partition(':')[0]
         if name not in law_names() or not law_class(name).of_file:
-            one_of(f'law ({why}reference_motion {options.reference_motion})', name, possible)
+            one_of(f'law ({why}reference_motion {adapted.reference_motion})', name, possible)
     workers = 1 if over_topics else options.jobs.workers
     if over_topics and options.jobs.scheduler:
         raise ArmError("--scheduler is for runs over 'loop' only")
-    numbers = options.timestep, options.natural_frequency, 0.0
+    common = options.timestep, options.natural_frequency, 0.0, options.config
     cases = [
-        Experiment(
-            robot,
-            task,
-            law,
-            engine,
-            *numbers,
-            options.config,
-            options.reference_motion,
-            friction,
-            scene=options.scene,
-        )
+        Experiment(robot, task, law, engine, *common, scene=options.scene, **vars(adapted))
         for robot, task, engine, law in product(robots, tasks, engines, laws)
     ]
     kind = 'sweep' if options.sweep else 'monte_carlo' if options.samples else 'comparison'

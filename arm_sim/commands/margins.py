@@ -1,14 +1,13 @@
 """`ros2 run arm_sim margins`: stability margins of a law on an arm along a task, without a run."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 from rich.console import Console
 
-from arm_controllers.discrete_motion import MOTIONS
-from arm_controllers.known_friction import FRICTION_VELOCITIES
+from arm_controllers.adapted_law import LawAdaptation
 from arm_controllers.laws import law_names
 from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.parameters import parameter
@@ -59,16 +58,6 @@ class Options(RobotOptions):
     natural_frequency: float = parameter(
         0.0, "design frequency of the law [rad/s]; 0: gains of the robot's files", min=0, max=1e4
     )
-    reference_motion: str = parameter(
-        'continuous',
-        'motion between two samples of the reference, as torque laws compute it',
-        one_of=MOTIONS,
-    )
-    friction_velocity: str = parameter(
-        'measured',
-        'velocity by which the law compensates Coulomb friction',
-        one_of=FRICTION_VELOCITIES,
-    )
     contact: Annotated[tuple[float, ...], 'N/M,N/M'] = parameter(
         (0.0, 0.0),
         'least and largest stiffness of a surface on which the tool presses [N/m]; 0: no surface',
@@ -84,6 +73,7 @@ class Options(RobotOptions):
     )
     seed: int = parameter(0, 'seed of the random numbers by which arms are drawn', min=0)
     output_dir: Folder = parameter('margins', 'folder for JSON and picture')
+    adaptation: LawAdaptation = field(default_factory=LawAdaptation)
 
 
 @command(Options)
@@ -157,8 +147,7 @@ def _experiment(options: Options, law: str, **others: Any) -> Experiment:
     return Experiment.of_files(
         options.robot, options.task, law, engine=options.engine, config=options.config,
         seed=options.seed, natural_frequency=options.natural_frequency,
-        reference_motion=options.reference_motion, friction_velocity=options.friction_velocity,
-        **others,
+        **vars(options.adaptation), **others,
     )  # fmt: skip
 
 
