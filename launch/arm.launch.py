@@ -1,7 +1,7 @@
 """Any robot, any controller, any engine: `ros2 launch arm_sim arm.launch.py robot:=my.urdf`."""
 
-from arm_sim.launching import arm_nodes
 from arm_sim.launching.arguments import ARM, description, shared
+from arm_sim.launching.arm import arm_nodes
 
 ARGUMENTS = shared(
     *ARM, 'controller_manager', 'tip_servo', 'linear_move', mode='realtime', record='false'

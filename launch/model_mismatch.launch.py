@@ -1,8 +1,8 @@
 """Error of each law over one model error: the arm differs from the model of the law."""
 
 from arm_sim.experiments.sweeps import SWEEPS
-from arm_sim.launching import comparison
 from arm_sim.launching.arguments import argument, description, shared
+from arm_sim.launching.extras import comparison
 from arm_sim.tasks import task_names
 
 ARGUMENTS = (

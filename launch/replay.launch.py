@@ -1,7 +1,7 @@
 """Plays a recording: `ros2 launch arm_sim replay.launch.py file:=recording.mcap`."""
 
-from arm_sim.launching import replay
 from arm_sim.launching.arguments import argument, description, shared
+from arm_sim.launching.extras import replay
 
 ARGUMENTS = (
     argument('file', '', 'path of an MCAP file, or of a folder with MCAP files'),

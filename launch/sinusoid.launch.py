@@ -1,8 +1,8 @@
 """A sinusoid in joint space under any controller, also on an arm with model error."""
 
 from arm_dynamics.checks import ArmError
-from arm_sim.launching import comparison
 from arm_sim.launching.arguments import argument, description, shared
+from arm_sim.launching.extras import comparison
 from arm_sim.launching.tasks import run_task, task_arguments
 
 PARAMETERS = ('amplitude', 'frequency', 'cycles', 'limit')

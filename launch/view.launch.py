@@ -3,8 +3,8 @@
 The arm may be real or simulated by another program: `ros2 launch arm_sim view.launch.py`.
 """
 
-from arm_sim.launching import view
 from arm_sim.launching.arguments import argument, description, shared
+from arm_sim.launching.extras import view
 
 ARGUMENTS = (
     *shared('namespace', view='true'),

@@ -26,6 +26,11 @@ class Finding(NamedTuple):
     advice: str = ''
 
 
+def _noted(name: str, told: str, advice: str = '') -> list[Finding]:
+    """Return a finding that is good where there is no advice, else a note."""
+    return [Finding(name, State.NOTE if advice else State.GOOD, told, advice)]
+
+
 SHARED_MB = 32  # shared memory that Fast DDS may need [MB]
 _DISK_MB = 200  # disk space that compiled code needs [MB]
 
@@ -38,26 +43,20 @@ def network() -> list[Finding]:
     if not domain.isdigit() or int(domain) > 232:
         return [Finding('network', State.BROKEN, told, 'set ROS_DOMAIN_ID to 0..101')]
     if 101 < int(domain) < 215:
-        return [
-            Finding('network', State.NOTE, told, 'ports of domains 102..214 may be taken: 0..101')
-        ]
-    if reach == 'SUBNET':
-        advice = 'others on the network hear the nodes: ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST'
-        return [Finding('network', State.NOTE, told, advice)]
-    return [Finding('network', State.GOOD, told)]
+        return _noted('network', told, 'ports of domains 102..214 may be taken: 0..101')
+    heard = 'others on the network hear the nodes: ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST'
+    return _noted('network', told, heard if reach == 'SUBNET' else '')
 
 
 def shared_memory(folder: Path = Path('/dev/shm')) -> list[Finding]:
     """Check shared memory, the transport between processes of one machine."""
     if not os.access(folder, os.W_OK):
         advice = 'slower without it: give the container --ipc=host or --shm-size=256m'
-        return [Finding('shared memory', State.NOTE, f'{folder} cannot be written', advice)]
+        return _noted('shared memory', f'{folder} cannot be written', advice)
     free = shutil.disk_usage(folder).free / 1e6
     told = f'{free:.0f} MB free in {folder}'
-    if free < SHARED_MB:
-        advice = 'give the container --shm-size=256m, or run "fastdds shm clean"'
-        return [Finding('shared memory', State.NOTE, told, advice)]
-    return [Finding('shared memory', State.GOOD, told)]
+    advice = 'give the container --shm-size=256m, or run "fastdds shm clean"'
+    return _noted('shared memory', told, advice if free < SHARED_MB else '')
 
 
 def clock() -> list[Finding]:
@@ -69,11 +68,8 @@ def clock() -> list[Finding]:
         late.append((time.monotonic() - begin - 0.001) * 1e3)
     late.sort()
     told = f'wakes {late[25]:.2g} ms late, at most {late[-1]:.2g} of 50 times'
-    if late[-1] < 2.0:
-        return [Finding('clock', State.GOOD, told)]
-    return [
-        Finding('clock', State.NOTE, told, 'in real time states may be missed; lock-step waits')
-    ]
+    missed = 'in real time states may be missed; lock-step waits'
+    return _noted('clock', told, '' if late[-1] < 2.0 else missed)
 
 
 def cores() -> list[Finding]:
@@ -81,12 +77,9 @@ def cores() -> list[Finding]:
     count, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
     told = f'{count} cores, load {load:.1f}'
     if count < 2:
-        advice = 'simulator and controller share a core: composed:=true'
-    elif load > count:
-        advice = 'others use the processor: numbers per second will be low'
-    else:
-        return [Finding('cores', State.GOOD, told)]
-    return [Finding('cores', State.NOTE, told, advice)]
+        return _noted('cores', told, 'simulator and controller share a core: composed:=true')
+    busy = 'others use the processor: numbers per second will be low'
+    return _noted('cores', told, busy if load > count else '')
 
 
 def folders() -> list[Finding]:
@@ -104,12 +97,12 @@ def folders() -> list[Finding]:
         free = shutil.disk_usage(there).free / 1e6
         if not os.access(there, os.W_OK | os.X_OK) or not there.is_dir():
             told, advice = f'{folder} cannot be written', f'set {variable} to a folder that can be'
-            found.append(Finding(name, State.NOTE, told, advice))
+            found += _noted(name, told, advice)
         elif free < _DISK_MB:
             told, advice = f'{free:.0f} MB free in {folder}', f'make room, or set {variable}'
-            found.append(Finding(name, State.NOTE, told, advice))
+            found += _noted(name, told, advice)
         else:
-            found.append(Finding(name, State.GOOD, str(folder)))
+            found += _noted(name, str(folder))
     return found
 
 

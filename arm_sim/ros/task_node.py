@@ -188,22 +188,22 @@ class TaskNode(Node):
         follow, ends = goal_reference(goal, model, q, v), (start_ns, end_ns)
         if p.mode == 'lockstep':  # in real time nothing may hold up the states
             self._pictures.submit(load_pictures)
-        states = self._pass(arm, task, goal, ends)
-        record = self._with_objects(states.record(follow, *ends, self.period_ns), arm, task, ends)
-        tracking = track(model, record, error=p.geometry)
-        passes = [self._error(tracking, record)]
+        lesson, passes = None, list[dict[str, float]]()
+        states: Any = None
         if p.passes > 1:
             if goal is None:
                 raise ArmError(f'passes is {p.passes}; task {self.name!r} has no goal to repeat')
             make = partial(nodes.learner, cutoff=p.learning_cutoff)
             lesson = GoalLearner(goal, follow, end_ns, self.period_ns, make)
-            while len(passes) < p.passes:
-                learnt = lesson.next_goal(states)
+        while len(passes) < p.passes:
+            if lesson and passes:
+                goal = lesson.next_goal(states)
                 arm.reset()
-                states = self._pass(arm, task, learnt, ends)
-                record = states.record(follow, *ends, self.period_ns)
-                tracking = track(model, record, error=p.geometry)
-                passes.append(self._error(tracking, record))
+            states = self._pass(arm, task, goal, ends)
+            record = states.record(follow, *ends, self.period_ns)
+            record = self._with_objects(record, arm, task, ends)
+            tracking = track(model, record, error=p.geometry)
+            passes.append(self._error(tracking, record))
         facts = self._facts(arm, states.time_ns) | {'passes_mm': passes}
         run = Run(record, tracking, facts, expected)
         report, checks = outcome(task, run)

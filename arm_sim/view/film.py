@@ -17,7 +17,7 @@ from arm_sim.view.error_scale import ErrorScale
 from arm_sim.view.film_files import KINDS, check_file, write_gif, write_mp4, write_png
 from arm_sim.view.offscreen import Offscreen, Picture
 from arm_sim.view.recorded_motion import RecordedMotion, TimedSegments, timed_segments
-from arm_sim.view.scene import Scene
+from arm_sim.view.scene import Scene, add_segment
 from arm_sim.view.shown_objects import RecordedObjects
 from arm_sim.view.trail import PLAIN
 
@@ -153,11 +153,5 @@ def _light(model: mujoco.MjModel, extent: float) -> None:
 
 def _add(scene: mujoco.MjvScene, path: TimedSegments, radius: float, colours: Array) -> None:
     """Add a path to a scene, in the colours (c, 4) of its levels."""
-    shape = mujoco.mjtGeom.mjGEOM_CAPSULE
-    place, turn = np.zeros(3), np.eye(3).ravel()
     for start, end, level in zip(path.start, path.end, path.level, strict=True):
-        geom = scene.geoms[scene.ngeom]
-        mujoco.mjv_initGeom(geom, shape, place, place, turn, colours[level].astype(np.float32))
-        mujoco.mjv_connector(geom, shape, radius, start, end)
-        geom.emission = _GLOW
-        scene.ngeom += 1
+        add_segment(scene, radius, start, end, colours[level]).emission = _GLOW

@@ -89,6 +89,18 @@ class Scene:
         return places.reshape(-1, 3)
 
 
+def add_segment(
+    scene: mujoco.MjvScene, radius: float, start: Array, end: Array, colour: Array
+) -> mujoco.MjvGeom:
+    """Draw a segment from start to end (3,) [m] in a colour (4,); return its shape."""
+    geom, shape = scene.geoms[scene.ngeom], mujoco.mjtGeom.mjGEOM_CAPSULE
+    place, turn = np.zeros(3), np.eye(3).ravel()
+    mujoco.mjv_initGeom(geom, shape, place, place, turn, colour.astype(np.float32))
+    mujoco.mjv_connector(geom, shape, radius, start, end)
+    scene.ngeom += 1
+    return geom
+
+
 def _compiled(spec: mujoco.MjSpec, objects: Sequence[ObjectShape]) -> mujoco.MjModel:
     _add_rods(spec)
     if not objects:

@@ -10,11 +10,11 @@ import numpy as np
 from mujoco import viewer
 
 from arm_dynamics.checks import ArmError, Array
-from arm_sim.view.scene import Scene
+from arm_sim.view.scene import Scene, add_segment
 from arm_sim.view.trail import PLAIN, Trail
 
 _WIDTH = 0.002  # of the path [m]
-_COLOUR = np.array([*PLAIN, 1.0], dtype=np.float32)
+_COLOUR = np.array([*PLAIN, 1.0])
 _REMEDY = 'view:=true shows the arm on a page in the browser'
 _LONGEST_END = 2.0  # time for the window's thread to end [s]
 
@@ -78,8 +78,4 @@ class Window:
 def _draw(scene: mujoco.MjvScene, start: Array, end: Array) -> None:
     if scene.ngeom == scene.maxgeom:
         scene.ngeom = 0
-    geom = scene.geoms[scene.ngeom]
-    shape = mujoco.mjtGeom.mjGEOM_CAPSULE
-    mujoco.mjv_initGeom(geom, shape, np.zeros(3), np.zeros(3), np.eye(3).ravel(), _COLOUR)
-    mujoco.mjv_connector(geom, shape, _WIDTH, start, end)
-    scene.ngeom += 1
+    add_segment(scene, _WIDTH, start, end, _COLOUR)

@@ -15,8 +15,9 @@ from launch.actions import LogInfo  # noqa: E402
 from patience import PATIENCE, ask  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 
-from arm_sim.launching import arm_nodes, extras  # noqa: E402
+from arm_sim.launching import extras  # noqa: E402
 from arm_sim.launching.arguments import usual_values  # noqa: E402
+from arm_sim.launching.arm import arm_nodes  # noqa: E402
 from arm_sim.standards.ros import controller_manager_node  # noqa: E402
 
 USUAL = usual_values() | {

@@ -15,8 +15,9 @@ from repository import ROOT
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
-from arm_sim.launching import arm_nodes, tasks
+from arm_sim.launching import tasks
 from arm_sim.launching.arguments import usual_values
+from arm_sim.launching.arm import arm_nodes
 from arm_sim.ros.simulator_setup import SimulatorParameters, description_of
 
 PAGE = ROOT / 'docs' / 'your_controller.md'

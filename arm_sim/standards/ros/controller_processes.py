@@ -33,7 +33,7 @@ class ControllerProcesses:
         known = [f'{law}_controller' for law in law_names()]
         if name not in known:
             raise unknown('controller', name, known)
-        from arm_sim.launching import config_file, feedforward_of  # they load launch
+        from arm_sim.launching.config import config_file, feedforward_of  # they load launch
 
         law, space = name.removesuffix('_controller'), self._namespace.rstrip('/')
         p = self._simulator

@@ -10,8 +10,8 @@ from launch import LaunchContext  # noqa: E402
 from launch_ros.utilities import evaluate_parameters  # noqa: E402
 
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateWriter  # noqa: E402
-from arm_sim.launching import arm_nodes  # noqa: E402
 from arm_sim.launching.arguments import usual_values  # noqa: E402
+from arm_sim.launching.arm import arm_nodes  # noqa: E402
 from arm_sim.loop.recorded_messages import messages_of  # noqa: E402
 from arm_sim.recording.recorded_samples import read_samples, read_voltages  # noqa: E402
 from arm_sim.recording.ros.recorder import Recorder  # noqa: E402
