@@ -93,8 +93,14 @@ def _imported(module: str) -> Any:
         gc.enable()
 
 
-def _main(module: str, *arguments: str) -> int:
-    return _imported(module).main(*arguments)
+def _main(name: str, module: str, *arguments: str) -> int:
+    """Run the `main` of a module, or else its node under a name."""
+    imported = _imported(module)
+    if hasattr(imported, 'main'):
+        return imported.main(*arguments)
+    from arm_controllers.ros.running import run_node
+
+    return run_node(name, partial(_made, module))
 
 
 def _composed() -> int:
@@ -128,7 +134,7 @@ def _module(name: str) -> list[str]:
 
 def __getattr__(name: str) -> Callable[[], int]:
     """Return the function that runs an executable, for the entry points in setup.py."""
-    start = _composed if name == 'composed' else partial(_main, *_module(name))
+    start = _composed if name == 'composed' else partial(_main, name, *_module(name))
     return partial(_run, name, start)
 
 

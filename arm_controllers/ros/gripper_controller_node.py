@@ -29,7 +29,7 @@ from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import set_stamp, to_ns
 from arm_controllers.ros.parameters import declare_parameters, declare_unused
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, STATE_QOS
-from arm_controllers.ros.running import pin_to_core, run_node
+from arm_controllers.ros.running import pin_to_core
 from arm_controllers.ros.serialized_messages import JointStateReader, JointStateWriter
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Stepping, parameter
@@ -300,8 +300,3 @@ def _one(name: str, values: Sequence[float]) -> float | None:
     if len(values) > 1:
         raise ArmError(f'{name} has {len(values)} values; allowed: 1 or none')
     return float(values[0]) if len(values) else None
-
-
-def main() -> int:
-    """Run the node."""
-    return run_node('gripper_controller', GripperControllerNode)

@@ -30,7 +30,6 @@ from arm_controllers.ros.pose_messages import (
 )
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS
 from arm_controllers.ros.quiet_node import taken
-from arm_controllers.ros.running import run_node
 from arm_controllers.ros.serialized_messages import JointReader, JointStateReader
 from arm_controllers.ros.services import serve
 from arm_dynamics.checks import ArmError, one_of
@@ -249,8 +248,3 @@ class InverseKinematicsNode(Node):
             'dropped states': self._dropped,
         }
         self._publish(DiagnosticStatus.OK, 'answering requests', values)
-
-
-def main() -> int:
-    """Run the node."""
-    return run_node('inverse_kinematics', InverseKinematicsNode)

@@ -20,7 +20,6 @@ from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, trajectory_message
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import CONTROL_QOS
-from arm_controllers.ros.running import run_node
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics import warm_up
@@ -236,8 +235,3 @@ class LinearMoveNode(Node):
         words = 'waiting' if self._move is None else 'moving'
         values = {'moves': self.moves, 'last refused': self.refused}
         self._publish(DiagnosticStatus.OK, words, values)
-
-
-def main() -> int:
-    """Run the node."""
-    return run_node('linear_move', LinearMoveNode)

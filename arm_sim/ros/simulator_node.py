@@ -15,7 +15,7 @@ from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import components, prefix_of, to_ns
 from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_parameters
 from arm_controllers.ros.qos import CONTROL_QOS
-from arm_controllers.ros.running import pin_to_core, run_node
+from arm_controllers.ros.running import pin_to_core
 from arm_controllers.ros.services import serve
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
@@ -208,8 +208,3 @@ def _added(model: RobotModel) -> str:
     }
     values = [_ADDED[name].format(text) for name, text in numbers.items()]
     return f"parameters in place of the URDF's: {', '.join(values)}; " if values else ''
-
-
-def main() -> int:
-    """Run the node."""
-    return run_node('simulator', SimulatorNode)

@@ -18,7 +18,6 @@ from arm_controllers.ros.messages import components, prefix_of, to_ns, trajector
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.pose_messages import pose_from_message
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS
-from arm_controllers.ros.running import run_node
 from arm_controllers.ros.serialized_messages import JointReader, stamp_ns
 from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.parameters import parameter
@@ -221,8 +220,3 @@ def _bounded(name: str, values: Any) -> Array:
     for value in array[np.abs(array) > _LARGEST]:
         raise ArmError(f'{name} has {value:g}; allowed: up to {_LARGEST:g}')
     return array
-
-
-def main() -> int:
-    """Run the node."""
-    return run_node('tip_servo', TipServoNode)

@@ -8,7 +8,6 @@ from pathlib import Path
 from rclpy.node import Node
 
 from arm_controllers.ros.parameters import declare_parameters
-from arm_controllers.ros.running import run_node
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.recording.ros.recorder import Recorder
 
@@ -46,8 +45,3 @@ class RecorderNode(Node):
         if self._recorder.name:
             print(f'recorder: {self._recorder.name} is in {self._folder}', file=sys.stderr)
         super().destroy_node()
-
-
-def main() -> int:
-    """Run the node."""
-    return run_node('recorder', RecorderNode)

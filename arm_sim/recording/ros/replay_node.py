@@ -13,7 +13,7 @@ from rclpy.node import Node
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.parameters import declare_parameters, on_change_of
 from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS
-from arm_controllers.ros.running import end_node, run_node
+from arm_controllers.ros.running import end_node
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.loop.recorded_messages import messages_of, reading
@@ -117,8 +117,3 @@ class ReplayNode(Node):
             self._next += 1
             publisher.publish(data)
         end_node()
-
-
-def main() -> int:
-    """Run the node."""
-    return run_node('replay', ReplayNode)

@@ -8,7 +8,6 @@ from rclpy.node import Node
 
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.parameters import declare_parameters
-from arm_controllers.ros.running import run_node
 from arm_controllers.ros.services import serve
 from arm_dynamics.checks import ArmError
 from arm_sim.standards.hardware import Hardware, HardwareParameters
@@ -159,8 +158,3 @@ class ControllerManagerNode(Node):
         self._log.warning(
             'reload_controller_libraries: refused; a controller loads its law when it starts'
         )
-
-
-def main() -> int:
-    """Run the node."""
-    return run_node('controller_manager', ControllerManagerNode)

@@ -19,7 +19,6 @@ from arm_controllers.ros.messages import prefix_of, stamp_at
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, STATE_QOS
 from arm_controllers.ros.quiet_node import taken
-from arm_controllers.ros.running import run_node
 from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
@@ -250,8 +249,3 @@ def _camera_info(camera: Camera) -> CameraInfo:
     found.k, found.r = k.ravel(), np.eye(3).ravel()
     found.p = np.hstack([k, np.zeros((3, 1))]).ravel()
     return found
-
-
-def main() -> int:
-    """Run the node."""
-    return run_node('camera', CameraNode)

@@ -17,7 +17,7 @@ from std_msgs.msg import Float64MultiArray
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import CONTROL_QOS
-from arm_controllers.ros.running import end_node, run_node
+from arm_controllers.ros.running import end_node
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.view.ros.tools import tool
 
@@ -79,8 +79,3 @@ class PlotNode(Node):
         if self._process is not None:
             self._process.terminate()
         super().destroy_node()
-
-
-def main() -> int:
-    """Run the node."""
-    return run_node('plot', PlotNode)
