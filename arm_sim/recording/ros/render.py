@@ -1,7 +1,7 @@
 """`ros2 run arm_sim render FILE`: a picture or a film of what was recorded."""
 
 from contextlib import closing, suppress
-from dataclasses import MISSING, dataclass, replace
+from dataclasses import MISSING, dataclass
 from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any
@@ -108,12 +108,13 @@ class Options(CommandOptions):
     size: Annotated[str, 'WIDTHxHEIGHT'] = parameter(
         '960x720', 'width and height of the picture or film [pixels]'
     )
-    camera: Annotated[str, 'AZIMUTH,ELEVATION'] = parameter(
-        f'{View().azimuth:g},{View().elevation:g}',
+    camera: Annotated[tuple[float, ...], 'AZIMUTH,ELEVATION'] = parameter(
+        (View().azimuth, View().elevation),
         'azimuth and elevation of the view [deg]; 90,0: along y; 0,-90: down',
+        length=2,
     )
     orbit: Annotated[float, 'DEG/S'] = parameter(
-        0.0, 'speed of the camera around the arm [deg per second of the film]'
+        0.0, 'speed of the camera around the arm [deg per second of the film]', min=-1e6, max=1e6
     )
     zoom: float = parameter(
         1.0, 'magnification around the middle of the path of the tool [1]', min=1, max=100
@@ -135,7 +136,9 @@ class Options(CommandOptions):
 @command(Options)
 def main(options: Options) -> None:
     """Run the command."""
-    size, view = _size(options.size), _view(options.camera, options.orbit)
+    size, (azimuth, elevation) = _size(options.size), options.camera
+    in_range('azimuth of --camera', azimuth, -360.0, 360.0)
+    in_range('elevation of --camera', elevation, -90.0, 90.0)
     output = Path(options.output)
     check_file(output, 0)  # before the recording is read
     recording = RecordedRun.load(options.file)
@@ -144,7 +147,7 @@ def main(options: Options) -> None:
     begin, end = span(recording, motion, options.begin, options.end)
     motion = motion.between(begin, end)
     speed = options.speed or usual_speed(output, end - begin)
-    view = replace(view, orbit=view.orbit / speed, zoom=options.zoom)
+    view = View(azimuth, elevation, options.orbit / speed, options.zoom)
     times = film_times(output, begin, end, speed)
     title = title_of(recording, model)
     of_objects = sorted(recording.objects, key=itemgetter(0))
@@ -171,15 +174,3 @@ def _size(text: str) -> tuple[int, int]:
         if value % 2:
             raise ArmError(f'{name} of --size is {value}; it must be even')
     return size
-
-
-def _view(text: str, orbit: float) -> View:
-    """Return the view of the arguments --camera and --orbit."""
-    try:
-        azimuth, elevation = (float(each) for each in text.split(','))
-    except ValueError:
-        raise ArmError(f'--camera is {text!r}; it must be AZIMUTH,ELEVATION, as 140,-18') from None
-    in_range('azimuth of --camera', azimuth, -360.0, 360.0)
-    in_range('elevation of --camera', elevation, -90.0, 90.0)
-    in_range('--orbit', orbit, -1e6, 1e6)
-    return View(azimuth, elevation, orbit)
