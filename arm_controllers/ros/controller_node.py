@@ -83,10 +83,8 @@ class ControllerNode(LifecycleNode):
 
             self.create_subscription(WrenchStamped, '~/wrench_goal', self._on_wrench, 10)
         of_law = self._law_class.without_meaning
-        unused = declare_unused(self, lambda name: without_meaning(name, of_law))
+        declare_unused(self, lambda name: without_meaning(name, of_law))
         refuse_unknown_parameters(self)  # before it says that it starts
-        if unused:
-            self._log.warning(f'parameters without meaning here: {", ".join(unused)}')
         if self.parameters.autostart:
             self.trigger_configure()
             self.trigger_activate()

@@ -16,7 +16,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.follower.goal import GoalResult, ResultCode
 from arm_controllers.ros.qos import ACTION_QOS
-from arm_controllers.ros.quiet_node import quiet_node
+from arm_controllers.ros.quiet_nodes import quiet_node
 from arm_controllers.ros.running import make_executor
 from arm_controllers.ros.serialized_messages import stamp_ns, with_stamp
 

@@ -72,9 +72,7 @@ class GripperControllerNode(LifecycleNode):
         super().__init__('gripper_controller')
         self._log = Log(self)
         self.parameters = p = declare_parameters(self, GripperNodeParameters)
-        unused = declare_unused(self, lambda name: name in _WITHOUT_MEANING)
-        if unused:
-            self._log.warning(f'parameters without meaning here: {", ".join(unused)}')
+        declare_unused(self, lambda name: name in _WITHOUT_MEANING)
         self.model = model = p.model()
         self.joint = gripper_joint(model, p.joint)
         self.law = GripperLaw(model, p, self.joint)

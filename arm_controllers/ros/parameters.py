@@ -20,6 +20,7 @@ from arm_controllers.parameter_values import (
     parameter_fields,
     read_fields,
 )
+from arm_controllers.ros.log import Log
 from arm_dynamics.checks import ArmError, unknown
 
 _FIXED = 'cannot change while the node runs'
@@ -82,12 +83,13 @@ def declare_parameter(node: Node, field: ParameterField, live: bool = False) -> 
     return node.get_parameter(name).value
 
 
-def declare_unused(node: Node, unused: Callable[[str], bool]) -> list[str]:
-    """Declare parameters that are given and admitted, but not used; return their names."""
+def declare_unused(node: Node, unused: Callable[[str], bool]) -> None:
+    """Declare parameters that are given and admitted, but not used; log their names."""
     names = sorted(filter(unused, _overrides(node)))
     for name in names:
         declare_parameter(node, ParameterField(name, '', str, 'parameter without effect here'))
-    return names
+    if names:
+        Log(node).warning(f'parameters without meaning here: {", ".join(names)}')
 
 
 def on_change(

@@ -29,7 +29,7 @@ from arm_controllers.ros.pose_messages import (
     poses_from_message,
 )
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS
-from arm_controllers.ros.quiet_node import taken
+from arm_controllers.ros.quiet_nodes import taken
 from arm_controllers.ros.serialized_messages import JointReader, JointStateReader
 from arm_controllers.ros.services import serve
 from arm_dynamics.checks import ArmError, one_of

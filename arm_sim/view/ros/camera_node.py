@@ -18,7 +18,7 @@ from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, stamp_at
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, STATE_QOS
-from arm_controllers.ros.quiet_node import taken
+from arm_controllers.ros.quiet_nodes import taken
 from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
