@@ -98,9 +98,7 @@ def _main(name: str, module: str, *arguments: str) -> int:
     imported = _imported(module)
     if hasattr(imported, 'main'):
         return imported.main(*arguments)
-    from arm_controllers.ros.running import run_node
-
-    return run_node(name, partial(_made, module))
+    return import_module('arm_controllers.ros.running').run_node(name, partial(_made, module))
 
 
 def _composed() -> int:

@@ -145,7 +145,7 @@ def test_a_gif_of_any_length_is_as_quick_as_its_size_asks_for():
         (['--size', 'big'], r"--size is 'big'; it must be WIDTHxHEIGHT"),
         (['--size', '961x720'], r'width of --size is 961; it must be even'),
         (['--size', '96x7'], r'height of --size is 7'),
-        (['--camera', '12'], r'--camera is \(12.0,\); it must be two finite numbers'),
+        (['--camera', '12'], r'--camera is (12.0,); it must be two finite numbers'),
         (['--camera', '12,100'], r'elevation of --camera is 100'),
         (['--speed', '0'], r'--speed is 0'),
         (['--from', '3'], r'from 3 s to 1 s there is no state; there are states from 0 s to 1 s'),
