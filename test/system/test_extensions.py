@@ -147,7 +147,7 @@ def generate_launch_description():
 def site(tmp_path, monkeypatch):
     """The folder of the package, which this process and the processes that it starts have."""
     entries = {
-        'arm_sim.laws': {'mpc': 'law:Mpc'},
+        'arm_sim.laws': {'linear_mpc': 'law:Mpc'},
         'arm_sim.sensors': {'warming': 'sensor:warming'},
         'arm_sim.measures': {'top': 'measure:TOP_SPEED'},
         'arm_sim.engines': {'midpoint': 'engine:MidpointPlant'},
@@ -169,7 +169,7 @@ def compare(tmp_path, site):
 
     def compare(name, *options):
         command = [sys.executable, '-m', 'arm_sim.executables', 'compare_controllers']
-        usual = ['--robots', 'planar_3r', '--laws', 'mpc,computed_torque', '--workers', '1']
+        usual = ['--robots', 'planar_3r', '--laws', 'linear_mpc,computed_torque', '--workers', '1']
         answer = subprocess.run(
             [*command, *usual, '--output-dir', str(tmp_path / name), *options],
             capture_output=True, text=True, timeout=PATIENCE, cwd=tmp_path,
@@ -189,7 +189,7 @@ def test_their_lines_are_few():
     assert all(np.array(lengths) <= (30, 15, 10, 40, 20)), lengths
 
 
-LAWS = ('mujoco', 'mpc'), ('mujoco', 'computed_torque')
+LAWS = ('mujoco', 'linear_mpc'), ('mujoco', 'computed_torque')
 
 
 def test_a_law_with_a_horizon_runs_in_the_loop_and_over_topics_with_the_same_numbers(compare):
