@@ -1,7 +1,8 @@
-"""Distances of an arm from the floor, a table and itself, by Pinocchio and coal."""
+"""Distances of an arm from the floor, a table, objects and itself, by Pinocchio and coal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 from xml.etree import ElementTree
 
 import coal
@@ -33,6 +34,52 @@ class Surroundings(Parameters):
             in_range('size of table', size, 0.0, np.inf, True)
 
 
+class Obstacle(Protocol):
+    """A shape of an object around an arm, as `arm_sim.simulation.object_shapes` has them."""
+
+    @property
+    def name(self) -> str:
+        """Name of the object."""
+
+    @property
+    def kind(self) -> str:
+        """Name of the shape: 'box', 'sphere', 'cylinder' or 'mesh'."""
+
+    @property
+    def size(self) -> tuple[float, ...]:
+        """Lengths of a box, diameters of a sphere, two and the length of a cylinder [m]."""
+
+    @property
+    def file(self) -> str:
+        """Name of the file of a mesh, whose `size` is its scale [1]."""
+
+    @property
+    def pose(self) -> tuple[float, ...]:
+        """Pose (7,) in the base frame: position [m], quaternion x, y, z, w."""
+
+
+class Nearest(NamedTuple):
+    """The nearest pair of a configuration.
+
+    Attributes:
+        link: name of the link.
+        other: the link, object, floor or table that it is nearest to, in words.
+        distance: between them [m]; negative: penetration.
+        point: (3,) of the link, nearest to the other, in the base frame [m].
+    """
+
+    link: str
+    other: str
+    distance: float
+    point: Array
+
+    def __str__(self) -> str:
+        x, y, z = self.point
+        relation = f'{abs(self.distance) * 1e3:.1f} mm {"from" if self.distance > 0 else "inside"}'
+        relation = 'touching' if abs(self.distance) < 5e-5 else relation
+        return f'link {self.link!r} is {relation} {self.other} at ({x:.3f}, {y:.3f}, {z:.3f}) m'
+
+
 class Clearance:
     """Distances of an arm's links from its surroundings and from each other.
 
@@ -46,8 +93,24 @@ class Clearance:
         pairs: names of the two shapes of each checked pair; the first one is a link.
     """
 
-    def __init__(self, model: RobotModel, surroundings: Surroundings):
-        """Read the shapes of the model's URDF."""
+    def __init__(
+        self,
+        model: RobotModel,
+        surroundings: Surroundings,
+        objects: Sequence[Obstacle] = (),
+        links: Set[frozenset[str]] | None = None,
+    ):
+        """Read the shapes of the model's URDF.
+
+        Args:
+            model, surroundings: the arm, its floor and table.
+            objects: further obstacles.
+            links: the pairs of links that can touch each other; None: all that a motion brings
+                nearer to each other.
+
+        Raises:
+            ArmError: a shape that cannot be read.
+        """
         self.model = model
         tree, self.note = with_shapes(model.urdf, mesh_finder(model.file))
         text = ElementTree.tostring(tree, encoding='unicode')
@@ -64,17 +127,24 @@ class Clearance:
         self.pairs: list[tuple[str, str]] = []
         for i, shape in enumerate(shapes):
             for k in range(i):
-                if self._apart(shapes[k].parentJoint, shape.parentJoint):
+                near = frozenset((self.names[i], self.names[k]))
+                if self._apart(shapes[k].parentJoint, shape.parentJoint) and (
+                    links is None or near in links
+                ):
                     self._add(i, k)
-        obstacles: list[tuple[str, coal.CollisionGeometry, Array]] = []
+        here = pin.SE3.Identity()
+        obstacles: list[tuple[str, coal.CollisionGeometry, pin.SE3]] = []
         if surroundings.floor:
-            obstacles.append((FLOOR, coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0), np.zeros(3)))
+            obstacles.append((FLOOR, coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0), here))
         if surroundings.table:
             middle, sizes = np.split(np.array(surroundings.table), 2)
-            obstacles.append((TABLE, coal.Box(*sizes), middle))
+            obstacles.append((TABLE, coal.Box(*sizes), pin.SE3(np.eye(3), middle)))
+        for each in objects:
+            obstacles.append((f'object {each.name!r}', _solid(each), _pose(each)))
         level = level_joints(model)
-        for name, solid, place in obstacles:
-            other = pin.GeometryObject(name, 0, 0, pin.SE3(np.eye(3), place), solid)
+        self._first = len(shapes)
+        for number, (name, solid, place) in enumerate(obstacles):
+            other = pin.GeometryObject(f'obstacle {number}', 0, 0, place, solid)
             k = geometry.addGeometryObject(other)
             self.names.append(name)
             for i, shape in enumerate(shapes):
@@ -90,6 +160,18 @@ class Clearance:
         )
         return np.array([result.min_distance for result in self._data.distanceResults])
 
+    def nearest(self, q: Array) -> Nearest:
+        """Return the nearest pair at q (n,)."""
+        distances = self.distances(q)
+        if not len(distances):
+            return Nearest('', '', np.inf, np.zeros(3))
+        pair = int(distances.argmin())
+        link, other = self.pairs[pair]
+        known = self.geometry.collisionPairs[pair].second >= self._first
+        other = other if known else f'link {other!r}'
+        point = self._data.distanceResults[pair].getNearestPoint1()
+        return Nearest(link, other, float(distances[pair]), point)
+
     def check(self, times: Array, q: Array, least: float) -> None:
         """Raise ArmError if a configuration has a pair that is nearer than `least` [m].
 
@@ -103,8 +185,10 @@ class Clearance:
         """
         for t, each, clear in zip(times.tolist(), q, self.are_clear(q, least), strict=True):
             if not clear:
-                distances = self.distances(each)
-                self._refuse(t, int(distances.argmin()), float(distances.min()), least)
+                raise ArmError(
+                    f'{self.nearest(each)}, t = {t:.2f} s; '
+                    f'at least {least * 1e3:g} mm off is allowed'
+                )
 
     def are_clear(self, q: Array, least: float) -> Iterator[bool]:
         """Yield for each configuration of q (m, n) whether all pairs are `least` [m] apart."""
@@ -127,17 +211,6 @@ class Clearance:
             del self.pairs[k]
         self._data = self.geometry.createData()
 
-    def _refuse(self, t: float, pair: int, distance: float, least: float) -> None:
-        x, y, z = self._data.distanceResults[pair].getNearestPoint1()
-        link, other = self.pairs[pair]
-        other = other if other in (FLOOR, TABLE) else f'link {other!r}'
-        relation = f'{abs(distance) * 1e3:.1f} mm {"from" if distance > 0 else "inside"}'
-        relation = 'touching' if abs(distance) < 5e-5 else relation
-        raise ArmError(
-            f'link {link!r} is {relation} {other} at ({x:.3f}, {y:.3f}, {z:.3f}) m, '
-            f't = {t:.2f} s; at least {least * 1e3:g} mm off is allowed'
-        )
-
     def _add(self, i: int, k: int) -> None:
         self.geometry.addCollisionPair(pin.CollisionPair(i, k))
         self.pairs.append((self.names[i], self.names[k]))
@@ -145,6 +218,29 @@ class Clearance:
     def _apart(self, one: int, other: int) -> bool:
         parents = self.model.pin_model.parents
         return one != other and parents[one] != other and parents[other] != one
+
+
+def _solid(each: Obstacle) -> coal.CollisionGeometry:
+    """Return the shape of an obstacle as coal has it."""
+    if each.kind == 'mesh':
+        try:
+            mesh = coal.MeshLoader().load(each.file, np.array(each.size))
+        except (RuntimeError, ValueError) as error:
+            reason = ' '.join(str(error).split())
+            raise ArmError(f'object {each.name!r}: mesh {each.file}: {reason}') from None
+        mesh.buildConvexHull(True, 'Qt')
+        return mesh.convex
+    x, y, z = each.size
+    if each.kind == 'box':
+        return coal.Box(x, y, z)
+    if each.kind == 'cylinder':
+        return coal.Cylinder(max(x, y) / 2.0, z)
+    return coal.Sphere(x / 2.0) if x == y == z else coal.Ellipsoid(x / 2.0, y / 2.0, z / 2.0)
+
+
+def _pose(each: Obstacle) -> pin.SE3:
+    quaternion = pin.Quaternion(np.array(each.pose[3:])).normalized()
+    return pin.SE3(quaternion, np.array(each.pose[:3]))
 
 
 def _make_convex(shape: pin.GeometryObject) -> None:

@@ -22,7 +22,8 @@ RINGS = {
         'arm_dynamics.kinematics', 'arm_dynamics.inverse_kinematics', 'arm_dynamics.paths',
         'arm_dynamics.compiled', 'arm_controllers', 'arm_controllers.laws',
         'arm_controllers.follower', 'arm_controllers.ros', 'arm_sim', 'arm_sim.simulation',
-        'arm_sim.engines', 'arm_sim.loop', 'arm_sim.cartesian', 'arm_sim.tasks', 'arm_sim.ros',
+        'arm_sim.engines', 'arm_sim.loop', 'arm_sim.planning', 'arm_sim.cartesian',
+        'arm_sim.tasks', 'arm_sim.ros',
     ],
     'evaluation': [
         'arm_sim.experiments', 'arm_sim.tuning', 'arm_sim.judging', 'arm_sim.gym',

@@ -1,0 +1,1 @@
+"""Motions around obstacles: clearance from a scene, planning, timing."""
