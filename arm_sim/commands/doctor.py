@@ -21,8 +21,8 @@ def findings(checks: Sequence[Callable[[], list[Finding]]]) -> list[Finding]:
             found += check()
         except Exception as error:  # a broken machine may break a check in any way
             name = check.__name__.replace('_', ' ')
-            told = f'{type(error).__name__}: {error}'
-            found.append(Finding(name, State.BROKEN, told, 'mend what this says'))
+            detail = f'{type(error).__name__}: {error}'
+            found.append(Finding(name, State.BROKEN, detail, 'mend what this says'))
     return found
 
 
@@ -34,12 +34,12 @@ def show(found: Sequence[Finding]) -> None:
         from rich.markup import escape
         from rich.table import Table
     except ImportError:
-        for name, state, told, advice in found:
-            print(f'{state}: {name}: {told}{f"; {advice}" if advice else ""}')
+        for name, state, detail, advice in found:
+            print(f'{state}: {name}: {detail}{f"; {advice}" if advice else ""}')
         return
     table = Table('', 'check', 'found', 'what to do', box=SIMPLE)
-    for name, state, told, advice in found:
-        table.add_row(f'[{_COLOURS[state]}]{state}[/]', *map(escape, (name, told, advice)))
+    for name, state, detail, advice in found:
+        table.add_row(f'[{_COLOURS[state]}]{state}[/]', *map(escape, (name, detail, advice)))
     Console(width=None if sys.stdout.isatty() else 160, highlight=False).print(table)
 
 
@@ -52,8 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = findings(CHECKS)
     broken = [each.name for each in found if each.state == State.BROKEN]
     if options.json:
-        told = [each._asdict() for each in found]
-        print(json.dumps({'ok': not broken, 'checks': told, 'versions': versions()}, indent=2))
+        detail = [each._asdict() for each in found]
+        print(json.dumps({'ok': not broken, 'checks': detail, 'versions': versions()}, indent=2))
     else:
         show(found)
         missing = f'needed and missing: {", ".join(broken)}'

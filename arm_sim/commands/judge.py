@@ -106,7 +106,7 @@ class JudgementReport(Report):
         rows = [
             {
                 'task': each.trial.task, 'engine': each.trial.engine,
-                'wrongness': each.trial.wrongness, 'held': each.held, 'reason': each.words,
+                'variant': each.trial.variant, 'held': each.held, 'reason': each.words,
                 **each.measures,
             }
             for each in judgement.verdicts

@@ -22,13 +22,13 @@ class Finding(NamedTuple):
 
     name: str
     state: State
-    told: str
+    detail: str
     advice: str = ''
 
 
-def _noted(name: str, told: str, advice: str = '') -> list[Finding]:
+def _noted(name: str, detail: str, advice: str = '') -> list[Finding]:
     """Return a finding that is good where there is no advice, else a note."""
-    return [Finding(name, State.NOTE if advice else State.GOOD, told, advice)]
+    return [Finding(name, State.NOTE if advice else State.GOOD, detail, advice)]
 
 
 SHARED_MB = 32  # shared memory that Fast DDS may need [MB]
@@ -39,13 +39,13 @@ def network() -> list[Finding]:
     """Check which machines of the network discover the nodes."""
     domain = os.environ.get('ROS_DOMAIN_ID', '0') or '0'
     reach = os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE', 'SUBNET')
-    told = f'domain {domain}, discovery {reach}'
+    detail = f'domain {domain}, discovery {reach}'
     if not domain.isdigit() or int(domain) > 232:
-        return [Finding('network', State.BROKEN, told, 'set ROS_DOMAIN_ID to 0..101')]
+        return [Finding('network', State.BROKEN, detail, 'set ROS_DOMAIN_ID to 0..101')]
     if 101 < int(domain) < 215:
-        return _noted('network', told, 'ports of domains 102..214 may be taken: 0..101')
+        return _noted('network', detail, 'ports of domains 102..214 may be taken: 0..101')
     heard = 'others on the network hear the nodes: ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST'
-    return _noted('network', told, heard if reach == 'SUBNET' else '')
+    return _noted('network', detail, heard if reach == 'SUBNET' else '')
 
 
 def shared_memory(folder: Path = Path('/dev/shm')) -> list[Finding]:
@@ -54,9 +54,9 @@ def shared_memory(folder: Path = Path('/dev/shm')) -> list[Finding]:
         advice = 'slower without it: give the container --ipc=host or --shm-size=256m'
         return _noted('shared memory', f'{folder} cannot be written', advice)
     free = shutil.disk_usage(folder).free / 1e6
-    told = f'{free:.0f} MB free in {folder}'
+    detail = f'{free:.0f} MB free in {folder}'
     advice = 'give the container --shm-size=256m, or run "fastdds shm clean"'
-    return _noted('shared memory', told, advice if free < SHARED_MB else '')
+    return _noted('shared memory', detail, advice if free < SHARED_MB else '')
 
 
 def clock() -> list[Finding]:
@@ -67,19 +67,19 @@ def clock() -> list[Finding]:
         time.sleep(0.001)
         late.append((time.monotonic() - begin - 0.001) * 1e3)
     late.sort()
-    told = f'wakes {late[25]:.2g} ms late, at most {late[-1]:.2g} of 50 times'
+    detail = f'wakes {late[25]:.2g} ms late, at most {late[-1]:.2g} of 50 times'
     missed = 'in real time states may be missed; lock-step waits'
-    return _noted('clock', told, '' if late[-1] < 2.0 else missed)
+    return _noted('clock', detail, '' if late[-1] < 2.0 else missed)
 
 
 def cores() -> list[Finding]:
     """Check the number of cores of this process, and their load."""
     count, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
-    told = f'{count} cores, load {load:.1f}'
+    detail = f'{count} cores, load {load:.1f}'
     if count < 2:
-        return _noted('cores', told, 'simulator and controller share a core: composed:=true')
+        return _noted('cores', detail, 'simulator and controller share a core: composed:=true')
     busy = 'others use the processor: numbers per second will be low'
-    return _noted('cores', told, busy if load > count else '')
+    return _noted('cores', detail, busy if load > count else '')
 
 
 def folders() -> list[Finding]:
@@ -96,11 +96,12 @@ def folders() -> list[Finding]:
             there = there.parent
         free = shutil.disk_usage(there).free / 1e6
         if not os.access(there, os.W_OK | os.X_OK) or not there.is_dir():
-            told, advice = f'{folder} cannot be written', f'set {variable} to a folder that can be'
-            found += _noted(name, told, advice)
+            detail = f'{folder} cannot be written'
+            advice = f'set {variable} to a folder that can be'
+            found += _noted(name, detail, advice)
         elif free < _DISK_MB:
-            told, advice = f'{free:.0f} MB free in {folder}', f'make room, or set {variable}'
-            found += _noted(name, told, advice)
+            detail, advice = f'{free:.0f} MB free in {folder}', f'make room, or set {variable}'
+            found += _noted(name, detail, advice)
         else:
             found += _noted(name, str(folder))
     return found
@@ -117,8 +118,8 @@ def graphics() -> list[Finding]:
     for library in BACKENDS:
         if not why_not(library):
             return [window, Finding('OpenGL', State.GOOD, f'{library}, without a window')]
-    told = '; '.join(f'{library}: {why_not(library)}' for library in BACKENDS)
-    return [window, Finding('OpenGL', State.ABSENT, told, f'for render: {HELP}')]
+    detail = '; '.join(f'{library}: {why_not(library)}' for library in BACKENDS)
+    return [window, Finding('OpenGL', State.ABSENT, detail, f'for render: {HELP}')]
 
 
 ALL = (network, shared_memory, clock, cores, folders, graphics)

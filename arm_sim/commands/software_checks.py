@@ -40,10 +40,10 @@ def python() -> list[Finding]:
 
 def package() -> list[Finding]:
     """Check that this package is installed; report its version and commit."""
-    told = versions()
-    source = f', source {told["git"][:12]}' if told['git'] else ''
-    if told['arm_sim']:
-        return [Finding('arm_sim', State.GOOD, f'{told["arm_sim"]}{source}')]
+    detail = versions()
+    source = f', source {detail["git"][:12]}' if detail['git'] else ''
+    if detail['arm_sim']:
+        return [Finding('arm_sim', State.GOOD, f'{detail["arm_sim"]}{source}')]
     return [Finding('arm_sim', State.BROKEN, 'not installed', './ws true, or colcon build')]
 
 
@@ -56,15 +56,15 @@ def packages(requirements: Path | None = None) -> list[Finding]:
 
     lines = [line.split('#')[0].strip() for line in file.read_text().splitlines()]
     wanted = [Requirement(line) for line in lines if line]
-    misfits = [told for each in wanted if (told := _misfit(each))]
+    misfits = [detail for each in wanted if (detail := _misfit(each))]
     if misfits:
         advice = f'pip install -r {file}'
         return [Finding('Python packages', State.BROKEN, ', '.join(misfits), advice)]
     names = ', '.join(_MODULES.get(each.name, each.name) for each in wanted)
-    told = _python(f'import {names}')
-    if told:
+    detail = _python(f'import {names}')
+    if detail:
         advice = f'pip install --force-reinstall -r {file}'
-        return [Finding('Python packages', State.BROKEN, told, advice)]
+        return [Finding('Python packages', State.BROKEN, detail, advice)]
     return [Finding('Python packages', State.GOOD, f'{len(wanted)} of requirements.txt')]
 
 
@@ -88,13 +88,13 @@ def ros() -> list[Finding]:
     advice = '' if distro == 'jazzy' else 'written for jazzy, tried on no other one'
     found.append(Finding('ROS 2', state, distro, advice))
     for name in _ROS:
-        if told := _python(f'import {name}'):
+        if detail := _python(f'import {name}'):
             advice = f'sudo apt install ros-{distro}-{name.replace("_", "-")}'
             if name == 'arm_interfaces':
                 advice = (
                     'build the workspace: ./ws true, or colcon build --base-paths . arm_interfaces'
                 )
-            found.append(Finding(name, State.BROKEN, told, advice))
+            found.append(Finding(name, State.BROKEN, detail, advice))
     return [*found, _middleware()]
 
 
@@ -127,11 +127,11 @@ def optional() -> list[Finding]:
         extra = next((each for each in _FOR if f'"{each}"' in str(wanted.marker)), None)
         if extra is None:
             continue
-        told = _misfit(wanted)
+        detail = _misfit(wanted)
         if extra == 'film' and ffmpeg():
-            told = ''
+            detail = ''
         advice = f'for {_FOR[extra]}: pip install "{wanted.name}{wanted.specifier}"'
-        found.append(_optional(wanted.name, told, advice))
+        found.append(_optional(wanted.name, detail, advice))
     prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(':')
     for name, what in _ROS_OPTIONAL.items():
         there = any(Path(each, 'share', name, 'package.xml').is_file() for each in prefixes)

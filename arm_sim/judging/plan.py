@@ -4,7 +4,7 @@ robot: planar_3r
 actuator: torque
 engines: [mujoco, analytical]
 tasks: {step: {}, sinusoid: {frequency: 1.0}}
-wrongness:
+variants:
   exact: {}
   heavy: {plant_error: {payload: 1.0}}
 limits:
@@ -13,6 +13,7 @@ limits:
 """
 
 import re
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -34,7 +35,7 @@ from arm_sim.tasks import Task, task_names
 
 ALL = 'all'
 _MOST_BYTES = 300_000
-_KEYS = ('robot', 'config', 'actuator', 'engines', 'tasks', 'wrongness', 'limits', 'timeout')
+_KEYS = ('robot', 'config', 'actuator', 'engines', 'tasks', 'variants', 'limits', 'timeout')
 _WRONG = ('plant_error', 'drives')
 # What folders and tables of a trial can be called.
 _NAME = r'[A-Za-z0-9_.+%=-]([A-Za-z0-9_.+%= -]{0,58}[A-Za-z0-9_.+%=-])?'
@@ -45,12 +46,12 @@ class Trial(NamedTuple):
 
     Attributes:
         loaded: the experiment; its controller is external.
-        wrongness: name of its model error and drives.
+        variant: name of its model error and drives.
         limits: largest value of each measure.
     """
 
     loaded: LoadedExperiment
-    wrongness: str
+    variant: str
     limits: Mapping[str, float]
 
     @property
@@ -66,7 +67,7 @@ class Trial(NamedTuple):
     @property
     def name(self) -> str:
         """Name in tables and refusals."""
-        return f'{self.task}, {self.engine}, {self.wrongness}'
+        return f'{self.task}, {self.engine}, {self.variant}'
 
 
 class Plan(NamedTuple):
@@ -115,6 +116,9 @@ def read_plan(file: Path | str) -> Plan:
 
 
 def _plan(file: str, said: Any) -> Plan:
+    if isinstance(said, dict) and 'wrongness' in said and 'variants' not in said:
+        warnings.warn(f'{file}: wrongness is called variants since 0.4.0', FutureWarning, 2)
+        said = {'variants' if key == 'wrongness' else key: said[key] for key in said}
     given = _mapping('the file', said, _KEYS)
     own = read_fields(_Arm, given)
     if not own.robot:
@@ -137,12 +141,12 @@ def _plan(file: str, said: Any) -> Plan:
         tasks[name] = LoadedExperiment(one, arm, values)
         _ = tasks[name].task  # the robot can do it
     wrong = {}
-    for name, values in (_named(given, 'wrongness') or {'exact': {}}).items():
+    for name, values in (_named(given, 'variants') or {'exact': {}}).items():
         if name in (ALL, *tasks):
-            raise ArmError(f'wrongness has the name {name!r}, which limits use otherwise')
+            raise ArmError(f'a variant has the name {name!r}, which limits use otherwise')
         if not re.fullmatch(_NAME, name):
             raise ArmError(
-                f'wrongness has the name {name[:100]!r}; it must be of letters, digits, spaces '
+                f'a variant has the name {name[:100]!r}; it must be of letters, digits, spaces '
                 'and _.+-=%, at most 60'
             )
         wrong[name] = _wrong(name, values, arm, own.actuator)
@@ -166,7 +170,7 @@ def _wrong(
     name: str, values: Any, arm: Robot, actuator: str
 ) -> tuple[ModelError, DriveParameters]:
     """Return the model error and the drives of a name; refuse what an arm cannot have."""
-    where = f'wrongness {name!r}'
+    where = f'variant {name!r}'
     given = _mapping(where, values, _WRONG)
     error = _mapping(f'{where}: plant_error', given.get('plant_error') or {})
     text = yaml.safe_dump(error, default_flow_style=True, width=10_000).strip()

@@ -20,7 +20,7 @@ FILES = ('judgement.md', 'judgement.json', 'judgement.xml', 'judgement.png')
 # Columns of the table; a judgement has no place for all measures.
 _SHOWN = ('tracking_rms_mm', 'tracking_max_mm', 'peak_torque_share', 'recovery_s')
 _COLUMNS = [each for each in all_measures() if each.name in _SHOWN]
-_HEADINGS = ('task', 'engine', 'wrongness', *(each.heading for each in _COLUMNS), 'verdict')
+_HEADINGS = ('task', 'engine', 'variant', *(each.heading for each in _COLUMNS), 'verdict')
 _STYLES = ('-', '--', ':', '-.')
 _SMALLEST = 1e-6  # errors below it are not shown [mm]
 
@@ -32,7 +32,7 @@ def listing(judgement: Judgement) -> Listing:
         values = [(each.measures.get(one.name, math.nan), one.format) for one in _COLUMNS]
         cells = ['-' if math.isnan(value) else format(value, form) for value, form in values]
         trial = each.trial
-        rows.append((trial.task, trial.engine, trial.wrongness, *cells, each.words))
+        rows.append((trial.task, trial.engine, trial.variant, *cells, each.words))
     title = f'{judgement.command or "the controller that runs"} on {judgement.plan.robot}'
     bad = [i for i, each in enumerate(judgement.verdicts) if not each.held]
     texts = [heading for heading in _HEADINGS if heading[-1] != ']']
@@ -51,7 +51,7 @@ def as_json(judgement: Judgement) -> dict[str, Any]:
             {
                 'task': each.trial.task,
                 'engine': each.trial.engine,
-                'wrongness': each.trial.wrongness,
+                'variant': each.trial.variant,
                 'held': each.held,
                 'reason': each.reason,
                 'measures': dict(each.measures),
@@ -95,11 +95,11 @@ def junit(judgement: Judgement) -> ElementTree.Element:
 
 
 def figure(judgement: Judgement) -> Figure:
-    """Return the picture: error over time, a panel per task, a curve per engine and wrongness."""
+    """Return the picture: error over time, a panel per task, a curve per engine and variant."""
     plan, verdicts = judgement.plan, judgement.verdicts
     tasks = list(dict.fromkeys(trial.task for trial in plan.trials))
     engines = list(dict.fromkeys(trial.engine for trial in plan.trials))
-    wrong = list(dict.fromkeys(trial.wrongness for trial in plan.trials))
+    wrong = list(dict.fromkeys(trial.variant for trial in plan.trials))
     colors = dict(zip(wrong, cycle(pictures.COLORS)))
     styles = dict(zip(engines, cycle(_STYLES)))
     rows = math.ceil(len(tasks) / 3)
@@ -112,8 +112,8 @@ def figure(judgement: Judgement) -> Figure:
             if each.trial.task != task or not len(t):
                 continue
             color, label = (
-                colors[each.trial.wrongness],
-                f'{each.trial.engine}, {each.trial.wrongness}',
+                colors[each.trial.variant],
+                f'{each.trial.engine}, {each.trial.variant}',
             )
             shown = np.where(error > _SMALLEST, error, np.nan)
             axis.plot(t, shown, styles[each.trial.engine], color=color, lw=1.2, label=label)

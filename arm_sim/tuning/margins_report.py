@@ -60,7 +60,7 @@ def facts(margins: Margins, agreement: Agreement | None) -> dict:
         found['arms'] = {
             'number': len(agreement.margins),
             'unstable': int(agreement.unstable.sum()),
-            'foretold': int((agreement.margins < 0.0).sum()),
+            'predicted_unstable': int((agreement.margins < 0.0).sum()),
             'agreement': agreement.share,
         }
     return found

@@ -41,7 +41,7 @@ def test_here_all_that_is_needed_is_there():
     assert {'pyarrow', 'distributed', 'imageio-ffmpeg', 'xacro', 'rviz2', 'OpenGL'} <= set(names)
     for each in parameters['checks']:
         assert each['advice'] or each['state'] in (State.GOOD, State.NOTE), each
-        assert '\n' not in each['told'] + each['advice'], each
+        assert '\n' not in each['detail'] + each['advice'], each
 
 
 @pytest.mark.slow
@@ -54,7 +54,7 @@ def test_a_broken_middleware_is_named_with_what_to_do():
         State.BROKEN,
         'unset RMW_IMPLEMENTATION',
     )
-    assert 'rmw_nothing_cpp' in middleware['told']
+    assert 'rmw_nothing_cpp' in middleware['detail']
 
 
 def test_without_ros_and_without_any_package_it_still_says_what_is_missing():
@@ -73,7 +73,7 @@ def test_packages_that_lack_or_do_not_fit_are_named(tmp_path, monkeypatch):
     file.write_text('numpy>=99  # of the future\nno-such-package\nscipy\n')
     (check,) = software_checks.packages(file)
     assert check.state == State.BROKEN
-    assert 'not >=99, no no-such-package' in check.told
+    assert 'not >=99, no no-such-package' in check.detail
     assert check.advice == f'pip install -r {file}'
     file.write_text('numpy\n')
     broken = tmp_path / 'numpy'
@@ -81,7 +81,7 @@ def test_packages_that_lack_or_do_not_fit_are_named(tmp_path, monkeypatch):
     (broken / '__init__.py').write_text('raise ImportError("made for another Python")')
     monkeypatch.setenv('PYTHONPATH', str(tmp_path))
     (check,) = software_checks.packages(file)
-    assert (check.state, check.told) == (State.BROKEN, 'ImportError: made for another Python')
+    assert (check.state, check.detail) == (State.BROKEN, 'ImportError: made for another Python')
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_busy_or_single_core_and_late_sleep_are_told_and_break_nothing(monkeyp
     monkeypatch.setattr(machine_checks.time, 'monotonic', lambda: 0.01 * next(ticks))
     monkeypatch.setattr(machine_checks.time, 'sleep', lambda seconds: None)
     (late,) = machine_checks.clock()
-    assert (late.state, late.told) == (State.NOTE, 'wakes 9 ms late, at most 9 of 50 times')
+    assert (late.state, late.detail) == (State.NOTE, 'wakes 9 ms late, at most 9 of 50 times')
 
 
 def test_without_opengl_and_without_what_is_optional_it_is_told_and_nothing_is_broken(
@@ -156,7 +156,7 @@ def test_a_check_that_fails_itself_is_a_finding_and_the_others_go_on(monkeypatch
     monkeypatch.setattr(doctor, 'CHECKS', (odd_part, lambda: [fine]))
     assert doctor.main(['--json']) == 1
     odd, other = json.loads(capsys.readouterr().out)['checks']
-    assert (odd['name'], odd['told']) == ('odd part', 'ZeroDivisionError: of a machine')
+    assert (odd['name'], odd['detail']) == ('odd part', 'ZeroDivisionError: of a machine')
     assert other['name'] == 'fine'
     assert doctor.main([]) == 1
     assert 'doctor: needed and missing: odd part' in capsys.readouterr().out

@@ -33,7 +33,7 @@ PLAN = """
 robot: planar_3r
 engines: [mujoco, analytical]
 tasks: {sinusoid: {frequency: 1.0}, push: {}}
-wrongness: {exact: {}, heavy: {plant_error: {payload: 0.5}, drives: {command_delay: 1}}}
+variants: {exact: {}, heavy: {plant_error: {payload: 0.5}, drives: {command_delay: 1}}}
 limits:
   all: {tracking_max_mm: 5.0, recovery_s: 2.0}
   push: {tracking_max_mm: 4.0}
@@ -48,7 +48,13 @@ def plan_of(folder, text=PLAN):
     return read_plan(file)
 
 
-def test_every_task_is_tried_on_every_engine_with_every_wrongness(tmp_path):
+def test_the_former_key_of_variants_is_read_with_a_warning(tmp_path):
+    with pytest.warns(FutureWarning, match='wrongness is called variants since 0.4.0'):
+        plan = plan_of(tmp_path, PLAN.replace('variants:', 'wrongness:'))
+    assert [trial.name for trial in plan.trials] == [t.name for t in plan_of(tmp_path).trials]
+
+
+def test_every_task_is_tried_on_every_engine_with_every_variant(tmp_path):
     plan = plan_of(tmp_path)
     assert len(plan.trials) == len({trial.name for trial in plan.trials}) == 8
     first, last = plan.trials[0], plan.trials[-1]
@@ -77,7 +83,7 @@ def test_the_experiment_of_a_trial_builds_its_plant_and_its_launch(tmp_path):
 
 
 def test_the_more_exact_limit_counts_and_recovery_only_where_there_is_one(tmp_path):
-    found = {(t.task, t.wrongness): t.limits for t in plan_of(tmp_path).trials}
+    found = {(t.task, t.variant): t.limits for t in plan_of(tmp_path).trials}
     assert found['sinusoid', 'exact'] == {'tracking_max_mm': 5.0}
     assert found['sinusoid', 'heavy'] == {'tracking_max_mm': 3.0}
     assert found['push', 'exact'] == {'tracking_max_mm': 4.0, 'recovery_s': 2.0}
@@ -95,13 +101,13 @@ def test_the_more_exact_limit_counts_and_recovery_only_where_there_is_one(tmp_pa
         ('planar_3r', 'planar_4r', "'planar_4r'"),
         ('payload: 0.5', 'paylod: 0.5', "nearest known: 'payload'"),
         ('command_delay: 1', 'command_delay: -1', 'command_delay is -1; it must be'),
-        ('drives: {', 'driven: {', "name in wrongness 'heavy': 'driven'"),
+        ('drives: {', 'driven: {', "name in variant 'heavy': 'driven'"),
         ('  heavy: {tr', '  heavi: {tr', "name in limits: 'heavi'; nearest known: 'heavy'"),
         ('all: {tracking_max_mm', 'all: {tracking_mm', "'tracking_mm'; nearest known: 'tracking"),
         ('5.0', '-5.0', "limit tracking_max_mm of 'all' is -5; it must be finite, >= 0"),
         ('5.0', 'small', "tracking_max_mm is 'small'; it must be a number"),
         ('push: {track', 'sinusoid: {recovery_s: 1, track', "'sinusoid': no task of it measures"),
-        ('exact: {}', 'all: {}', "wrongness has the name 'all', which limits use otherwise"),
+        ('exact: {}', 'all: {}', "a variant has the name 'all', which limits use otherwise"),
         ('robot: ', 'robots: ', "unknown name in the file: 'robots'; nearest known: 'robot'"),
         ('robot: planar_3r', 'actuator: torque', 'robot is missing'),
         (
@@ -113,7 +119,7 @@ def test_the_more_exact_limit_counts_and_recovery_only_where_there_is_one(tmp_pa
         ('robot: ', 'robot: {', 'not YAML'),
         ('{payload: 0.5}', '5', "plant_error is '5'; it must be {name: value}"),
         ('{payload: 0.5}', '[payload]', 'plant_error is "[\'payload\']"; it must be {name'),
-        ('heavy: {p', 'a/b: {p', "wrongness has the name 'a/b'; it must be of letters"),
+        ('heavy: {p', 'a/b: {p', "a variant has the name 'a/b'; it must be of letters"),
         ('5.0', '9' * 400, 'tracking_max_mm is a number beyond 1e308'),
     ],
 )
@@ -379,7 +385,7 @@ def test_the_pages_controller_is_judged_in_lock_step(tmp_path, judge):
     controller.write_text(code)
     (tmp_path / 'limits.yaml').write_text(
         'robot: planar_3r\ntimeout: 300\ntasks: {sinusoid: {cycles: 1}}\n'
-        'wrongness: {heavy: {plant_error: {payload: 0.5}}}\nlimits: {all: {tracking_max_mm: 2.0}}'
+        'variants: {heavy: {plant_error: {payload: 0.5}}}\nlimits: {all: {tracking_max_mm: 2.0}}'
     )
     found = judge([sys.executable, str(controller)], tmp_path / 'limits.yaml')
     (verdict,) = found.verdicts

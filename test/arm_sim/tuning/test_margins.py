@@ -118,7 +118,7 @@ def test_an_error_that_grows_here_may_die_there():
 @pytest.mark.parametrize(
     ('law', 'samples'), [('computed_torque', 80), ('adaptive_computed_torque', 60)]
 )
-def test_drawn_arms_are_as_foretold(law, samples):
+def test_drawn_arms_are_as_predicted(law, samples):
     found = agreement_of(late(replace(LOOP, law=law, natural_frequency=60.0), 12), samples)
     assert 0.1 < found.unstable.mean() < 0.9
     assert found.share >= 0.95
