@@ -1,9 +1,11 @@
 """What benchmarks of drawn tasks share: the cases, a line of progress, a table, one checksum."""
 
 import argparse
+import os
 from collections.abc import Sequence
 from functools import cache, partial
 from hashlib import sha256
+from pathlib import Path
 
 import numpy as np
 from conditions import print_conditions
@@ -54,16 +56,24 @@ def study(
     parser.add_argument('--workers', type=int, default=1)
     parser.add_argument('--robot', default=robot)
     parser.add_argument('--law', default=law)
+    parser.add_argument('--keep', type=Path, help='file of finished cases, to go on after a stop')
     given = parser.parse_args()
     print_conditions()
-    answers, numbers, good = {}, range(given.count), 0
+    answers, numbers = {}, range(given.count)
+    if given.keep and given.keep.exists():
+        kept = np.loadtxt(given.keep, ndmin=2)
+        answers = {int(row[0]): row[1:] for row in kept if row[0] < given.count}
+    left = [number for number in numbers if number not in answers]
+    good = sum(answer[0] > 0.0 for answer in answers.values())
     job = partial(result, given.robot, task, given.law, rows)
     with (
         executor(given.workers) as pool,
         progress(new_console(stderr=True), what, given.count) as show,
+        open(given.keep or os.devnull, 'a', encoding='utf-8') as kept_file,
     ):
-        for number, answer in completed(pool, job, numbers):
+        for number, answer in completed(pool, job, left):
             answers[number] = answer
+            print(number, *answer.tolist(), file=kept_file, flush=True)
             good += answer[0] > 0.0
             show(len(answers), f'{good} {succeeded}')
     table = np.array([answers[number] for number in numbers])

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 import pinocchio as pin
@@ -43,13 +44,16 @@ class PosesTask(PointsTask, ContactTask):
 
 
 def joint_path(task: Task, poses: Iterable[pin.SE3], q: Array) -> Array:
-    """Return the joint positions (m, n) at poses of the tool, each near those before, first q.
+    """Return the joint positions (m, n) at poses of the tool, each near those before.
+
+    `q` (n,) are those at the first pose: a task that is planned again from there is the same task,
+    to the last bit.
 
     Raises:
         ArmError: the robot does not reach a pose.
     """
-    rows: list[Array] = []
-    for pose in poses:
+    rows = [q]
+    for pose in islice(poses, 1, None):
         found = solve_ik(task.robot.model, pose, q)
         if not found.success:
             raise ArmError(

@@ -40,8 +40,26 @@ def test_a_press_over_topics_is_that_of_the_loop_bit_for_bit(tmp_path, law, file
     )
     assert (unused in printed) == bool(file)
     case = Experiment.of_files('ur5e gripper:=probe', 'press', law, config=str(config))
-    robot = Robot.load(case.robot, case.config)
-    loop = LoadedExperiment(case, robot, {'duration': 3.0}).run()
-    topics = Record.load(tmp_path / 'record.npz')
+    assert_equal_bits(case, {'duration': 3.0}, tmp_path)
+
+
+def test_a_peg_over_topics_is_that_of_the_loop_bit_for_bit(tmp_path):
+    given = {'offset': 0.001, 'distance': 0.002, 'radius': 0.0015, 'insertion_time': 0.5}
+    code, printed, report = launch(
+        tmp_path,
+        'task.launch.py',
+        *('task:=peg_in_hole', 'gripper:=peg', 'controller:=cartesian_impedance'),
+        *(f'parameters:={given}', 'record:=false'),
+    )
+    assert code == 0, printed
+    assert report['depth_mm'] > 24.0
+    case = Experiment.of_files('ur5e gripper:=peg', 'peg_in_hole', 'cartesian_impedance')
+    assert_equal_bits(case, given, tmp_path)
+
+
+def assert_equal_bits(case, given, folder):
+    """Assert that the record of a launch in a folder is that of an experiment in the loop."""
+    loop = LoadedExperiment(case, Robot.load(case.robot, case.config), given).run()
+    topics = Record.load(folder / 'record.npz')
     for name in ('t', 'q', 'v', 'effort', 'wrench', 'q_end'):
         np.testing.assert_array_equal(getattr(topics, name), getattr(loop, name), err_msg=name)

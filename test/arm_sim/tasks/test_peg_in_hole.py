@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from arm_dynamics.inverse_kinematics import solve_ik
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.loop.measures import track
-from arm_sim.tasks import Run
+from arm_sim.tasks import Run, make_task
 
 RADIUS, ROUNDING = 0.01, 0.0005  # of the peg and of its lower edge [m]
 
@@ -89,3 +89,11 @@ def test_a_drawn_hole_is_within_the_ranges_and_repeats(number):
     assert task.hole == again.hole
     assert task.simulator == again.simulator
     assert task.hole != case(number=number + 1).task.hole
+
+
+@pytest.mark.parametrize('rig', ['peg:peg_in_hole', 'fork:open_door', 'probe:follow_edge'])
+def test_a_task_that_is_planned_again_from_its_own_start_has_equal_bits(rig):
+    tool, name = rig.split(':')
+    first = Experiment.of_files(f'ur5e gripper:={tool}', name, 'cartesian_impedance').load()
+    again = make_task(name, replace(first.robot, start=first.task.start.q))
+    np.testing.assert_array_equal(again.points()[1], first.task.points()[1])
