@@ -29,6 +29,7 @@ EXECUTABLES = [
     'compare_controllers',
     'learn',
     'excite',
+    'export',
     'identify',
     'report',
     'rerun',

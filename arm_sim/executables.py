@@ -38,6 +38,7 @@ _MODULES = {
     'compare_controllers': 'arm_sim.commands.compare_controllers',
     'learn': 'arm_sim.commands.learn',
     'excite': 'arm_sim.commands.excite',
+    'export': 'arm_sim.commands.export',
     'identify': 'arm_sim.commands.identify',
     'report': 'arm_sim.recording.ros.report',
     'rerun': 'arm_sim.recording.ros.rerun',

@@ -4,15 +4,18 @@
 Gymnasium's own vectorisation, in processes, of the same environment with one arm each, simulated
 by MuJoCo, and of its MuJoCo environment Pusher-v5, an arm with seven joints. Its period has five
 integration steps, and each counts. Rates are per second of wall-clock time, and per second of
-CPU time times the cores; `--returns` prints the return of each law instead.
+CPU time times the cores. `--returns` prints the return of each law in each environment instead,
+its progress on the standard error.
 """
 
 import os
+import sys
 import time
 import warnings
 
 import gymnasium
 import numpy as np
+import psutil
 from conditions import in_turn, medians, print_conditions, rounds_parser, write_json
 
 import arm_sim.gym
@@ -23,52 +26,61 @@ from arm_sim.experiments.compared_laws import compared_laws
 CORES = os.cpu_count() or 1
 
 
-def cpu_time() -> float:
-    """Return the CPU time of this process and of those it started and that have ended [s]."""
-    return sum(os.times()[:4])
+def cpu_time(env) -> float:
+    """Return the CPU time of this process and of those of a vector environment [s]."""
+    workers = (psutil.Process(each.pid) for each in getattr(env.unwrapped, 'processes', ()))
+    return time.process_time() + sum(sum(each.cpu_times()[:2]) for each in workers)
 
 
 def rate(seconds: float, arms: int, steps: int = 1, **given) -> dict[str, float]:
     """Return the rate of an environment with N arms; `steps`: integration steps of a period."""
-    cpu = cpu_time()
     env = gymnasium.make_vec(num_envs=arms, **given)
     env.reset(seed=0)
     action = np.zeros(env.action_space.shape)
     for _ in range(20):
         env.step(action)
-    if 'vectorization_mode' not in given:
-        cpu = cpu_time()
-    begun, count = time.perf_counter(), 0
+    cpu, begun, count = cpu_time(env), time.perf_counter(), 0
     while time.perf_counter() - begun < seconds:
         for _ in range(20):
             env.step(action)
         count += 20 * arms * steps
-    wall = time.perf_counter() - begun
+    wall, cpu = time.perf_counter() - begun, cpu_time(env) - cpu
     env.close()
-    return {
-        'periods per second': count / wall,
-        'per CPU second x cores': count / (cpu_time() - cpu) * CORES,
-    }
+    return {'periods per second': count / wall, 'per CPU second x cores': count / cpu * CORES}
 
 
 def returns() -> None:
-    """Print the return of each law in each environment."""
-    print('| environment | law | return | ranked measure |\n| --- | --- | ---: | ---: |')
-    for name in list(arm_sim.gym.ENVIRONMENTS)[1:]:
-        designed = 'timestep' not in arm_sim.gym.ENVIRONMENTS[name]
-        for law in compared_laws() if designed else law_names():
-            with warnings.catch_warnings():
-                warnings.simplefilter('ignore')
-                try:
-                    env = gymnasium.make(f'arm_sim/{name}', law=law)
-                    env.reset(seed=0)
-                except ArmError:
-                    continue  # a law that cannot do it
-            total, ended = 0.0, False
-            while not ended:
-                _, reward, lost, over, _ = env.step(np.zeros(env.action_space.shape))
-                total, ended = total + reward, lost or over
-            print(f'| {name} | {law} | {total:.4g}{" (lost)" if lost else ""} |', flush=True)
+    """Print the return of each law in each environment, in one table per set of laws."""
+    names = list(arm_sim.gym.ENVIRONMENTS)[1:]
+    contact = [name for name in names if 'timestep' in arm_sim.gym.ENVIRONMENTS[name]]
+    motion = [name for name in names if name not in contact]
+    for group, laws in ((motion, list(compared_laws())), (contact, law_names())):
+        rows: dict[str, list[str]] = {law: [] for law in laws}
+        for name in group:
+            for law in laws:
+                rows[law].append(cell(name, law))
+                print(f'{name} {law} {rows[law][-1]}', file=sys.stderr, flush=True)
+        print(f'| law | {" | ".join(group)} |\n| --- |{" ---: |" * len(group)}')
+        for law, cells in rows.items():
+            if set(cells) != {''}:  # it commands no torque
+                print(f'| `{law}` | {" | ".join(cells)} |')
+        print()
+
+
+def cell(name: str, law: str) -> str:
+    """Return the return of a law, in three digits; empty: it cannot do the task."""
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        try:
+            env = gymnasium.make(f'arm_sim/{name}', law=law)
+            env.reset(seed=0)
+        except ArmError:
+            return ''
+    total, ended = 0.0, False
+    while not ended:
+        _, reward, lost, over, _ = env.step(np.zeros(env.action_space.shape))
+        total, ended = total + reward, lost or over
+    return f'{total:.3g}{" (lost)" if lost else ""}'
 
 
 def main() -> None:
@@ -93,11 +105,11 @@ def main() -> None:
     found = in_turn(rows, given.seconds, given.rounds)
     middle = medians(found)
     for row, numbers in middle.items():
-        factor = middle['batch']['periods per second'] / numbers['periods per second']
-        print(
-            f'{row}: {numbers["periods per second"]:,.0f} per second; '
-            f'factor of the batch {factor:.3g}'
+        told = (
+            f'{value:,.0f} {unit} (factor of the batch {middle["batch"][unit] / value:.3g})'
+            for unit, value in numbers.items()
         )
+        print(f'{row}: {"; ".join(told)}')
     write_json(given.json, found)
 
 

@@ -5,7 +5,8 @@
 One small network serves every joint: it sees the joint's seven numbers of the observation, and
 answers an acceleration for the joint. CMA-ES (Hansen, The CMA Evolution Strategy, 2016) changes
 its 37 numbers. Each generation every candidate drives the same drawn arms: masses 20 % off,
-unknown payload, friction, delay, noise, as in a Monte Carlo.
+unknown payload, friction, delay, noise, as in a Monte Carlo. The control period is that of the
+launch files.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import numpy as np
 
 import arm_sim.gym  # noqa: F401  # registers the environments
 from arm_dynamics.checks import ArmError
+from arm_sim.gym.arms import loaded_experiment
 from arm_sim.gym.export import export_mlp
 from arm_sim.robot import Robot
 
@@ -57,7 +59,7 @@ def main():
     parser.add_argument('file', help='ONNX file to write')
     parser.add_argument('--robot', default='ur5e')
     parser.add_argument('--task', default='sinusoid')
-    parser.add_argument('--generations', type=int, default=150)
+    parser.add_argument('--generations', type=int, default=300)
     parser.add_argument('--candidates', type=int, default=16)
     parser.add_argument('--arms', type=int, default=6, help='drawn arms of every candidate')
     parser.add_argument('--payload', type=float, default=2.0, help='largest one [kg]')
@@ -66,10 +68,12 @@ def main():
     robot = Robot.load(given.robot)
     inertia = robot.model.mass_matrix(robot.start).diagonal()
     size, copies = given.candidates, given.candidates * given.arms
+    files = loaded_experiment(given.task, given.robot, timestep=0.0).plant_parameters()
     env = gymnasium.make_vec(
         'arm_sim/Task-v0', num_envs=copies, task=given.task, robot=given.robot,
         parameters={'cycles': 0.5} if given.task == 'sinusoid' else None,
-        ranges={'payload': given.payload}, threads=1, scale=ACCELERATION * inertia,
+        ranges={'payload': given.payload}, timestep=1e-9 * files.period_ns, threads=1,
+        scale=ACCELERATION * inertia,
     )  # fmt: skip
     joints, samples = robot.model.nv, np.tile(np.arange(given.arms), size)
     start = np.zeros(sum(int(np.prod(shape)) for shape in SHAPES))

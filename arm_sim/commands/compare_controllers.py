@@ -23,6 +23,7 @@ from arm_sim.experiments.figures import law_figure
 from arm_sim.experiments.monte_carlo import run_monte_carlo
 from arm_sim.experiments.over_topics import run_over_topics
 from arm_sim.experiments.parquet import parquet_writer
+from arm_sim.experiments.ranges import Ranges
 from arm_sim.experiments.report import (
     Report,
     comparison_report,
@@ -106,6 +107,7 @@ class Options(CommandOptions):
     parquet: bool = parameter(False, 'write every random arm to OUTPUT_DIR/arms/*.parquet as well')
     resume: bool = parameter(False, 'continue an interrupted run with the same options')
     output_dir: Folder = parameter('comparison', 'folder for tables, pictures and JSON')
+    ranges: Ranges = field(default_factory=Ranges)
     adaptation: LawAdaptation = field(default_factory=LawAdaptation)
     jobs: Jobs = field(default_factory=Jobs)
 
@@ -172,6 +174,8 @@ def compared(options: Options, console: Console, folder: Path | None = None) -> 
         raise ArmError('parquet, law_pictures and resume need output_dir')
     if options.parquet and kind != 'monte_carlo':
         raise ArmError('--parquet needs --samples')
+    if options.ranges != Ranges() and kind != 'monte_carlo':
+        raise ArmError('--mass, --payload and other ranges of drawn arms need --samples')
     if options.samples and over_topics:
         raise ArmError("--samples is for runs over 'loop' only")
     if kind != 'comparison':
@@ -237,7 +241,7 @@ def _monte_carlo(
     console: Console,
     work: Work,
 ) -> Report:
-    case, keep = replace(case, seed=options.seed), None
+    case, keep = replace(case, seed=options.seed, ranges=options.ranges), None
     if options.parquet and folder:
         keep = parquet_writer(folder / 'arms', case, laws, options.resume)
     with progress(console, 'arms', options.samples * len(laws)) as advance:

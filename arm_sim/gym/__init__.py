@@ -1,4 +1,4 @@
-"""Any task as an environment of Gymnasium: one arm, or many in a batch.
+"""Every task as an environment of Gymnasium: one arm, or many in a batch.
 
 The import registers the environments; it loads nothing but Gymnasium.
 """
@@ -9,16 +9,33 @@ from gymnasium.envs import registration
 
 # Laws and simulator as in the robot's files; laws of force have no design.
 _FILES = {'natural_frequency': 0.0, 'timestep': 0.0}
-# Environments that have a name; `arm_sim/Task-v0` is any task: gymnasium.make(..., task='cube').
+_MOTION = {
+    'Track': 'sinusoid',
+    'Step': 'step',
+    'Push': 'push',
+    'PayloadDrop': 'payload_drop',
+    'PoseHold': 'pose_hold',
+    'Cube': 'cube',
+    'Excite': 'excite',
+}
+# Task, tool and law of tasks with contacts.
+_CONTACT = {
+    'Press': ('press', 'probe', 'hybrid_force_motion'),
+    'Wipe': ('wipe', 'probe', 'hybrid_force_motion'),
+    'FollowEdge': ('follow_edge', 'probe', 'hybrid_force_motion'),
+    'PegInHole': ('peg_in_hole', 'peg', 'cartesian_impedance'),
+    'OpenDoor': ('open_door', 'fork', 'cartesian_impedance'),
+    'HandOver': ('hand_over', 'probe', 'hand_guiding'),
+    'Collide': ('collide', 'probe', 'computed_torque'),
+    'PickAndPlace': ('pick_and_place', 'parallel', 'computed_torque'),
+}
+# Arguments by name; `arm_sim/Task-v0` is any task: gymnasium.make(..., task='cube').
 ENVIRONMENTS: dict[str, dict[str, Any]] = {
     'Task-v0': {},
-    'Track-v0': {'task': 'sinusoid'},
-    'Press-v0': {'task': 'press', 'law': 'hybrid_force_motion', **_FILES},
-    'PegInHole-v0': {'task': 'peg_in_hole', 'law': 'cartesian_impedance', **_FILES},
-    'PickAndPlace-v0': {
-        'task': 'pick_and_place',
-        'robot': 'ur5e gripper:=parallel',
-        **_FILES,
+    **{f'{name}-v0': {'task': task} for name, task in _MOTION.items()},
+    **{
+        f'{name}-v0': {'task': task, 'robot': f'ur5e gripper:={tool}', 'law': law, **_FILES}
+        for name, (task, tool, law) in _CONTACT.items()
     },
 }
 

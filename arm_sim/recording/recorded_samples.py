@@ -1,7 +1,6 @@
-"""Joint states of any recording: MCAP, also cut off, a rosbag2 folder, `record.npz`, CSV."""
+"""Joint states of any recording: MCAP, also cut off, rosbag2, LeRobot, `record.npz`, CSV."""
 
-import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +9,9 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.identification.signals import Samples
 from arm_sim.loop.recorded_messages import REST_PERIOD, messages_of, reading
+from arm_sim.recording.lerobot import INFO, samples_of
+from arm_sim.recording.ros_messages import JOINT_STATE, decoder, seconds
 
-_TYPE = 'sensor_msgs/msg/JointState'
 _COMMANDS = 'joint_commands'  # the end of the topics whose JointStates are commands
 _REST = 1e-9  # largest motion between two states at rest [rad | m]
 _SOON = 1e-9  # a command with a state's own stamp acts after that state [s]
@@ -28,6 +28,8 @@ def read_samples(path: Path | str, joint_names: Sequence[str]) -> Samples:
             samples = _of_npz(file, len(joint_names))
         elif file.suffix == '.csv':
             samples = _of_csv(file, joint_names)
+        elif (file / INFO).is_file():
+            samples = samples_of(file, joint_names)
         else:
             samples = _of_messages(file, joint_names)
         for name, values in vars(samples).items():
@@ -100,11 +102,11 @@ def _of_messages(file: Path, joint_names: Sequence[str], commands: bool = False)
     if not file.is_dir() and file.suffix not in ('.mcap', '.db3'):
         raise ArmError('it must be an .mcap, .db3, .npz or .csv file, or the folder of a bag')
     kind = 'joint commands' if commands else 'joint states'
-    decoded, seen, wanted = _decoder(), set[str](), set(joint_names)
+    decoded, seen, wanted = decoder(JOINT_STATE), set[str](), set(joint_names)
     times, q, effort = [], [], []
     facts: dict[str, dict[str, str]] = {}
     for message in messages_of(file, facts):
-        if message.kind != _TYPE or message.topic.endswith(_COMMANDS) != commands:
+        if message.kind != JOINT_STATE or message.topic.endswith(_COMMANDS) != commands:
             continue
         state = decoded(message.data)
         if not wanted.issubset(state.name):
@@ -113,8 +115,7 @@ def _of_messages(file: Path, joint_names: Sequence[str], commands: bool = False)
         if not len(state.effort):
             raise ArmError(f'its {kind} have no effort, which is needed')
         order = [state.name.index(name) for name in joint_names]
-        stamp = state.header.stamp
-        times.append(stamp.sec + 1e-9 * stamp.nanosec)
+        times.append(seconds(state))
         q.append(state.position[order] if len(state.position) else np.full(len(order), np.nan))
         effort.append(state.effort[order])
     if not times:
@@ -136,29 +137,3 @@ def _with_rest(samples: Samples, longest: float) -> Samples:
     rows = np.repeat(np.arange(len(counts)), counts)
     number = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
     return Samples(samples.times[rows] + number * period, samples.q[rows], samples.effort[rows])
-
-
-def _decoder() -> Callable[[bytes], Any]:
-    """Return a function that deserialises a JointState."""
-    from rosbags.serde import SerdeError
-    from rosbags.typesys import Stores, get_typestore  # takes 0.2 s
-
-    store = get_typestore(Stores.ROS2_JAZZY)
-    definition: Any = store.get_msgdef(_TYPE)
-
-    def decoded(data: bytes) -> Any:
-        little = bool(data[1] & 1)
-        read = definition.deserialize_cdr_le if little else definition.deserialize_cdr_be
-        try:
-            # Not store.deserialize_cdr: messages of arm_sim 0.2 have up to 16 bytes too many.
-            state, _ = read(data[4:], 0, definition.cls, store)
-        except (struct.error, ValueError, SerdeError):
-            raise ArmError(f'a joint state of {len(data)} bytes is cut off') from None
-        for values in (state.position, state.effort):
-            if len(values) not in (0, len(state.name)):
-                raise ArmError(
-                    f'a joint state has {len(values)} values for {len(state.name)} joints'
-                )
-        return state
-
-    return decoded

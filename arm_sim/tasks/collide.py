@@ -53,6 +53,7 @@ class Collide(ContactTask):
     """
 
     Parameters: ClassVar[Any] = CollideParameters
+    ranked_by = 'force_peak_n'
     goal_may_end = True
 
     def prepare(self) -> None:

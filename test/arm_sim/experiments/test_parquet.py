@@ -24,6 +24,7 @@ def test_each_arm_is_a_row_with_what_draws_it_again(tmp_path, monkeypatch):
 
     monkeypatch.setattr(monte_carlo, 'CHUNK', 2)
     arguments = [*ARGUMENTS.split(), '--seed', '9', '--parquet', '--output-dir', str(tmp_path)]
+    arguments += ['--mass', '0.3', '--payload', '0.5']
     (tmp_path / 'arms').mkdir()
     (tmp_path / 'arms' / 'arms-000000777.parquet').write_text('of an earlier run')
     assert compare_controllers.main(arguments) == 0
@@ -36,7 +37,7 @@ def test_each_arm_is_a_row_with_what_draws_it_again(tmp_path, monkeypatch):
     assert len(rows) == 10
     robot = Robot.load('planar_3r')
     row = next(r for r in rows if (r['law'], r['sample']) == ('computed_torque', 3))
-    draw = Ranges().draw(robot.model, row['seed'], row['sample'])
+    draw = Ranges(mass=0.3, payload=0.5).draw(robot.model, row['seed'], row['sample'])
     joints = robot.model.joint_names
     assert_array_equal([row[f'mass_scale_{joint}'] for joint in joints], draw.error.mass_scale)
     assert_array_equal([row[f'friction_{joint}'] for joint in joints], draw.error.friction)
@@ -48,6 +49,11 @@ def test_each_arm_is_a_row_with_what_draws_it_again(tmp_path, monkeypatch):
     case = Experiment('planar_3r', 'step', 'computed_torque').drawn(draw)
     assert_allclose(row['tracking_rms_mm'], measures_of(case).tracking_rms_mm, rtol=1e-6)
     assert row['stable']
+
+
+def test_ranges_of_drawn_arms_are_refused_without_samples(capsys):
+    assert compare_controllers.main(['--robots', 'planar_3r', '--payload', '2']) == 1
+    assert '--payload and other ranges of drawn arms need --samples' in capsys.readouterr().err
 
 
 def test_without_pyarrow_the_option_says_what_to_install(tmp_path, capsys, monkeypatch):

@@ -1,0 +1,48 @@
+"""Messages of recordings, deserialised without ROS."""
+
+import struct
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from arm_dynamics.checks import ArmError
+
+JOINT_STATE = 'sensor_msgs/msg/JointState'
+
+
+@cache
+def decoder(kind: str) -> Callable[[bytes], Any]:
+    """Return a function that deserialises CDR data of a type, such as JOINT_STATE.
+
+    The function raises ArmError where the data are cut off, or the numbers of a JointState are
+    not one per joint.
+    """
+    from rosbags.serde import SerdeError
+    from rosbags.typesys import Stores, get_typestore  # takes 0.2 s
+
+    store = get_typestore(Stores.ROS2_JAZZY)
+    definition: Any = store.get_msgdef(kind)
+
+    def decoded(data: bytes) -> Any:
+        little = bool(data[1] & 1)
+        read = definition.deserialize_cdr_le if little else definition.deserialize_cdr_be
+        try:
+            # Not store.deserialize_cdr: messages of arm_sim 0.2 have up to 16 bytes too many.
+            message, _ = read(data[4:], 0, definition.cls, store)
+        except (struct.error, ValueError, SerdeError):
+            what = 'joint state' if kind == JOINT_STATE else kind
+            raise ArmError(f'a {what} of {len(data)} bytes is cut off') from None
+        if kind == JOINT_STATE:
+            for values in (message.position, message.velocity, message.effort):
+                if len(values) not in (0, len(message.name)):
+                    raise ArmError(
+                        f'a joint state has {len(values)} values for {len(message.name)} joints'
+                    )
+        return message
+
+    return decoded
+
+
+def seconds(message: Any) -> float:
+    """Return the stamp of a message [s]."""
+    return message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
