@@ -40,6 +40,7 @@ EXECUTABLES = [
     'doctor',
     'try_robots',
     'judge',
+    'plan',
     *(f'{law}_controller' for law in LAWS),
     *(f'{task}_task' for task in TASKS),
 ]
@@ -85,6 +86,7 @@ setup(
         'dask': ['distributed>=2025.1'],  # --scheduler
         'gym': ['gymnasium>=1.1'],  # arm_sim/Track-v0 and others
         'film': ['imageio-ffmpeg'],  # render to MP4
+        'plan': ['ompl>=2', 'toppra>=0.6'],  # motions around obstacles
         'policy': ['onnx>=1.17', 'onnxruntime>=1.20'],  # controller:=policy
         'parquet': ['pyarrow>=17'],  # --parquet
         'robots': ['example-robot-data', 'robot_descriptions', 'xacro'],  # robot:=

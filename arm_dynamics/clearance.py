@@ -1,6 +1,6 @@
 """Distances of an arm from the floor, a table, objects and itself, by Pinocchio and coal."""
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 from xml.etree import ElementTree
@@ -91,7 +91,10 @@ class Clearance:
         note: what a user should know about the shapes; may be empty.
         names: of the shapes: their links, then the obstacles.
         pairs: names of the two shapes of each checked pair; the first one is a link.
+        own: largest distance that links keep from each other [m].
     """
+
+    own = np.inf
 
     def __init__(
         self,
@@ -150,7 +153,13 @@ class Clearance:
             for i, shape in enumerate(shapes):
                 if shape.parentJoint and not (name == FLOOR and shape.parentJoint in level):
                     self._add(i, k)
-        self._data = geometry.createData()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Prepare the computation for the pairs as they are."""
+        self._data = self.geometry.createData()
+        pairs = self.geometry.collisionPairs
+        self._of_links = np.array([each.second < self._first for each in pairs], dtype=bool)
 
     def distances(self, q: Array) -> Array:
         """Return the distance of each pair (len(pairs),) [m] at q (n,); negative: penetration."""
@@ -160,12 +169,16 @@ class Clearance:
         )
         return np.array([result.min_distance for result in self._data.distanceResults])
 
-    def nearest(self, q: Array) -> Nearest:
-        """Return the nearest pair at q (n,)."""
+    def margins(self, least: float) -> Array:
+        """Return the distance (len(pairs),) that each pair keeps where `least` [m] is allowed."""
+        return np.where(self._of_links, min(least, self.own), least)
+
+    def nearest(self, q: Array, least: float = 0.0) -> Nearest:
+        """Return the pair at q (n,) whose distance exceeds what it keeps by the least."""
         distances = self.distances(q)
         if not len(distances):
             return Nearest('', '', np.inf, np.zeros(3))
-        pair = int(distances.argmin())
+        pair = int((distances - self.margins(least)).argmin())
         link, other = self.pairs[pair]
         known = self.geometry.collisionPairs[pair].second >= self._first
         other = other if known else f'link {other!r}'
@@ -186,20 +199,51 @@ class Clearance:
         for t, each, clear in zip(times.tolist(), q, self.are_clear(q, least), strict=True):
             if not clear:
                 raise ArmError(
-                    f'{self.nearest(each)}, t = {t:.2f} s; '
+                    f'{self.nearest(each, least)}, t = {t:.2f} s; '
                     f'at least {least * 1e3:g} mm off is allowed'
                 )
 
     def are_clear(self, q: Array, least: float) -> Iterator[bool]:
         """Yield for each configuration of q (m, n) whether all pairs are `least` [m] apart."""
-        model, data = self.model, self._data
-        for request in data.collisionRequests:
-            request.security_margin = least
-        for each in q:
-            pin_q = model.to_pin(each)
-            yield not pin.computeCollisions(
-                model.pin_model, model.pin_data, self.geometry, data, pin_q, True
-            )
+        return map(self.condition(least), q)
+
+    def condition(self, least: float) -> Callable[[Array], bool]:
+        """Return whether all pairs are `least` [m] apart, as a function of q (n,).
+
+        The function of another `least` replaces it.
+        """
+        model, data, geometry = self.model, self._data, self.geometry
+        pin_model, pin_data, to_pin, collide = (
+            model.pin_model, model.pin_data, model.to_pin, pin.computeCollisions
+        )  # fmt: skip
+        margins = self.margins(least).tolist()
+        for request, margin in zip(data.collisionRequests, margins, strict=True):
+            request.security_margin = margin
+        return lambda q: not collide(pin_model, pin_data, geometry, data, to_pin(q), True)
+
+    def reach(self) -> Array:
+        """Return r (n,), so that no point of a link moves by more than sum_i r_i |dq_i| [m].
+
+        r is 1 for a prismatic joint; else, the largest distance of a point of the links that a
+        joint moves from its axis is at most r [m/rad]: the sum of the distances between joints.
+        """
+        model, pin_model = self.model, self.model.pin_model
+        size = np.zeros(pin_model.njoints)
+        for shape in list(self.geometry.geometryObjects)[: self._first]:
+            solid = shape.geometry
+            solid.computeLocalAABB()
+            middle = shape.placement.act(solid.aabb_center)
+            joint = shape.parentJoint
+            size[joint] = max(size[joint], np.linalg.norm(middle) + solid.aabb_radius)
+        stroke = np.zeros(pin_model.njoints)
+        own = [pin_model.getJointId(name) for name in model.joint_names]
+        farthest = np.maximum(np.abs(model.position_lower), np.abs(model.position_upper))
+        stroke[own] = np.where(model.prismatic, np.minimum(farthest, 1e3), 0.0)
+        for joint in range(pin_model.njoints - 1, 0, -1):
+            length = np.linalg.norm(pin_model.jointPlacements[joint].translation)
+            parent = pin_model.parents[joint]
+            size[parent] = max(size[parent], length + stroke[joint] + size[joint])
+        return np.where(model.prismatic, 1.0, size[own])
 
     def leave_out_always_near(self, least: float, samples: int = 200) -> None:
         """Remove the pairs that are nearer than `least` [m] at every random configuration."""
@@ -209,7 +253,7 @@ class Clearance:
         for k in np.flatnonzero(farthest < least)[::-1].tolist():
             self.geometry.removeCollisionPair(self.geometry.collisionPairs[k])
             del self.pairs[k]
-        self._data = self.geometry.createData()
+        self._begin()
 
     def _add(self, i: int, k: int) -> None:
         self.geometry.addCollisionPair(pin.CollisionPair(i, k))

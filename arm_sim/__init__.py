@@ -21,6 +21,7 @@ _CALLS = {
     'tune': 'tune',
     'margins': 'margins',
     'judge': 'judge',
+    'plan': 'plan',
 }  # by name: the module of its command
 
 

@@ -1,6 +1,5 @@
 """Timing of Cartesian motions within joint limits, on exactly the given path."""
 
-import importlib.util
 from collections.abc import Sequence
 from typing import Any, NamedTuple, get_args
 
@@ -17,6 +16,7 @@ from arm_dynamics.paths.timing import (
     Limits,
     Piece,
     Timing,
+    check_toppra,
     efforts,
     slow_down,
     timed_piece,
@@ -94,8 +94,8 @@ def time_motion(
     """
     one_of('timing', timing, get_args(Timing))
     in_range('sample_period', sample_period, 1e-5, 10.0)
-    if timing == 'toppra' and importlib.util.find_spec('toppra') is None:
-        raise ArmError("timing 'toppra' needs PyPI's toppra: pip install toppra")
+    if timing == 'toppra':
+        check_toppra()
     limits = limits_of(model, velocity_limit, acceleration_limit, effort_limit)
     for joint in np.flatnonzero(np.isinf(limits).all(axis=0)):
         if timing != 'given':

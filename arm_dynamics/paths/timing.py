@@ -1,5 +1,7 @@
 """Timing of one motion within limits of velocity, acceleration and torque."""
 
+import importlib.util
+from collections.abc import Callable
 from typing import Literal, NamedTuple, Self
 
 import numpy as np
@@ -97,15 +99,37 @@ def _smooth(motion: Lines, joints: BSpline, duration: float, period: float) -> P
     return Piece(motion, joints, times, *quintic(times, duration))
 
 
-def _time_optimal(
+def check_toppra() -> None:
+    """Raise ArmError where toppra is not installed."""
+    if importlib.util.find_spec('toppra') is None:
+        raise ArmError("time-optimal timing needs PyPI's toppra: pip install toppra")
+
+
+def fastest_rates(
     model: RobotModel,
-    motion: Lines,
     joints: BSpline,
-    period: float,
     limits: Limits,
-    tip_speed: float,
-) -> Piece:
-    """Return the time-optimal timing: s(t) of piecewise constant acceleration."""
+    grid: Array,
+    fastest: Callable[[float], Array] | None = None,
+) -> tuple[Array, Array]:
+    """Return the time-optimal motion along a joint path from rest to rest, by TOPP-RA.
+
+    Source: Pham and Pham 2018, as PyPI's toppra has it.
+
+    Args:
+        model: the arm.
+        joints: path q(s), twice differentiable.
+        limits: of the joints.
+        grid: (m,) values of s; d2s/dt2 is constant between them.
+        fastest: limits of velocity (nv,) at s, in place of `limits.velocity`.
+
+    Returns:
+        d2s/dt2 (m - 1,) between the grid's points, and ds/dt (m,) at them.
+
+    Raises:
+        ArmError: no such motion, or toppra is not installed.
+    """
+    check_toppra()
     from toppra import algorithm, constraint
     from toppra.interpolator import AbstractGeometricPath
 
@@ -113,7 +137,7 @@ def _time_optimal(
         """The joint path as toppra takes it."""
 
         dof = model.nv
-        path_interval = np.array([0.0, 1.0])
+        path_interval = grid[[0, -1]]
 
         def __call__(self, s: ArrayLike, order: int = 0) -> Array:
             return joints(s, order)
@@ -125,14 +149,8 @@ def _time_optimal(
         limit = np.minimum(limit, endless)
         return np.column_stack([-limit, limit])
 
-    def fastest(s: float) -> Array:
-        """Return the joints' limits at s: where the tip's speed is bounded, its own as well."""
-        length = float(np.linalg.norm(motion.at(np.array([s]))[1][0, :3]))
-        own = np.abs(joints(s, 1)) * (tip_speed / max(length, 1e-12))
-        return both(np.minimum(limits.velocity, np.maximum(own, 1e-9)), 1e6)
-
-    if np.isfinite(tip_speed):
-        bounded = [constraint.JointVelocityConstraintVarying(fastest)]
+    if fastest is not None:
+        bounded = [constraint.JointVelocityConstraintVarying(lambda s: both(fastest(s), 1e6))]
     else:
         bounded = [constraint.JointVelocityConstraint(both(limits.velocity, 1e6))]
     if np.isfinite(limits.acceleration).any():
@@ -143,7 +161,6 @@ def _time_optimal(
                 rigid, both(limits.effort, 1e9), model.friction
             )
         )
-    grid = np.linspace(0.0, 1.0, 1001)
     solver = algorithm.TOPPRA(bounded, Path(), gridpoints=grid)
     accelerations, rates, _ = solver.compute_parameterization(0.0, 0.0)
     if rates is None:
@@ -151,6 +168,28 @@ def _time_optimal(
             'no timing within the limits exists, not even a slow one (TOPP-RA); larger '
             'acceleration or effort limits help'
         )
+    return accelerations, rates
+
+
+def _time_optimal(
+    model: RobotModel,
+    motion: Lines,
+    joints: BSpline,
+    period: float,
+    limits: Limits,
+    tip_speed: float,
+) -> Piece:
+    """Return the time-optimal timing: s(t) of piecewise constant acceleration."""
+
+    def fastest(s: float) -> Array:
+        """Return the joints' limits at s: where the tip's speed is bounded, its own as well."""
+        length = float(np.linalg.norm(motion.at(np.array([s]))[1][0, :3]))
+        own = np.abs(joints(s, 1)) * (tip_speed / max(length, 1e-12))
+        return np.minimum(limits.velocity, np.maximum(own, 1e-9))
+
+    grid = np.linspace(0.0, 1.0, 1001)
+    bounded = fastest if np.isfinite(tip_speed) else None
+    accelerations, rates = fastest_rates(model, joints, limits, grid, bounded)
     spans = 2.0 * np.diff(grid) / (rates[1:] + rates[:-1])
     knots = np.concatenate([[0.0], np.cumsum(spans)])
     times = _sample_times(knots[-1], period)

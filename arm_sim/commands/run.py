@@ -16,6 +16,7 @@ from arm_controllers.parameter_file import yaml_value
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.clearance import Surroundings
+from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import facts, parameter
 from arm_dynamics.robots import RobotArgument
 from arm_sim.command_line import RobotOptions, command
@@ -25,6 +26,7 @@ from arm_sim.experiments.over_topics import experiment_of
 from arm_sim.experiments.report import Listing, Report, data_frame
 from arm_sim.loop.measures import track
 from arm_sim.loop.outcome import outcome, print_outcome, write_outcome
+from arm_sim.loop.record import Record
 from arm_sim.loop.report import title_of
 from arm_sim.options import Folder, Name
 from arm_sim.output_folder import writable_folder
@@ -33,7 +35,7 @@ from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.joints import JointParameters
 from arm_sim.simulation.object_shapes import ShapePoses
-from arm_sim.simulation.plant import RIGID_BODY_ENGINES
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES, Plant
 from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import Run as TaskRun
 from arm_sim.tasks import task_names
@@ -164,43 +166,11 @@ class Run(Report):
         Raises:
             ArmError: no OpenGL on this machine, or a file that cannot be written.
         """
-        from arm_sim.view.camera import View
-        from arm_sim.view.film import Film, film_times, write_film
-        from arm_sim.view.recorded_motion import RecordedMotion
-        from arm_sim.view.shown_objects import RecordedObjects
-
-        path, record, task = Path(file or f'{self.name}.gif'), self.record, self.loaded.task
+        path, task = Path(file or f'{self.name}.gif'), self.loaded.task
         own = task.parameters if isinstance(task.parameters, Surroundings) else Surroundings()
-        duration = float(record.t[-1])
-        times = film_times(path, 0.0, duration, speed or max(1.0, duration / 4.0))
-        motion = RecordedMotion.of(
-            self.loaded.robot.model, record.t, record.q, record.t, record.q_reference, record.q
-        )
-        objects = RecordedObjects(*self._objects(times))
         title = f'{self.name}: {self._facts()["robot"]}, {self.loaded.experiment.law}'
-        model = self.loaded.robot.model
-        with closing(Film(model, own, motion, times, View(), size, title, objects)) as film:
-            write_film(path, film, size, new_console())
-        if in_notebook():
-            display(_Film(path))
-        else:
-            print(f'wrote {path}')
-
-    def _objects(self, times: Any) -> tuple[list[float], list[Any]]:
-        """Return times [s] and the shapes of the objects at each."""
         plant, _ = self.loaded.plants()
-        if not plant.shapes:
-            return [], []
-        rows = np.searchsorted(self.record.t, times)
-        places = ShapePoses(plant.shapes, plant.objects)
-        poses = [places.at(self.record.objects[row]) for row in rows]
-        return list(times), [
-            [
-                shape._replace(pose=tuple(pose))
-                for shape, pose in zip(plant.shapes, each, strict=True)
-            ]
-            for each in poses
-        ]
+        film_record(self.loaded.robot.model, plant, self.record, path, title, own, size, speed)
 
     def frame(self) -> Any:
         """Return the run as a pandas DataFrame, one row per control period.
@@ -225,6 +195,62 @@ class Run(Report):
         self._report['command'] = command
         write_outcome(folder, self.loaded.task, self.found, self._report)
         save(self.figure, folder / self.loaded.task.picture_name)
+
+
+def film_record(
+    model: RobotModel,
+    plant: Plant,
+    record: Record,
+    path: Path,
+    title: str,
+    own: Surroundings,
+    size: tuple[int, int],
+    speed: float,
+    view: Any = None,
+) -> None:
+    """Film a record: in a notebook shown below the cell, else in a file.
+
+    Args:
+        model, plant: of the record.
+        record: of one arm.
+        path: ends in .gif, .mp4 or .png.
+        title: of the film.
+        own: floor and table.
+        size, speed: as for `Run.film`.
+        view: the camera's View; None: its default.
+
+    Raises:
+        ArmError: no OpenGL on this machine, or a file that cannot be written.
+    """
+    from arm_sim.view.camera import View
+    from arm_sim.view.film import Film, film_times, write_film
+    from arm_sim.view.recorded_motion import RecordedMotion
+    from arm_sim.view.shown_objects import RecordedObjects
+
+    duration = float(record.t[-1])
+    times = film_times(path, 0.0, duration, speed or max(1.0, duration / 4.0))
+    motion = RecordedMotion.of(model, record.t, record.q, record.t, record.q_reference, record.q)
+    objects = RecordedObjects(*_objects(plant, record, times))
+    given = model, own, motion, times, view or View(), size, title, objects
+    with closing(Film(*given)) as film:
+        write_film(path, film, size, new_console())
+    if in_notebook():
+        display(_Film(path))
+    else:
+        print(f'wrote {path}')
+
+
+def _objects(plant: Plant, record: Record, times: Any) -> tuple[list[float], list[Any]]:
+    """Return times [s] and the shapes of the objects at each."""
+    if not plant.shapes:
+        return [], []
+    places = ShapePoses(plant.shapes, plant.objects)
+    rows = np.minimum(np.searchsorted(record.t, times), len(record.objects) - 1)
+    poses = [places.at(record.objects[row]) for row in rows]  # one row where no object moves
+    return list(times), [
+        [shape._replace(pose=tuple(pose)) for shape, pose in zip(plant.shapes, each, strict=True)]
+        for each in poses
+    ]
 
 
 def loaded_experiment(options: Options) -> LoadedExperiment:

@@ -10,6 +10,8 @@ from arm_sim.simulation.mujoco_shapes import object_shapes
 from arm_sim.simulation.object_shapes import ObjectShape, ShapePoses
 from arm_sim.simulation.self_contact import touching_links
 
+OWN = 0.005  # distance that links keep from each other [m]
+
 
 def scene_shapes(name: str) -> tuple[ObjectShape, ...]:
     """Return the shapes of a scene where its objects are at the start of a simulation.
@@ -41,9 +43,12 @@ def scene_clearance(
 ) -> Clearance:
     """Return the distances of an arm from objects, floor, table and itself.
 
-    Pairs of links are those of `touching_links` at the posture nearest to zero.
+    Pairs of links are those of `touching_links` at the posture nearest to zero; links keep at most
+    OWN from each other.
 
     Raises:
         ArmError: a shape or an SRDF that cannot be read.
     """
-    return Clearance(model, surroundings, objects, touching_links(model, srdf)[0])
+    found = Clearance(model, surroundings, objects, touching_links(model, srdf)[0])
+    found.own = OWN
+    return found

@@ -20,10 +20,10 @@ def optional(module, requirement):
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_suffix('.lock').open('w') as lock:  # another worker may need it as well
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / module).is_dir():
+        if not any(folder.glob(f'{module}*')):
             command = [sys.executable, '-m', 'pip', 'install', '--quiet', '--target', str(folder)]
             done = subprocess.run([*command, requirement], capture_output=True, text=True)
-            assert (folder / module).is_dir(), done.stderr
+            assert any(folder.glob(f'{module}*')), done.stderr
     sys.path.append(str(folder))
     importlib.invalidate_caches()
     return str(folder)

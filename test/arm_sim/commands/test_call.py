@@ -68,7 +68,7 @@ def test_a_call_has_the_options_of_its_command_and_writes_only_where_it_is_told(
 
 
 def test_every_call_is_found_and_a_name_that_is_none_is_refused():
-    for name in ('run', 'compare', 'sweep', 'monte_carlo', 'tune', 'margins', 'judge'):
+    for name in ('run', 'compare', 'sweep', 'monte_carlo', 'tune', 'margins', 'judge', 'plan'):
         assert callable(getattr(arm_sim, name))
         assert name in dir(arm_sim)
     with pytest.raises(AttributeError, match='no attribute'):
