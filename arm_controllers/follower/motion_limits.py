@@ -80,7 +80,7 @@ def check_limits(
             segment, joint = _first_beyond(scaled, low, high, slack, quintic | (order == 1))
             if segment >= 0:
                 poly = scaled[segment, :, joint]
-                value, share = _worst(poly, low[segment, joint], high[segment, joint])
+                value, share = worst(poly, low[segment, joint], high[segment, joint])
                 time = trajectory.times[part][segment] + share * h[segment, 0, 0]
                 bound = lower[joint], upper[joint]
                 raise _limit_error(model, joint, quantity, value, bound, time, point_times)
@@ -158,10 +158,10 @@ def _first_beyond(
 ) -> tuple[int, int]:
     """Return (segment, joint) of the first polynomial that is beyond its bounds, or -1, -1.
 
-    Arguments as `_first_outside`. The bounds are wider by `slack`, (n,) or 0, but not at
+    Arguments as `first_outside`. The bounds are wider by `slack`, (n,) or 0, but not at
     the ends where `exact` (m, n).
     """
-    inner = _first_outside(poly, low - slack, high + slack)
+    inner = first_outside(poly, low - slack, high + slack)
     if not np.any(slack):
         return inner
     ends = np.stack([poly[:, 0], poly.sum(axis=1)])
@@ -170,7 +170,7 @@ def _first_beyond(
     return min((place for place in places if place[0] >= 0), default=inner)
 
 
-def _first_outside(poly: Array, low: Array, high: Array) -> tuple[int, int]:
+def first_outside(poly: Array, low: Array, high: Array) -> tuple[int, int]:
     """Return (segment, joint) of the first polynomial that leaves its bounds on 0..1, or -1, -1.
 
     Args:
@@ -199,7 +199,7 @@ def _first_outside(poly: Array, low: Array, high: Array) -> tuple[int, int]:
     return divmod(found, n) if found < len(low) else (-1, -1)
 
 
-def _worst(poly: Array, low: float, high: float) -> tuple[float, float]:
+def worst(poly: Array, low: float, high: float) -> tuple[float, float]:
     """Return (value, share in 0..1) where a polynomial is farthest outside its bounds."""
     roots = np.polynomial.polynomial.polyroots(np.polynomial.polynomial.polyder(poly))
     inside = roots.real[(np.abs(roots.imag) < 1e-9) & (roots.real > 0) & (roots.real < 1)]
