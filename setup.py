@@ -36,6 +36,7 @@ EXECUTABLES = [
     'replay',
     'render',
     'margins',
+    'certify',
     'guard_thresholds',
     'doctor',
     'try_robots',

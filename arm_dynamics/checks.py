@@ -17,10 +17,10 @@ class ArmError(ValueError):
 
 
 def unit(quantity: str, prismatic: bool) -> str:
-    """Return the unit of a joint's position, velocity, acceleration or torque."""
+    """Return the unit of a joint's position, velocity, acceleration, jerk or torque."""
     if quantity.startswith('torque'):
         return 'N' if prismatic else 'N.m'
-    per = {'position': '', 'velocity': '/s', 'acceleration': '/s^2'}[quantity]
+    per = {'position': '', 'velocity': '/s', 'acceleration': '/s^2', 'jerk': '/s^3'}[quantity]
     return ('m' if prismatic else 'rad') + per
 
 

@@ -9,7 +9,6 @@ configurations: they need no sines, and no rounding to the outside beyond that o
 from math import comb
 
 import numpy as np
-import pinocchio as pin
 
 from arm_dynamics.checks import Array
 from arm_dynamics.compiling import cached_njit

@@ -20,6 +20,7 @@ _CALLS = {
     'monte_carlo': 'compare_controllers',
     'tune': 'tune',
     'margins': 'margins',
+    'certify': 'certify',
     'judge': 'judge',
     'plan': 'plan',
 }  # by name: the module of its command

@@ -45,6 +45,7 @@ _MODULES = {
     'replay': 'arm_sim.recording.ros.replay_node',
     'render': 'arm_sim.recording.ros.render',
     'margins': 'arm_sim.commands.margins',
+    'certify': 'arm_sim.commands.certify',
     'guard_thresholds': 'arm_sim.commands.guard_thresholds',
     'doctor': 'arm_sim.commands.doctor',
     'try_robots': 'arm_sim.commands.try_robots',

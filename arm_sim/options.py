@@ -77,6 +77,8 @@ def words_of(options: Parameters) -> list[str]:
         usual = each.default_factory() if each.default_factory is not MISSING else each.default
         if each.name == getattr(options, 'rest', ''):
             last = list(value)
+        elif usual is MISSING:  # what is required has no option
+            words.append(_exact(value))
         elif value != usual:
             words += [_option(each)] if hint is bool else [_option(each), _exact(value)]
     return words + last

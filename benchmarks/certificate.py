@@ -15,9 +15,11 @@ within the limit; a refusal without one is false where dense simulation finds no
 """
 
 import argparse
+import json
+import tempfile
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,7 +33,7 @@ from arm_sim.experiments.ranges import Ranges
 from arm_sim.robot import Robot
 
 RANGES = Ranges(payload=1.0)
-LEAST, JERK, INSTANTS, ARMS, BATCH = 0.02, 1000.0, 500, 8, 250
+LEAST, JERK, INSTANTS, ARMS = 0.02, 1000.0, 500, 8
 SLACK = 1e-5  # rounding of positions, velocities and torques between two programs
 
 
@@ -85,7 +87,9 @@ class Draws:
             return 'jerk'
         for arm in self.arms:
             limit = arm.effort_limit + SLACK
-            if any((np.abs(arm.inverse_dynamics(*x)) > limit).any() for x in zip(q, v, a)):
+            if any(
+                (np.abs(arm.inverse_dynamics(*x)) > limit).any() for x in zip(q, v, a, strict=True)
+            ):
                 return 'torque'
         return '' if all(self.clearance.are_clear(q, LEAST)) else 'clearance'
 
@@ -135,30 +139,27 @@ class Draws:
         return False
 
 
-def run(robot: str, first: int, count: int) -> list[dict[str, Any]]:
-    """Return the answers for some goals."""
-    draws = Draws(robot)
-    draws.check(first)  # compiles
-    return [draws.check(index) for index in range(first, first + count)]
-
-
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--goals', type=int, default=10_000)
     parser.add_argument('--robot', default='ur5e')
-    parser.add_argument('--jobs', type=int, default=1)
+    parser.add_argument(
+        '--keep', default='', help='folder of answers, which a later call continues'
+    )
     options = parser.parse_args()
     print_conditions()
-    answers: list[dict[str, Any]] = []
-    starts = range(0, options.goals, BATCH)
-    with ProcessPoolExecutor(options.jobs) as pool:
-        work = [
-            pool.submit(run, options.robot, k, min(BATCH, options.goals - k)) for k in starts
-        ]
-        for done in work:
-            answers += done.result()
-            print(f'{len(answers)} of {options.goals} goals', flush=True)
+    keep = Path(options.keep or tempfile.mkdtemp()) / 'answers.jsonl'
+    keep.parent.mkdir(parents=True, exist_ok=True)
+    answers = [json.loads(line) for line in keep.read_text().splitlines()] if keep.exists() else []
+    draws = Draws(options.robot)
+    draws.check(0)  # compiles
+    with keep.open('a') as file:
+        for index in range(len(answers), options.goals):
+            answers.append(draws.check(index))
+            file.write(f'{json.dumps(answers[-1])}\n')
+            if not len(answers) % 500:
+                print(f'{len(answers)} of {options.goals} goals', flush=True)
     print('| answer | goals | false |\n| --- | ---: | ---: |')
     for verdict in ('safe', 'unsafe', 'undecided'):
         some = [each for each in answers if each['verdict'] == verdict]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from arm_dynamics.checks import Array
+from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.model_error import ModelError, links_with_mass, with_error
 from arm_dynamics.torque_bound import TorqueBound
@@ -58,28 +59,46 @@ class UncertainArm:
         self.effort_limit = ranges.effort * limit
         most = (self.centre + self.spread)[:, np.newaxis] * self.parameters
         self.bound = TorqueBound(model, most)
+        self._batch = BatchModel(model)
+
+    def torques(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        """Return torques without Coulomb friction at states, each (k, n).
+
+        They are the torque at the centre of the inertias (k, n), and tau_e (k, n, E).
+        """
+        # State by state: one large product would wake the threads of BLAS.
+        bodies = self._batch.regressor(q, v, v, a) @ self.parameters.T
+        return bodies @ self.centre + self.model.armature * a + self.model.damping * v, bodies
+
+    def torque_range(self, q: Array, v: Array, a: Array) -> tuple[Array, Array]:
+        """Return the least and the largest torque (k, n) of any arm at states, each (k, n)."""
+        torque, bodies = self.torques(q, v, a)
+        spread, (low, high) = np.abs(bodies) @ self.spread, self.friction_torques(v)
+        return torque - spread + low, torque + spread + high
 
     def friction_torques(self, v: Array) -> tuple[Array, Array]:
         """Return the least and the largest torque of Coulomb friction at v (..., n)."""
         share = np.clip(v / STANDSTILL, -1.0, 1.0)
         return np.minimum(share, 0.0) * self.friction, np.maximum(share, 0.0) * self.friction
 
-    def error(self, torques: Array, sign: float) -> ModelError:
+    def error(self, torques: Array, sign: float, v: float) -> ModelError:
         """Return the error of the arm with the largest torque of a sign.
 
         Args:
             torques: (E,) tau_e of the joint.
-            sign: of the torque, -1 or 1.
+            sign: a number with the sign of the torque.
+            v: velocity of the joint [rad/s | m/s]: friction that helps is left out.
         """
         share = np.where(torques * sign >= 0.0, 1.0, -1.0)
         scales = (self.centre + self.spread * share)[: self._links]
         payload = 0.0
         if self.ranges.payload and share[-2] > 0.0:
             payload = self.ranges.payload
+        friction = self.friction if v * sign > 0.0 else np.zeros_like(self.friction)
         return ModelError(
             mass_scale=tuple(scales.tolist()) or (1.0,),
             payload=payload,
-            friction=tuple(self.friction.tolist()) if self.friction.any() else (),
+            friction=tuple(friction.tolist()) if self.friction.any() else (),
             effort_scale=self.ranges.effort,
         )
 

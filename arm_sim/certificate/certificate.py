@@ -12,8 +12,8 @@ from arm_controllers.follower.parameters import FollowerParameters, Limits
 from arm_controllers.follower.trajectory import Trajectory
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import Array, per_joint
+from arm_dynamics.checks import unit as unit_of
 from arm_dynamics.clearance import Clearance
-from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import with_arrays
 from arm_sim.certificate.arms import UncertainArm
@@ -38,6 +38,28 @@ class Certificate:
     def safe(self) -> bool:
         """Whether the goal is proven to be within all limits."""
         return self.finding is None
+
+    def words(self, model: RobotModel) -> str:
+        """Return the answer in one line; `model` has the units of its joints."""
+        found = self.finding
+        if found is None:
+            return 'safe'
+        if found.quantity == 'clearance':
+            unit, of = 'm', f'link {found.name!r}: distance from {found.other}'
+            relation = 'below the least'
+        else:
+            prismatic = bool(model.prismatic[model.joint_names.index(found.name)])
+            unit, of = (
+                unit_of(found.quantity, prismatic),
+                f'joint {found.name!r}: {found.quantity}',
+            )
+            relation = 'beyond the limit'
+        answer = 'unsafe' if found.proven else 'not proven safe'
+        relation = relation if found.proven else 'not distinguished from the limit'
+        return (
+            f'{answer}: {of} {found.value:.6g} {unit}, {relation} {found.limit:.6g} {unit}, '
+            f't = {found.time:.6g} s'
+        )
 
 
 class Certifier:
@@ -71,7 +93,6 @@ class Certifier:
         self.max_acceleration = _limit('max_acceleration', max_acceleration, model)
         self.max_jerk = _limit('max_jerk', max_jerk, model)
         self._distance = DistanceBound(clearance) if clearance else None
-        self._batch = BatchModel(model)
         self._rules = with_arrays(FollowerParameters(), model.joint_names)
 
     def __call__(self, goal: Goal, start: Array | None = None) -> Certificate:
@@ -103,7 +124,7 @@ class Certifier:
         limits = self.max_acceleration, self.max_jerk
         finding = check_motion(trajectory, self.model, *limits)
         if finding is None:
-            finding = check_torque(_with_rest(trajectory), self.arm, self._batch)
+            finding = check_torque(_with_rest(trajectory), self.arm)
         if self._distance is not None and (finding is None or not finding.proven):
             near = check_clearance(trajectory, self._distance, self.least)
             finding = near if finding is None or (near and near.proven) else finding

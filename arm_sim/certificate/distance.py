@@ -33,7 +33,9 @@ class DistanceBound:
         self.clearance, model = clearance, clearance.model
         pin_model, geometry = model.pin_model, clearance.geometry
         count = pin_model.njoints
-        axes = [np.ravel(pin_model.joints[i].createData().S).reshape(2, 3) for i in range(1, count)]
+        axes = [
+            np.ravel(pin_model.joints[i].createData().S).reshape(2, 3) for i in range(1, count)
+        ]
         slides = np.array([False] + [bool(axis[0].any()) for axis in axes])
         # Of each shape: from the origin of its joint, and from the joint's axis.
         farthest, around = np.zeros((2, len(geometry.geometryObjects)))
@@ -110,7 +112,7 @@ def check_clearance(trajectory: Trajectory, bound: DistanceBound, least: float) 
             )
             for i in np.flatnonzero(row < _PROMISING * before).tolist():
                 distance = pin.computeDistance(geometry, data, int(own[i])).min_distance - least
-                if distance < 0.0 or row[i] < RESOLUTION and distance <= row[i]:
+                if distance < 0.0 or (row[i] < RESOLUTION and distance <= row[i]):
                     link, other = clearance.pairs[own[i]]
                     time = pieces.time(trajectory, k, 0.5)
                     given = 'clearance', link, distance + least, least, time, distance < 0.0

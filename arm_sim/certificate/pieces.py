@@ -11,10 +11,7 @@ from arm_dynamics.checks import Array
 
 _ORDERS = 8  # of derivatives 0 to 7; a quintic has six that are not zero
 _SHIFT = np.array(
-    [
-        [1.0 / factorial(k - j) if k >= j else 0.0 for k in range(_ORDERS)]
-        for j in range(_ORDERS)
-    ]
+    [[1.0 / factorial(k - j) if k >= j else 0.0 for k in range(_ORDERS)] for j in range(_ORDERS)]
 )  # derivative j at t + r is sum_k _SHIFT[j, k] r^(k - j) times derivative k at t
 _POWERS = np.subtract.outer(np.arange(_ORDERS), np.arange(_ORDERS)).T.clip(0)
 _FACTORIALS = np.array([float(factorial(k)) for k in range(6)])
@@ -39,9 +36,10 @@ class Pieces(NamedTuple):
         h = np.diff(trajectory.times)
         return cls(np.arange(len(h)), np.zeros(len(h)), h)
 
-    def some(self, which: NDArray) -> Self:
+    def some(self, which: NDArray | slice) -> Self:
         """Return those that an index array or mask picks."""
-        return type(self)(*(each[which] for each in self))
+        segment, start, length = self
+        return type(self)(segment[which], start[which], length[which])
 
     def split(self, parts: NDArray[np.intp]) -> Self:
         """Return the intervals, each divided into as many equal parts as `parts` (k,) says."""

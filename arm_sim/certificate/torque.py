@@ -12,7 +12,6 @@ import numpy as np
 
 from arm_controllers.follower.trajectory import Trajectory
 from arm_dynamics.checks import Array
-from arm_dynamics.compiled import BatchModel
 from arm_sim.certificate.arms import UncertainArm
 from arm_sim.certificate.finding import Finding
 from arm_sim.certificate.pieces import Pieces
@@ -30,13 +29,12 @@ _MOST_PARTS = 16
 _AT_ONCE = 512
 
 
-def check_torque(trajectory: Trajectory, arm: UncertainArm, batch: BatchModel) -> Finding | None:
+def check_torque(trajectory: Trajectory, arm: UncertainArm) -> Finding | None:
     """Return where the torque of an arm is or may be beyond its limit; None: nowhere.
 
     Args:
         trajectory: of the goal; its efforts are added to the torque.
         arm: the set of arms.
-        batch: of the same model.
     """
     limit, near = arm.effort_limit, None
     if not np.isfinite(limit).any():
@@ -52,26 +50,27 @@ def check_torque(trajectory: Trajectory, arm: UncertainArm, batch: BatchModel) -
         again = _divided(pieces.some(coarse), share[coarse] / (0.3 * _COARSE))
         pieces, error = pieces.some(~coarse), error[~coarse]
         if len(pieces.length):
-            torques, parts, v = _torques(trajectory, pieces, arm, batch)
-            spread = np.abs(parts) @ arm.spread
+            torques, bodies, v = _at_nodes(trajectory, pieces, arm)
+            spread = np.abs(bodies) @ arm.spread
             worst = _largest(torques, spread, arm.friction_torques(v))
             peak = worst.max(axis=1)
             close = (peak > (1.0 - RESOLUTION) * limit).any()
-            if close and near is None or (peak > limit + TOLERANCE).any():
-                piece, node, joint = np.unravel_index(np.argmax(worst / limit), worst.shape)
+            if (close and near is None) or (peak > limit + TOLERANCE).any():
+                at = np.unravel_index(np.argmax(worst / limit), worst.shape)
+                piece, node, joint = map(int, at)
                 near = Finding(
                     'torque',
                     arm.model.joint_names[joint],
-                    float(worst[piece, node, joint]),
+                    float(worst[at]),
                     float(limit[joint]),
                     pieces.time(trajectory, piece, _NODES[node]),
-                    bool(worst[piece, node, joint] > limit[joint] + TOLERANCE),
-                    arm.error(parts[piece, node, joint], torques[piece, node, joint]),
+                    bool(worst[at] > limit[joint] + TOLERANCE),
+                    arm.error(bodies[at], torques[at], v[at]),
                 )
                 if near.proven:
                     return near
             control, v = (np.einsum('ij,kjn->kin', _BERNSTEIN, each) for each in (torques, v))
-            spread = np.abs(np.einsum('ij,kjne->kine', _BERNSTEIN, parts)) @ arm.spread
+            spread = np.abs(np.einsum('ij,kjne->kine', _BERNSTEIN, bodies)) @ arm.spread
             low, high = arm.friction_torques(v)
             friction = low.min(axis=1, keepdims=True), high.max(axis=1, keepdims=True)
             bound = _largest(control, spread, friction).max(axis=1) + error
@@ -96,22 +95,20 @@ def _largest(torques: Array, spread: Array, friction: tuple[Array, Array]) -> Ar
     return np.maximum(torques + high, -torques - low) + spread
 
 
-def _torques(
-    trajectory: Trajectory, pieces: Pieces, arm: UncertainArm, batch: BatchModel
+def _at_nodes(
+    trajectory: Trajectory, pieces: Pieces, arm: UncertainArm
 ) -> tuple[Array, Array, Array]:
-    """Return torques without Coulomb friction at the nodes of each piece.
+    """Return what `UncertainArm.torques` does at the nodes of each piece, and the velocities.
 
-    They are the torque at the centre of the inertias (k, 5, n), that of each body (k, 5, n, E),
-    and the velocities (k, 5, n).
+    The trajectory's effort is added to the torques. Shapes (k, 5, n), (k, 5, n, E), (k, 5, n).
     """
     count, n = len(pieces.length), trajectory.coefficients.shape[2]
     s = (pieces.start[:, np.newaxis] + pieces.length[:, np.newaxis] * _NODES).ravel()
     segment = np.repeat(pieces.segment, 5)
     q, v, a = trajectory.states_in(segment, s)
-    regressor = batch.regressor(q, v, v, a).reshape(-1, arm.parameters.shape[1])
-    parts = (regressor @ arm.parameters.T).reshape(count, 5, n, -1)
+    torques, bodies = arm.torques(q, v, a)
     share = (s / np.diff(trajectory.times)[segment])[:, np.newaxis]
     start, end = trajectory.efforts[segment], trajectory.efforts[segment + 1]
-    others = arm.model.armature * a + arm.model.damping * v + start + share * (end - start)
-    v = v.reshape(count, 5, n)
-    return parts @ arm.centre + others.reshape(v.shape), parts, v
+    torques += start + share * (end - start)
+    shape = count, 5, n
+    return torques.reshape(shape), bodies.reshape(*shape, -1), v.reshape(shape)

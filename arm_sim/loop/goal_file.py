@@ -40,14 +40,17 @@ def write_goal(path: Path | str, goal: Goal) -> None:
         )  # fmt: skip
 
 
-def read_goal(path: Path | str, model: RobotModel) -> Goal:
+def read_goal(path: Path | str, model: RobotModel, needed: tuple[str, ...] = _STATES) -> Goal:
     """Return the goal of a file, its joints in the model's order.
+
+    `needed`: what each point has; the rest of positions, velocities and accelerations may be
+    missing at all points.
 
     Raises:
         ArmError: names the file and what is wrong in it.
     """
     try:
-        return _goal(_tree(Path(path).expanduser()), model)
+        return _goal(_tree(Path(path).expanduser()), model, needed)
     except ArmError as error:
         why = f': {error}'
     except (OSError, UnicodeDecodeError) as error:
@@ -74,17 +77,19 @@ def _tree(file: Path) -> Any:
     return _Loader(text).get_single_data()
 
 
-def _goal(tree: Any, model: RobotModel) -> Goal:
+def _goal(tree: Any, model: RobotModel, needed: tuple[str, ...]) -> Goal:
     names = [str(name) for name in tree['trajectory']['joint_names']]
     if sorted(names) != sorted(model.joint_names):
         raise ArmError(f'its joints are {names}; the robot has {list(model.joint_names)}')
     order, points = [names.index(name) for name in model.joint_names], tree['trajectory']['points']
     stamps = [each['time_from_start'] for each in points]
     times = np.array([stamp['sec'] + 1e-9 * stamp['nanosec'] for stamp in stamps])
-    states = [np.array([each[name] for each in points], dtype=float) for name in _STATES]
+    given = [name for name in _STATES if name in needed or any(name in each for each in points)]
+    states = [np.array([each[name] for each in points], dtype=float) for name in given]
     if any(x.shape != (len(times), len(names)) or not np.isfinite(x).all() for x in states):
-        raise ArmError(f'each point needs {len(names)} finite {", ".join(_STATES)}')
+        raise ArmError(f'each point needs {len(names)} finite {", ".join(given)}')
     if len(times) < 2 or not (np.isfinite(times).all() and (np.diff(times) > 0.0).all()):
         raise ArmError('it needs two or more points at increasing times')
-    q, v, a = (each[:, order] for each in states)
-    return Goal(model.joint_names, times, q, v, a)
+    rows = {name: each[:, order] for name, each in zip(given, states, strict=True)}
+    others = rows.get('velocities'), rows.get('accelerations')
+    return Goal(model.joint_names, times, rows['positions'], *others)

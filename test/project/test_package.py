@@ -26,7 +26,8 @@ RINGS = {
         'arm_sim.tasks', 'arm_sim.ros',
     ],
     'evaluation': [
-        'arm_sim.experiments', 'arm_sim.tuning', 'arm_sim.judging', 'arm_sim.gym',
+        'arm_sim.experiments', 'arm_sim.certificate', 'arm_sim.tuning', 'arm_sim.judging',
+        'arm_sim.gym',
     ],
     'extras': [
         'arm_dynamics.identification', 'arm_dynamics.published', 'arm_sim.view',

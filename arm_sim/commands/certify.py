@@ -1,0 +1,171 @@
+"""`python -m arm_sim certify`: whether a goal is within limits at every instant, for all arms."""
+
+from dataclasses import MISSING, dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from rich.console import Console
+from tyro.conf import Positional
+
+from arm_controllers.follower.trajectory import Trajectory
+from arm_dynamics.clearance import Surroundings
+from arm_dynamics.model_error import ModelError
+from arm_dynamics.parameters import parameter
+from arm_sim import pictures
+from arm_sim.certificate.certificate import Certificate, Certifier
+from arm_sim.command_line import RobotOptions, command
+from arm_sim.commands.call import call
+from arm_sim.experiments.ranges import Ranges
+from arm_sim.experiments.report import Listing, Report
+from arm_sim.loop.goal_file import read_goal
+from arm_sim.options import File, Name
+from arm_sim.planning.scene_clearance import scene_clearance, scene_shapes
+from arm_sim.progress import new_console
+from arm_sim.robot import Robot
+
+_INSTANTS = 400  # of the picture
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(RobotOptions):
+    """Certify a goal: safe for every arm within the model error, at every instant.
+
+    Position, velocity, acceleration, jerk and torque have limits; links keep a distance from each
+    other, the floor and the scene. The answer is 'safe', or the time, joint, value and limit of a
+    counterexample, with the command that runs it. The exit code is 0 only for 'safe'.
+    """
+
+    goal: Positional[Annotated[str, 'GOAL']] = parameter(
+        MISSING, 'path of a goal file in YAML, as `ros2 action send_goal` takes it'
+    )
+    mass: float = parameter(
+        0.2, "largest relative error of each link's mass and inertia [1]", min=0, max=0.99
+    )
+    friction: float = parameter(
+        0.005,
+        "largest Coulomb friction, as a share of a joint's effort limit [1]; 0: the model's",
+        min=0,
+        max=1,
+    )
+    effort: float = parameter(
+        0.6, 'smallest share of the effort limits that an arm has [1]', above=0, max=1
+    )
+    payload: float = parameter(0.0, 'largest load at the tool [kg]', min=0, max=1000)
+    max_acceleration: float = parameter(
+        0.0, 'acceleration limit of each joint [rad/s^2 | m/s^2]; 0: none', min=0
+    )
+    max_jerk: float = parameter(0.0, 'jerk limit of each joint [rad/s^3 | m/s^3]; 0: none', min=0)
+    clearance: float = parameter(
+        0.0, 'distance that links keep from each other, the floor and objects [m]', min=0
+    )
+    scene: Name = parameter('', 'objects around the arm: a shipped scene, a YAML file or an MJCF')
+    picture: File = parameter('', 'path of a picture of the torques; empty: none')
+
+
+@command(Options)
+def main(options: Options) -> int:
+    """Run the command; 0 where the goal is safe."""
+    report = certified(options, new_console())
+    print(report.words)
+    if report.demonstration:
+        print(f'this run shows it: {report.demonstration}')
+    if options.picture:
+        pictures.save(report.figure, options.picture)
+    return 0 if report.safe else 1
+
+
+class CertifyReport(Report):
+    """The answer for a goal.
+
+    Attributes:
+        words: the answer, in one line.
+        certificate: the Certificate.
+        demonstration: command line of a run of the arm that needs too much torque; '' without.
+    """
+
+    words: str
+    certificate: Certificate
+    demonstration = ''
+
+    @property
+    def safe(self) -> bool:
+        """Whether the goal is proven to be within all limits."""
+        return self.certificate.safe
+
+
+def certified(options: Options, console: Console, folder: Path | None = None) -> CertifyReport:
+    """Return the report of the options."""
+    robot = Robot.load(options.robot, options.config)
+    own = robot.parameters()
+    around = Surroundings(**{name: own[name] for name in ('floor', 'table') if name in own})
+    shapes = scene_shapes(options.scene) if options.scene else ()
+    clearance = scene_clearance(robot.model, shapes, around)
+    clearance.leave_out_always_near(options.clearance)
+    certifier = Certifier(
+        robot.model,
+        Ranges(
+            mass=options.mass, friction=options.friction, effort=options.effort,
+            payload=options.payload,
+        ),
+        options.max_acceleration, options.max_jerk, clearance, options.clearance,
+    )  # fmt: skip
+    goal = read_goal(options.goal, robot.model, ('positions',))
+    trajectory = certifier.trajectory(goal, robot.start)
+    certificate = certifier.of_trajectory(trajectory)
+    words = certificate.words(robot.model)
+    note = f' ({clearance.note})' if clearance.note else ''
+    facts: dict[str, Any] = {'safe': certificate.safe, 'answer': words}
+    listing = Listing(f'{options.goal}: {words}{note}', [''], [])
+    draw = partial(_figure, words, trajectory, certifier)
+    report = CertifyReport('certificate', [listing], [facts], draw, options.line(), certificate)
+    report.words, report.certificate = f'{options.goal}: {words}{note}', certificate
+    finding = certificate.finding
+    if finding is not None and finding.error is not None and goal.accelerations is not None:
+        file = Path(options.goal).expanduser().resolve()
+        report.demonstration = (
+            f'python -m arm_sim run --robot {options.robot} --task excite '
+            f"--parameters '{{file: {file}}}' --plant-error '{_yaml(finding.error)}'"
+        )
+    return report
+
+
+certify = call(
+    Options, certified, 'Certify a goal: safe at every instant for all arms, or where it is not.',
+    goal='',
+)  # fmt: skip
+
+
+def _yaml(error: ModelError) -> str:
+    """Return what differs from no error, as `--plant-error` takes it."""
+    usual, parts = ModelError(), []
+    for each in fields(error):
+        value = getattr(error, each.name)
+        if value != getattr(usual, each.name):
+            numbers = [f'{x:.6g}' for x in np.atleast_1d(value)]
+            text = f'[{", ".join(numbers)}]' if isinstance(value, tuple) else numbers[0]
+            parts.append(f'{each.name}: {text}')
+    return f'{{{", ".join(parts)}}}'
+
+
+def _figure(words: str, trajectory: Trajectory, certifier: Certifier) -> Figure:
+    """Return a picture of the arms' torques, as shares of the weakest arm's limits."""
+    times = np.linspace(trajectory.start, trajectory.end, _INSTANTS)
+    last = len(trajectory.times) - 2
+    segment = np.clip(np.searchsorted(trajectory.times, times, 'right') - 1, 0, last)
+    states = trajectory.states_in(segment, times - trajectory.times[segment])
+    model, arm = certifier.model, certifier.arm
+    low, high = arm.torque_range(*states)
+    figure = pictures.new_figure(10.0, 2.6 * -(-model.nv // 3) + 0.6, words)
+    for k, axis in enumerate(pictures.panels(figure, model.nv, sharex=True)):
+        limit = arm.effort_limit[k]
+        share = 1.0 / limit if np.isfinite(limit) else 1.0
+        axis.fill_between(times, share * low[:, k], share * high[:, k], color=pictures.BLUE, lw=0)
+        if np.isfinite(limit):
+            for side in (-1.0, 1.0):
+                axis.axhline(side, color=pictures.ORANGE, lw=1.2)
+        label = 'torque / limit' if np.isfinite(limit) else 'torque'
+        pictures.style(axis, model.joint_names[k], 'time [s]', label)
+    return figure

@@ -1,0 +1,49 @@
+"""The command certify: answer, exit code, and a run that shows the counterexample."""
+
+import numpy as np
+import pytest
+
+import arm_sim
+from arm_controllers.follower.goal import Goal
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
+from arm_sim.commands.certify import main
+from arm_sim.loop.goal_file import write_goal
+
+
+@pytest.fixture
+def file(tmp_path):
+    model = RobotModel(find_urdf('planar_3r'))
+    zero = np.zeros((2, 3))
+    q = np.array([[0.0, 0.0, 0.0], [1.0, 0.5, -0.5]])
+    goal = Goal(model.joint_names, np.array([0.0, 1.5]), q, zero, zero)
+    write_goal(tmp_path / 'goal.yaml', goal)
+    return str(tmp_path / 'goal.yaml')
+
+
+def test_a_safe_goal_ends_with_0_and_writes_the_picture(file, tmp_path, capsys):
+    picture = tmp_path / 'torques.png'
+    assert main([file, '--robot', 'planar_3r', '--picture', str(picture)]) == 0
+    assert capsys.readouterr().out.startswith(f'{file}: safe')
+    assert picture.stat().st_size > 10_000
+
+
+def test_a_heavy_load_is_refuted_and_the_run_that_shows_it_is_named(file, capsys):
+    assert main([file, '--robot', 'planar_3r', '--payload', '50']) == 1
+    first, second = capsys.readouterr().out.splitlines()
+    assert 'unsafe: joint' in first
+    assert 'torque' in first
+    assert f"--task excite --parameters '{{file: {file}}}' --plant-error " in second
+    assert 'payload: 50' in second
+
+
+def test_the_python_call_gives_the_same_answer(file):
+    report = arm_sim.certify(file, robot='planar_3r')
+    assert report.safe
+    assert report.command() == f'python -m arm_sim certify --robot planar_3r {file}'
+    assert not arm_sim.certify(file, robot='planar_3r', payload=50.0).safe
+
+
+def test_a_missing_file_gets_one_line(capsys):
+    assert main(['nothing.yaml']) == 1
+    assert capsys.readouterr().err.startswith("certify: goal file 'nothing.yaml' cannot be read")
