@@ -42,6 +42,7 @@ EXECUTABLES = [
     'try_robots',
     'judge',
     'plan',
+    'lessons',
     *(f'{law}_controller' for law in LAWS),
     *(f'{task}_task' for task in TASKS),
 ]
@@ -52,7 +53,7 @@ def share_files(*folders):
     targets = defaultdict(list)
     for folder in folders:
         for path in sorted(Path(folder).rglob('*')):
-            if path.is_file() and '__pycache__' not in path.parts:
+            if path.is_file() and not {'__pycache__', 'images'} & {*path.parts}:
                 targets[f'share/{package_name}/{path.parent}'].append(str(path))
     return list(targets.items())
 
@@ -79,7 +80,7 @@ setup(
     data_files=[
         ('share/ament_index/resource_index/packages', [f'resource/{package_name}']),
         (f'share/{package_name}', ['package.xml']),
-        *share_files('launch', 'config', 'urdf'),
+        *share_files('launch', 'config', 'urdf', 'docs/tutorial'),
     ],
     install_requires=requirements(),
     extras_require={

@@ -7,29 +7,31 @@
     run.plot()
     run.film()
 
-No ROS is needed. Each call is a command with the same options, imported at its first use.
+No ROS is needed. Each call is a command with the same options, imported at its first use;
+`explore` calls a function by sliders.
 """
 
 from importlib import import_module
 from typing import Any
 
 _CALLS = {
-    'run': 'run',
-    'compare': 'compare_controllers',
-    'sweep': 'compare_controllers',
-    'monte_carlo': 'compare_controllers',
-    'tune': 'tune',
-    'margins': 'margins',
-    'certify': 'certify',
-    'judge': 'judge',
-    'plan': 'plan',
-}  # by name: the module of its command
+    'run': 'commands.run',
+    'compare': 'commands.compare_controllers',
+    'sweep': 'commands.compare_controllers',
+    'monte_carlo': 'commands.compare_controllers',
+    'tune': 'commands.tune',
+    'margins': 'commands.margins',
+    'certify': 'commands.certify',
+    'judge': 'commands.judge',
+    'plan': 'commands.plan',
+    'explore': 'notebook',
+}  # by name: its module
 
 
 def __getattr__(name: str) -> Any:
     if name not in _CALLS:
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    return getattr(import_module(f'arm_sim.commands.{_CALLS[name]}'), name)
+    return getattr(import_module(f'arm_sim.{_CALLS[name]}'), name)
 
 
 def __dir__() -> list[str]:

@@ -5,6 +5,7 @@ from arm_sim.commands.margins import MarginsReport
 from arm_sim.commands.plan import PlanReport
 from arm_sim.commands.run import Run
 from arm_sim.experiments.report import Report
+from arm_sim.notebook import explore as explore
 
 def run(
     robot: str = 'ur5e', task: str = 'sinusoid', law: str = 'computed_torque', **options: Any

@@ -51,6 +51,7 @@ _MODULES = {
     'try_robots': 'arm_sim.commands.try_robots',
     'judge': 'arm_sim.commands.judge',
     'plan': 'arm_sim.commands.plan',
+    'lessons': 'arm_sim.commands.lessons',
 }
 _OF_ROS = 'rclpy', 'builtin_interfaces', 'control_msgs', 'arm_interfaces'
 # The nodes that one process may run together, as a pattern and in words.

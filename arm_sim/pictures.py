@@ -13,8 +13,8 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from arm_sim.notebook import display, in_notebook
 from arm_sim.output_folder import whole_file
-from arm_sim.progress import display, in_notebook
 
 # What a picture is about, what it is held against, and the rest. Many curves take COLORS in turn.
 BLUE, ORANGE, QUIET = '#1b6ca8', '#d95f02', '0.72'

@@ -4,22 +4,12 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-
-def in_notebook() -> bool:
-    """Return whether this process is the kernel of a notebook."""
-    return 'ipykernel' in sys.modules
-
-
-def display(shown: Any) -> None:
-    """Show an object below the cell of a notebook."""
-    import_module('IPython.display').display(shown)
+from arm_sim.notebook import in_notebook
 
 
 def new_console(stderr: bool = False) -> Console:

@@ -12,6 +12,7 @@ from arm_dynamics.inverse_kinematics.residual import (
     residual_at,
     turn_to,
 )
+from arm_dynamics.kinematics.compiled_matrices import copy
 
 ITERATIONS = 200
 
@@ -52,15 +53,15 @@ def from_starts(minimise, how, chain, task, target, starts, q):
     trial = np.empty(q.shape[0])
     best, total = math.inf, 0
     for start in range(starts.shape[0]):
-        trial[:] = starts[start]
+        copy(starts[start], trial)
         turn_to(chain, trial, trial)
         used, position, orientation = minimise(how, chain, task, target, trial)
         total += used
         if meets(task, position, orientation):
-            q[:] = trial
+            copy(trial, q)
             return True, total, start
         cost = position * position + orientation * orientation
         if cost < best:
             best = cost
-            q[:] = trial
+            copy(trial, q)
     return False, total, starts.shape[0] - 1

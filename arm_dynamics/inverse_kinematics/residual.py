@@ -159,5 +159,9 @@ def condition_number(values):
 
     For fewer than six joints only the directions in which they can move the frame count.
     """
-    smallest = values.min()
-    return values.max() / smallest if smallest > 0.0 else math.inf
+    smallest, largest = math.inf, 0.0
+    for value in values:
+        if not value > 0.0:
+            return math.inf
+        smallest, largest = min(smallest, value), max(largest, value)
+    return largest / smallest

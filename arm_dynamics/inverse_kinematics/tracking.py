@@ -15,7 +15,7 @@ from arm_dynamics.inverse_kinematics.residual import (
 )
 from arm_dynamics.inverse_kinematics.verification import ease_posture, is_redundant, step_along
 from arm_dynamics.kinematics.compiled_kinematics import pose_error
-from arm_dynamics.kinematics.compiled_matrices import damped_step
+from arm_dynamics.kinematics.compiled_matrices import copy, damped_step
 
 SMALLEST_PART = 1.0 / 1024.0
 
@@ -43,21 +43,21 @@ def correct(chain, task, target, q, iterations):
         size = position * position + orientation * orientation
         within = meets(task, position, orientation)
         if last_within and size >= last:
-            q[:] = last_q
+            copy(last_q, q)
             return True
         if size < 1e-30 or not math.isfinite(size):
             return within
         last, last_within = size, within
-        last_q[:] = q
+        copy(q, last_q)
         linearise(chain, task, target, state)
         hold_joints_at_limits(chain, q, state)
         # Damping vanishes with the residual: regular near a singularity, quadratic at the end.
         if not damped_step(state.jacobian, state.residual, 0.1 * size + 1e-14, step):
-            q[:] = last_q
+            copy(last_q, q)
             return within
         step_along(chain, q, 1.0, step, q)
     if last_within:
-        q[:] = last_q
+        copy(last_q, q)
     return last_within
 
 
@@ -88,7 +88,7 @@ def next_on_branch(chain, task, target, redundant, reference, step_bound, q, tri
 
     A redundant arm is moved along its self-motion by half of its motion.
     """
-    trial[:] = q
+    copy(q, trial)
     if not correct(chain, task, target, trial, int64(12)):
         return False
     moved = largest_difference(trial, q)
@@ -99,7 +99,7 @@ def next_on_branch(chain, task, target, redundant, reference, step_bound, q, tri
         ease_posture(chain, task, target, reference, eased, 0.5 * moved)
         reached = correct(chain, task, target, eased, int64(12))
         if reached and largest_difference(eased, q) <= step_bound:
-            trial[:] = eased
+            copy(eased, trial)
     return True
 
 
@@ -117,22 +117,23 @@ def follow(chain, task, targets, step_bound, path):
     trial, between = np.empty(q.shape[0]), np.empty((4, 4))
     if not correct(chain, task, targets[0], q, int64(20)):
         return 0, 0.0
-    path[0][:] = q
+    copy(q, path[0])
     for k in range(1, count):
         done, part = 0.0, 1.0
         while done < 1.0:
             ahead = min(1.0, done + part)
             if ahead == 1.0:
-                between[:] = targets[k]
+                for row in range(4):
+                    copy(targets[k, row], between[row])
             else:
                 pose_between(targets[k - 1], targets[k], ahead, between)
             if next_on_branch(chain, task, between, redundant, reference, step_bound, q, trial):
-                q[:] = trial
+                copy(trial, q)
                 done = ahead
                 part = 1.0 if part == 1.0 else 2.0 * part
             else:
                 part *= 0.5
                 if part < SMALLEST_PART:
                     return k, done
-        path[k][:] = q
+        copy(q, path[k])
     return count, 1.0

@@ -21,7 +21,7 @@ from arm_dynamics.inverse_kinematics.residual import (
 from arm_dynamics.inverse_kinematics.solvers.levenberg_marquardt import minimise
 from arm_dynamics.inverse_kinematics.task import IkTask
 from arm_dynamics.kinematics.chain import ChainArrays
-from arm_dynamics.kinematics.compiled_matrices import damped_step, product
+from arm_dynamics.kinematics.compiled_matrices import copy, damped_step, product
 
 
 @inlined_njit
@@ -100,7 +100,7 @@ def improve_posture(chain, task, target, reference, q):
             lower_cost = posture_cost(chain, reference, trial)
             if meets(task, p, o) and lower_cost < cost - 1e-9:
                 gained, cost, scale = cost - lower_cost, lower_cost, min(1.0, 2.0 * scale)
-                q[:] = trial
+                copy(trial, q)
                 break
             scale *= 0.4
         if gained < 1e-3 * cost:
@@ -142,22 +142,22 @@ def best_of(chain, task, target, candidates, polish, seed, q):
         if distance[c] == math.inf:
             break
         distance[c] = math.inf
-        trial[:] = candidates[c]
+        copy(candidates[c], trial)
         p, o = residual_at(chain, task, target, trial, state)
         if polish and not meets(task, p, o) and p + o < 1e-2:
             minimise((int64(20), int64(6)), chain, task, target, trial)
             p, o = residual_at(chain, task, target, trial, state)
         if meets(task, p, o):
-            q[:] = trial
+            copy(trial, q)
             if is_redundant(chain, task):
                 improve_posture(chain, task, target, seed, q)
                 p, o = residual_at(chain, task, target, q, state)
             return True, p, o, condition_number(singular_values_of(chain, state))
         if p * p + o * o < least:
             least = p * p + o * o
-            q[:] = trial
+            copy(trial, q)
     if least == math.inf:
-        q[:] = seed
+        copy(seed, q)
         turn_to(chain, seed, q)
     position, orientation = residual_at(chain, task, target, q, state)
     return False, position, orientation, condition_number(singular_values_of(chain, state))

@@ -40,6 +40,13 @@ def solve_positive(matrix, vector, size):
 
 
 @inlined_njit
+def copy(values, target):
+    """Write values (n,); `target[:] = values` would take ten times as long to compile."""
+    for i in range(target.shape[0]):
+        target[i] = values[i]
+
+
+@inlined_njit
 def product(matrix, vector, result):
     """Write A x (m,) of A (m, n)."""
     for i in range(matrix.shape[0]):

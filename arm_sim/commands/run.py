@@ -28,9 +28,10 @@ from arm_sim.loop.measures import track
 from arm_sim.loop.outcome import outcome, print_outcome, write_outcome
 from arm_sim.loop.record import Record
 from arm_sim.loop.report import title_of
+from arm_sim.notebook import display, in_notebook
 from arm_sim.options import Folder, Name
 from arm_sim.output_folder import writable_folder
-from arm_sim.progress import display, in_notebook, new_console
+from arm_sim.progress import new_console
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.joints import JointParameters

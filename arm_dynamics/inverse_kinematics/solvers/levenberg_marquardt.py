@@ -14,7 +14,7 @@ from arm_dynamics.inverse_kinematics.residual import (
     turn_to,
 )
 from arm_dynamics.inverse_kinematics.solver import CompiledSolver
-from arm_dynamics.kinematics.compiled_matrices import damped_step, product
+from arm_dynamics.kinematics.compiled_matrices import copy, damped_step, product
 
 
 @cached_njit
@@ -63,7 +63,7 @@ def minimise(effort, chain, task, target, q):
             growth *= 2.0
         if not improved:
             return iteration, position, orientation
-        q[:] = trial
+        copy(trial, q)
         here, there = there, here
         position, orientation, cost = p, o, trial_cost
         if done:
