@@ -16,6 +16,7 @@ EXECUTABLES = [
     'composed',
     'tip_servo',
     'linear_move',
+    'supervisor',
     'recorder',
     'camera',
     'viewer',

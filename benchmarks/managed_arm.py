@@ -35,7 +35,7 @@ from arm_sim.robot import Robot
 from arm_sim.ros.loop_messages import STATE, gathered
 
 CONTROLLER = 'joint_trajectory_controller'
-PATIENCE = 60.0  # [s]
+PATIENCE = 180.0  # [s]
 NEEDED = ('controller_manager',)
 
 
@@ -155,10 +155,12 @@ class ManagedArm:
         return times, *(found[name] for name in FIELDS)
 
     def reset(self) -> None:
-        """Go back to the initial state; time goes on."""
+        """Go back to the initial state, with no answer of the manager under way; time goes on."""
+        self.settle()
         self.wait(self._reset.service_is_ready, 'reset_simulation')
         scope = ResetSimulation.Request(scope=ResetSimulation.Request.SCOPE_STATE)
         self.result(self._reset.call_async(scope), 'reset')
+        self.settle()
 
     def goal(self, points, start_ns: int = 0, names=None, **fields) -> FollowJointTrajectory.Goal:
         """Return a goal of points (time [s], positions, velocities, accelerations)."""

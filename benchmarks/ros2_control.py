@@ -67,7 +67,7 @@ def measure(arm: ManagedArm, runs: int, rate: int) -> int:
         if moved < 0.1 or arm.time_ns != start_ns + periods * arm.period_ns:
             print(f'run {number}: the arm moved by {moved:.3g} rad')
             return 1
-        if number + 1 in (10, 100) or (number + 1) % 500 == 0:
+        if number + 1 in (10, 50) or (number + 1) % 100 == 0:
             print(f'{number + 1} runs: {dict(sums)}', flush=True)
     total = time.monotonic() - begin
     counts = {name: value - before[name] for name, value in arm.counts().items()}

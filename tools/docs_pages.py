@@ -28,6 +28,7 @@ from arm_controllers.parameter_values import (  # noqa: E402
 from arm_controllers.ros.controller_parameters import ControllerParameters  # noqa: E402
 from arm_dynamics.model_error import ModelError  # noqa: E402
 from arm_sim.cartesian.linear_move import LinearMoveParameters  # noqa: E402
+from arm_sim.driving.ros.supervisor_node import SupervisorNodeParameters  # noqa: E402
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters  # noqa: E402
 from arm_sim.ros.simulator_setup import SimulatorParameters  # noqa: E402
 from arm_sim.ros.task_node import TaskNodeParameters  # noqa: E402
@@ -110,6 +111,7 @@ def interfaces() -> str:
         'viewer': parameter_fields(ViewerParameters),
         'view': parameter_fields(ViewParameters),
         'tip_servo': parameter_fields(TipServoNodeParameters),
+        'supervisor': parameter_fields(SupervisorNodeParameters),
         'linear_move': parameter_fields(LinearMoveParameters),
     }
     for node, fields in known.items():

@@ -353,6 +353,10 @@ class JointStateReader:
         self._opened, self.time_ns, self.sender, self.empty = shape, time_ns, shape.sender, False
         return True
 
+    def has(self, field: str) -> bool:
+        """Whether the opened message has values of a field that was not requested."""
+        return len(self._opened.values[field]) > 0
+
     def values(self, field: str) -> Array:
         """Return the opened message's (n,) values of a field, until the next one is opened.
 

@@ -188,14 +188,21 @@ def _instructions(model: RobotModel, actuator: str | Sequence[str]) -> str:
 
 def _separate(config: str, nodes: Mapping[str, dict[str, Any]], space: str) -> list[Any]:
     """Return a process for each node, with its own parameters besides the file."""
-    found = []
-    for name, parameters in nodes.items():
-        options: dict[str, Any] = {}
-        if not is_installed(name):  # a plugin's law has no executable of its own
-            law = name.removesuffix('_controller')
-            options = {'executable': 'controller', 'arguments': [law]}
-        found.append(node_process(name, [config, parameters], space, **options))
-    return found
+    return [
+        controller_process(name.removesuffix('_controller'), [config, parameters], space)
+        if name.endswith('_controller')
+        else node_process(name, [config, parameters], space)
+        for name, parameters in nodes.items()
+    ]
+
+
+def controller_process(law: str, parameters: list[Any], space: str) -> Any:
+    """Return the process of a law's controller; a plugin's law has no executable of its own."""
+    name = f'{law}_controller'
+    options: dict[str, Any] = {}
+    if not is_installed(name):
+        options = {'executable': 'controller', 'arguments': [law]}
+    return node_process(name, parameters, space, **options)
 
 
 def _composed(config: str, nodes: Mapping[str, dict[str, Any]], space: str) -> list[Any]:

@@ -16,7 +16,7 @@ GRACE = 0.1
 _NO_PROOF = 'no message of joint_state_broadcaster'
 _EARLIER = 'the hardware component read an earlier state'
 _COMMANDS = 'not one command of the hardware component'
-# After an earlier state was read, a state has this time before its /clock; then twice as long [s].
+# A state has this time before its /clock; after an earlier state was read, twice as long [s].
 _GAP, _LONGEST_GAP = 2e-5, 1e-3
 
 
@@ -50,7 +50,7 @@ class ManagerClock(LockstepClock):
         self.cycles = 0
         self.unproven = dict.fromkeys((_NO_PROOF, _EARLIER, _COMMANDS), 0)
         self.before: list[bytes] = []
-        self._gap = 0.0
+        self._gap = _GAP
         # After another number of commands than 1 the next cycle waits for one that is late.
         self._doubt = False
         self._begin_cycle()
@@ -110,7 +110,7 @@ class ManagerClock(LockstepClock):
             why = _NO_PROOF
         elif not self._was_read:
             why = _EARLIER
-            self._gap = min(max(2.0 * self._gap, _GAP), _LONGEST_GAP)
+            self._gap = min(2.0 * self._gap, _LONGEST_GAP)
         elif self._written != 1:
             why = _COMMANDS
         self._doubt = self._written != 1
@@ -126,8 +126,7 @@ class ManagerClock(LockstepClock):
                 )
         self._begin_cycle()
         os.sched_yield()  # the manager, on the same CPU core, receives the state
-        if self._gap:
-            time.sleep(self._gap)
+        time.sleep(self._gap)
         self._output.holds_clock = False
         self._output.show_clock()
 

@@ -1,0 +1,1 @@
+"""Our laws on a robot that another ros2_control runs: presets of drives, supervisor, rehearsal."""

@@ -1,0 +1,1 @@
+"""Nodes between our controllers and a robot that another ros2_control runs."""

@@ -1,0 +1,71 @@
+"""A controller of this package on a robot that another ros2_control runs, under supervision.
+
+`ros2 launch arm_sim drive.launch.py robot:=ur5e drives:=ur_direct_torque controller:=pd`
+"""
+
+from typing import Any
+
+from arm_controllers.laws import law_class
+from arm_controllers.parameter_file import yaml_value
+from arm_sim.driving.presets import PRESETS, drives_of
+from arm_sim.launching.arguments import argument, description, namespace_of, number_of, shared
+from arm_sim.launching.arm import controller_process
+from arm_sim.launching.config import config_file, robot_parameter
+from arm_sim.launching.processes import node_process
+
+ARGUMENTS = (
+    *shared('robot', 'joints', 'tip_frame', 'xacro_args', 'controller', 'config', 'policy'),
+    *shared(namespace='drive'),
+    argument('drives', 'position', 'what the drives of the robot take', [*PRESETS]),
+    argument(
+        'robot_controller', '', "name of the robot's controller; empty: that of the drives"
+    ),
+    argument('states', '/joint_states', "topic of the robot's states"),
+    argument('rate', '', "rate of the robot's states [Hz]; empty: that of the drives"),
+    argument(
+        'workspace', '',
+        'box in the base frame that the tool stays in, as [x, y, z, x, y, z] of its least and its '
+        'largest corner [m]; empty: none',
+    ),
+    argument('autostart', 'true', 'whether the law begins without ~/start', ['true', 'false']),
+)  # fmt: skip
+
+
+def drive(given: dict[str, str]) -> list[Any]:
+    """Return the controller and the supervisor between it and the robot."""
+    law, space = given['controller'], namespace_of(given)
+    drives = drives_of(given['drives'], law_class(law).command_interface)
+    rate = number_of(given, 'rate') if given['rate'] else drives.rate
+    common: dict[str, Any] = {
+        'robot': robot_parameter(given['robot']),
+        'timestep': 1.0 / rate,
+        'control_decimation': 1,
+        'effort_convention': drives.effort_convention,
+        'friction_compensation': drives.friction_compensation,
+    }
+    config = config_file(given['robot'], given['config'], space, law)
+    of_law = {'autostart': True, 'mode': 'realtime', 'state_publish_rate': 200.0}
+    if law == 'servo':
+        of_law['feedforward'] = 'none'  # the drives' gains are not known
+    if given['policy']:
+        of_law['policy'] = given['policy']
+    own: dict[str, Any] = {
+        'command_interface': drives.interface,
+        'output': drives.output,
+        'controller': f'{law}_controller',
+        'autostart': given['autostart'] == 'true',
+    }
+    if drives.torque_rate:
+        own['torque_rate'] = [drives.torque_rate]
+    if given['workspace']:
+        own['workspace'] = yaml_value('workspace', given['workspace'])
+    topic = 'commands' if drives.output == 'commands' else 'joint_trajectory'
+    name = given['robot_controller'] or drives.controller
+    remaps = [('robot_states', given['states']), ('robot_commands', f'/{name}/{topic}')]
+    return [
+        controller_process(law, [config, common | of_law], space),
+        node_process('supervisor', [config, common | own], space, remappings=remaps),
+    ]
+
+
+generate_launch_description = description(ARGUMENTS, drive)

@@ -1,0 +1,123 @@
+"""A controller of this package on a robot of another ros2_control, as `drive.launch.py` starts it.
+
+The robot is a stand-in: it publishes its joints in another order, without effort, and moves as
+forward_command_controller commands.
+"""
+
+import os
+import signal
+import subprocess
+import time
+
+import numpy as np
+import pytest
+import rclpy
+from builtin_interfaces.msg import Duration
+from domains import fresh_domain
+from patience import PATIENCE
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
+
+RATE = 50.0
+HOME = np.array([0.4, -0.6, 0.5])
+NAMES = list(RobotModel.from_urdf(find_urdf('planar_3r')).joint_names)
+CONFIG = """supervisor:
+  ros__parameters: {state_timeout: 1.0, rate_tolerance: 20.0, tracking_error: [1.0]}
+"""
+
+
+class Robot(Node):
+    """Joints that are where the last command has put them.
+
+    Attributes:
+        q: (3,) positions [rad].
+        commands: all that came, (3,) each.
+        silent: whether no states are published.
+    """
+
+    def __init__(self, context):
+        super().__init__('robot', context=context)
+        self.q, self.commands, self.silent = HOME.copy(), [], False
+        self._states = self.create_publisher(JointState, '/joint_states', 10)
+        self.create_subscription(
+            Float64MultiArray, '/forward_position_controller/commands', self._on_command, 10
+        )
+        self.targets = self.create_publisher(
+            JointTrajectory, '/drive/servo_controller/joint_trajectory', 10
+        )
+        self.create_timer(1.0 / RATE, self._publish)
+
+    def _on_command(self, message):
+        self.q = np.array(message.data)
+        self.commands.append(self.q)
+
+    def _publish(self):
+        if not self.silent:
+            state = JointState(name=[*reversed(NAMES)], position=self.q[::-1].tolist())
+            state.header.stamp = self.get_clock().now().to_msg()
+            self._states.publish(state)
+
+    def go(self, there):
+        point = JointTrajectoryPoint(positions=there.tolist(), velocities=[0.0] * 3)
+        point.time_from_start = Duration(sec=2)
+        self.targets.publish(JointTrajectory(joint_names=NAMES, points=[point]))
+
+
+@pytest.mark.slow
+def test_a_law_takes_a_foreign_robot_from_rest_to_a_goal_and_a_request_stops_it(tmp_path):
+    domain, file = fresh_domain(), tmp_path / 'drive.yaml'
+    file.write_text(CONFIG)
+    words = f'robot:=planar_3r drives:=position rate:={RATE:g} config:={file}'
+    with (tmp_path / 'log').open('w') as log:
+        launch = subprocess.Popen(
+            ['ros2', 'launch', 'arm_sim', 'drive.launch.py', *words.split()],
+            env=os.environ
+            | {'ROS_DOMAIN_ID': domain, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'},
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        )
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=int(domain))
+    robot, executor = Robot(context), SingleThreadedExecutor(context=context)
+    executor.add_node(robot)
+
+    def until(condition, what):  # 'end': after a stop
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < end, f'no {what}: {(tmp_path / "log").read_text()[-3000:]}'
+            text = (tmp_path / 'log').read_text()
+            assert launch.poll() is None, text[-3000:]
+            assert what == 'end' or 'stopped: ' not in text, text[-3000:]
+            executor.spin_once(timeout_sec=0.05)
+
+    try:
+        until(lambda: len(robot.commands) > 100, 'command')
+        np.testing.assert_allclose(robot.commands, [HOME] * len(robot.commands), atol=1e-9)
+        there = HOME + np.array([0.2, -0.1, 0.3])
+        until(lambda: robot.targets.get_subscription_count() > 0, 'controller')
+        robot.go(there)
+        until(lambda: np.abs(robot.q - there).max() < 1e-6, 'goal')
+        robot.go(HOME)
+        until(lambda: np.abs(robot.q - there).max() > 0.05, 'way back')
+        stop = robot.create_client(Trigger, '/drive/supervisor/stop')
+        until(stop.service_is_ready, 'service')
+        answer = stop.call_async(Trigger.Request())
+        until(answer.done, 'end')
+        assert answer.result().message == 'requested by ~/stop'
+        until(lambda: 'stopped: requested by ~/stop' in (tmp_path / 'log').read_text(), 'end')
+        time.sleep(0.5)
+        count = len(robot.commands)
+        until(lambda: len(robot.commands) > count + 20, 'end')
+        assert np.ptp(robot.commands[-10:], axis=0).max() == 0.0
+        assert np.abs(robot.q - HOME).max() > 0.02  # not the law's goal
+    finally:
+        launch.send_signal(signal.SIGINT)
+        launch.communicate(timeout=PATIENCE)
+        context.try_shutdown()
