@@ -17,7 +17,7 @@ from arm_sim.driving.supervisor_parameters import SupervisorParameters
 
 WAITING, DRIVING, STOPPED = range(3)  # phases
 _COMMANDED = {'position': 'position', 'velocity': 'velocity', 'effort': 'torque'}
-_FREQUENCY = 20.0  # of the law that holds the arm during and after a stop [rad/s]
+_FREQUENCY = 10.0  # of the law that holds the arm during and after a stop [rad/s]
 _RATE_PERIODS = 50.0  # time constant of the mean period of the states [control periods]
 _RESPONSE = 0.5  # of an axis to a torque, compared with its own inertia alone [1]
 
@@ -277,13 +277,18 @@ class Supervisor:
         return sent, state._replace(q=q, v=v, sent=sent, rate=rate)
 
     def limited(self, command: Array, before: Array, dt: float) -> Array:
-        """Return an effort command (..., n) within torque and torque rate; others unchanged."""
+        """Return an effort command (..., n) within torque and torque rate; others unchanged.
+
+        Where one joint's torque would change too fast, those of all joints change by the same
+        share: joints that are limited one by one would shake each other.
+        """
         if self.interface != 'effort':
             return command
         limit, step = self.torque_limit, self.parameters.torque_rate * dt
-        command = np.minimum(np.maximum(command, before - step), before + step)
-        within: Array = np.minimum(np.maximum(command, -limit), limit)
-        return within
+        change = np.minimum(np.maximum(command, -limit), limit) - before
+        most = np.max(np.abs(change) / step, axis=-1, keepdims=True)
+        sent: Array = before + change / np.maximum(most, 1.0)
+        return sent
 
     def reasons(self, state: SupervisorState) -> list[str]:
         """Return what one arm was beyond in the newest period of DRIVING, a line per check."""

@@ -166,7 +166,7 @@ def test_a_wild_law_in_the_loop_is_stopped_at_rest_inside_the_limits():
         row.q[:] = Q
         row.effort[:] = float(t > 2.0)
 
-    plant = AnalyticalPlant(MODEL, PlantParameters(timestep=DT))
+    plant = AnalyticalPlant(MODEL, PlantParameters(timestep=DT, actuator='torque'))
     law = Wild(MODEL, PD.designed(MODEL, Q, 20.0, 1.0))
     own = Supervisor(MODEL, SupervisorParameters(), 'effort')
     loop = Loop(plant, SupervisedLaw(law, own), reference)
@@ -193,7 +193,7 @@ def test_a_preset_is_refused_for_a_law_that_commands_something_else():
     assert drives_of('franka', 'effort').torque_rate == 1000.0
     with pytest.raises(ArmError, match="^drives 'franka' take effort; the law commands position"):
         drives_of('franka', 'position')
-    with pytest.raises(ArmError, match="drives 'frank' is unknown"):
+    with pytest.raises(ArmError, match="unknown drives 'frank'; nearest known: 'franka'"):
         drives_of('frank')
 
 
