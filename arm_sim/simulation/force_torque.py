@@ -7,7 +7,7 @@ import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.simulation.signal_errors import Errors, SignalErrors
+from arm_sim.simulation.signal_errors import Errors, SignalErrors, bandwidth_of, delay_of
 
 _STREAM = 2  # of random numbers, separate from those of other sensors
 
@@ -42,14 +42,8 @@ class ForceTorqueParameters(Parameters):
         0.0, 'standard deviation of the torque noise [N.m]', name='force_torque.torque_noise',
         min=0,
     )  # fmt: skip
-    wrench_bandwidth: float = parameter(
-        0.0, 'cut-off frequency of the first-order low-pass filter [Hz]; 0: no filter',
-        name='force_torque.bandwidth', min=0,
-    )  # fmt: skip
-    wrench_delay: int = parameter(
-        0, 'age of a wrench when it is reported [control periods]', name='force_torque.delay',
-        min=0, max=1000,
-    )  # fmt: skip
+    wrench_bandwidth: float = bandwidth_of('force_torque')
+    wrench_delay: int = delay_of('force_torque')
     max_force: float = parameter(
         0.0, 'largest force along an axis that the sensor reports [N]; 0: no limit',
         name='force_torque.max_force', min=0,
@@ -99,7 +93,6 @@ class ForceTorqueSensor:
         self._com = np.array([own.tool_com for own in each], dtype=float)
         self._tares = np.array([[own.tare_at_reset] for own in each])
         self._periods = each[0].tare_periods
-        self.reset([0] * len(each))
 
     def reset(self, seeds: Sequence[int]) -> None:
         """Begin again, with the random seed of each arm."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from arm_dynamics.checks import Array, per_joint
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
-from arm_sim.simulation.signal_errors import Errors
+from arm_sim.simulation.signal_errors import Errors, bandwidth_of, delay_of
 
 STREAM = 3  # of random numbers, separate from those of other sensors
 
@@ -31,14 +31,8 @@ class JointTorqueParameters(Parameters):
         0.0, 'standard deviation of the noise of joint torques [N.m | N]',
         name='joint_torque.noise', min=0,
     )  # fmt: skip
-    torque_bandwidth: float = parameter(
-        0.0, 'cut-off frequency of the first-order low-pass filter [Hz]; 0: no filter',
-        name='joint_torque.bandwidth', min=0,
-    )  # fmt: skip
-    torque_delay: int = parameter(
-        0, 'age of a joint torque when it is reported [control periods]',
-        name='joint_torque.delay', min=0, max=1000,
-    )  # fmt: skip
+    torque_bandwidth: float = bandwidth_of('joint_torque')
+    torque_delay: int = delay_of('joint_torque')
     torque_limit: PerJoint = parameter(
         (), 'largest joint torque that is reported [N.m | N]; empty: no limit',
         name='joint_torque.limit', above=0,

@@ -12,7 +12,7 @@ from arm_dynamics.plugins import PluginRegistry
 from arm_sim.simulation.force_torque import ForceTorqueParameters
 from arm_sim.simulation.imu import ImuParameters
 from arm_sim.simulation.joint_torque import JointTorqueParameters
-from arm_sim.simulation.signal_errors import Errors, SignalErrors
+from arm_sim.simulation.signal_errors import Errors, SignalErrors, delay_of
 
 _CHUNK = 64  # readings whose random numbers are drawn together
 _DROPOUTS = 1  # stream of random numbers, separate from that of the noise
@@ -51,10 +51,7 @@ class SensorParameters(ForceTorqueParameters, JointTorqueParameters, ImuParamete
         0.0, 'standard deviation of the velocity noise [rad/s | m/s]', min=0,
         name='sensors.velocity_noise',
     )  # fmt: skip
-    sensor_delay: int = parameter(
-        0, 'age of a reading when it is reported [control periods]', min=0, max=1000,
-        name='sensors.delay',
-    )  # fmt: skip
+    sensor_delay: int = delay_of('sensors')
     dropout: float = parameter(
         0.0, 'probability that a period reports the reading before it again [1]', min=0, max=1,
         name='sensors.dropout',

@@ -1,14 +1,27 @@
 """Errors of a sensor's signals: bandwidth, bias, drift, noise, saturation and delay."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import Array
+from arm_dynamics.parameters import parameter
 
 _CHUNK = 64  # readings whose random numbers are drawn together
+
+
+def bandwidth_of(sensor: str) -> Any:
+    """Return the parameter of a sensor that is `Errors.bandwidth`."""
+    text = 'cut-off frequency of the first-order low-pass filter [Hz]; 0: no filter'
+    return parameter(0.0, text, name=f'{sensor}.bandwidth', min=0)
+
+
+def delay_of(sensor: str) -> Any:
+    """Return the parameter of a sensor that is `Errors.delay`."""
+    text = 'age of a reading when it is reported [control periods]'
+    return parameter(0, text, name=f'{sensor}.delay', min=0, max=1000)
 
 
 class Errors(NamedTuple):

@@ -154,6 +154,19 @@ def test_a_force_has_its_directions_and_leaves_the_others_to_the_spring():
     np.testing.assert_allclose(tau, expected, atol=1e-9)
 
 
+def test_the_spring_gives_way_and_returns_within_the_rise_time():
+    pressing, own = rest_reference(Q), law(rise_time=50 * DT)
+    pressing.set_wrench(np.array([0.0, 0.0, -10.0, 0.0, 0.0, 0.0]))
+    measured, shares = Measurement(Q, np.zeros(6)), []
+    state = own.start(measured, pressing)
+    for reference in (pressing, rest_reference(Q)):
+        for _ in range(60):
+            _, state = own(state, measured, reference, DT)
+            shares.append(float(np.squeeze(state.share)))
+    rise = np.minimum(np.arange(1, 61) / 50, 1.0)
+    np.testing.assert_allclose(shares, [*rise, *(1.0 - rise)], atol=1e-12)
+
+
 def test_a_stretched_arm_stays_at_rest_and_stable():
     stretched = np.array([0.0, -1.0, 0.0, -1.5, 0.0, 0.0])
     running = RunningLaw(law())

@@ -189,11 +189,19 @@ def test_a_sensor_that_is_tared_at_reset_begins_at_zero():
     for q in (ROBOT.start, ROBOT.start + 0.4):
         plant.reset(q)
         np.testing.assert_allclose(plant.measured.wrench, 0.0, atol=1e-12)
+    push = np.array([3.0, -2.0, 1.0, 0.1, 0.2, -0.3])
+    sensor = ForceTorqueSensor([ForceTorqueParameters(**parameters)], 1e-3)
+    sensor.reset([0])
+    for wrench in (np.ones((1, 6)), np.ones((1, 6)) + push):
+        seen = sensor.read(wrench, np.zeros((1, 3)))
+    np.testing.assert_allclose(seen[0], push, atol=1e-12)
 
 
 def test_what_is_not_possible_is_refused():
     with pytest.raises(ArmError, match=r"force_torque.frame: no frame 'hand'"):
         plant_of('mujoco', ROBOT.model, force_torque_frame='hand')
+    with pytest.raises(ArmError, match=r"imu.frame: no frame 'hand'"):
+        plant_of('mujoco', ROBOT.model, imu_frame='hand')
     with pytest.raises(ArmError, match='set force_torque.frame'):
         plant_of('mujoco', ROBOT.model, force_torque_frame='').tare()
     with pytest.raises(ArmError, match=r'force_torque.tool_com is .* three finite numbers'):
