@@ -275,3 +275,17 @@ def test_another_plant_goes_on_with_the_sensors(tmp_path):
     heavy.step(np.zeros(3))
     assert heavy.measured.q is heavy.q
     assert np.linalg.norm(heavy.measured.wrench[:3] - light.measured.wrench[:3]) > 1.0
+
+
+def test_another_plant_goes_on_with_the_imu():
+    tip, biases = ROBOT.model.tip_frame, (0.1, 0.0)
+    light, heavy = (
+        plant_of('mujoco', model, imu_frame=tip, gyro_bias=(bias,) * 3)
+        for model, bias in zip(PAYLOADS[:2], biases, strict=True)
+    )
+    light.reset(ROBOT.start)
+    heavy.go_on_from(light)
+    heavy.step(np.zeros(3))
+    motion = PAYLOADS[1].frame_motion(heavy.q, heavy.v, np.zeros(3), tip)
+    turns = motion.rotation.T @ motion.velocity[3:]
+    np.testing.assert_allclose(heavy.imu[4:7] - turns, biases[0], atol=1e-12)
