@@ -5,7 +5,7 @@ import pytest
 from running_law import RunningLaw
 from stacked_model import StackedModel
 
-from arm_controllers.laws import law_class, law_names
+from arm_controllers.laws import Measurement, law_class, law_names
 from arm_controllers.laws.servo import FEEDFORWARD
 from arm_controllers.reference import Reference
 from arm_dynamics.model import RobotModel
@@ -86,6 +86,39 @@ def test_a_law_neither_changes_its_inputs_nor_a_command_it_has_given(name):
     np.testing.assert_array_equal(first, given)
     for now, then in zip((q, v, rows), before, strict=True):
         np.testing.assert_array_equal(now, then)
+
+
+FORCE_LAWS = [
+    *((name, {}) for name in LAWS if 'wrench' in law_class(name).needs),
+    ('cartesian_impedance', {'force_ki': 20.0}),
+]
+
+
+@pytest.mark.parametrize('arms', [(3,), (2, 2)])
+@pytest.mark.parametrize(('name', 'settings'), FORCE_LAWS)
+def test_commands_of_many_arms_that_touch_are_those_of_each(name, settings, arms):
+    model, cls = MODELS['ur5e'], law_class(name)
+    parameters, rng = cls.Parameters(**settings), np.random.default_rng(7)
+    q, v, rows = states(rng, arms, 6)
+    felt = rng.normal(0.0, 8.0, (PERIODS, *arms, 6))
+    law, reference = cls(StackedModel(model), parameters), Reference(6, arms)
+    singles = {index: (cls(model, parameters), Reference(6)) for index in np.ndindex(arms)}
+    state, memories = None, {}
+    for each in (reference, *(own for _, own in singles.values())):
+        each.set_wrench(np.array([3.0, 0.0, -10.0, 0.0, 0.0, 0.0]))
+    for k in range(PERIODS):
+        reference.row[:] = rows[k]
+        measured = Measurement(q[k], v[k], None, felt[k])
+        state = law.start(measured, reference) if not k else state
+        command, state = law(state, measured, reference, DT)
+        for index, (single, own) in singles.items():
+            own.row[:] = rows[k][index]
+            alone = Measurement(q[k][index], v[k][index], None, felt[k][index])
+            memory = memories[index] if k else single.start(alone, own)
+            expected, memories[index] = single(memory, alone, own, DT)
+            scale = max(1.0, np.abs(expected).max())
+            # The modes of a mass near a singularity are exact to some 1e-12.
+            np.testing.assert_allclose(command[index], expected, rtol=0, atol=1e-10 * scale)
 
 
 def test_a_copied_reference_of_many_arms_is_independent():
