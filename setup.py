@@ -27,6 +27,7 @@ EXECUTABLES = [
     'tune',
     'tune_pose_hold',
     'run',
+    'slow_policy',
     'compare_controllers',
     'learn',
     'excite',

@@ -36,6 +36,7 @@ _MODULES = {
     'tune': 'arm_sim.commands.tune',
     'tune_pose_hold': 'arm_sim.commands.tune_pose_hold',
     'run': 'arm_sim.commands.run',
+    'slow_policy': 'arm_sim.commands.slow_policy',
     'compare_controllers': 'arm_sim.commands.compare_controllers',
     'learn': 'arm_sim.commands.learn',
     'excite': 'arm_sim.commands.excite',

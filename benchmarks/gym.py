@@ -19,7 +19,7 @@ import psutil
 from conditions import in_turn, medians, print_conditions, rounds_parser, write_json
 
 import arm_sim.gym
-from arm_controllers.laws import law_names
+from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError
 from arm_sim.experiments.compared_laws import compared_laws
 
@@ -50,11 +50,15 @@ def rate(seconds: float, arms: int, steps: int = 1, **given) -> dict[str, float]
 
 
 def returns() -> None:
-    """Print the return of each law in each environment, in one table per set of laws."""
+    """Print the return of each law in each environment, in one table per set of laws.
+
+    In contact these are the laws that are made for it, and computed torque.
+    """
     names = list(arm_sim.gym.ENVIRONMENTS)[1:]
     contact = [name for name in names if 'timestep' in arm_sim.gym.ENVIRONMENTS[name]]
     motion = [name for name in names if name not in contact]
-    for group, laws in ((motion, list(compared_laws())), (contact, law_names())):
+    of_contact = [x for x in law_names() if not law_class(x).designed or x == 'computed_torque']
+    for group, laws in ((motion, list(compared_laws())), (contact, of_contact)):
         rows: dict[str, list[str]] = {law: [] for law in laws}
         for name in group:
             for law in laws:

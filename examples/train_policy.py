@@ -24,6 +24,7 @@ from arm_sim.robot import Robot
 
 INPUTS, HIDDEN = 7, 4
 ACCELERATION = 40.0  # of an action of 1 [rad/s^2]
+CHANGE = 10.0  # weight of the mean square change of the actions, against chatter
 REDRAW = 20  # generations with the same arms
 SHAPES = ((INPUTS, HIDDEN), (HIDDEN,), (HIDDEN, 1), (1,))
 
@@ -61,7 +62,7 @@ def main():
     parser.add_argument('--task', default='sinusoid')
     parser.add_argument('--generations', type=int, default=300)
     parser.add_argument('--candidates', type=int, default=16)
-    parser.add_argument('--arms', type=int, default=6, help='drawn arms of every candidate')
+    parser.add_argument('--arms', type=int, default=10, help='drawn arms of every candidate')
     parser.add_argument('--payload', type=float, default=2.0, help='largest one [kg]')
     parser.add_argument('--seed', type=int, default=0)
     given = parser.parse_args()
@@ -85,20 +86,23 @@ def main():
     search, begun = cma.CMAEvolutionStrategy(start, 0.3, options), time.process_time()
     for generation in range(given.generations):
         candidates = search.ask()
-        parts, total = parts_of(candidates), np.zeros(copies)
+        parts, total, change = parts_of(candidates), np.zeros(copies), 0.0
+        last = np.zeros((size, given.arms, joints))
         seed = None if generation % REDRAW else 1000 * given.seed + generation
         observations, _ = env.reset(seed=seed, options={'samples': samples})
-        ended = np.zeros(1, dtype=bool)
+        ended, steps = np.zeros(1, dtype=bool), 0
         while not ended.all():
             action = actions(parts, observations.reshape(size, given.arms, -1), joints)
+            change, last = change + ((action - last) ** 2).mean(axis=(1, 2)), action
             observations, rewards, lost, over, _ = env.step(action.reshape(copies, joints))
             total += rewards
-            ended = lost | over
-        costs = np.sqrt(-total).reshape(size, given.arms)
-        search.tell(candidates, np.log(costs).mean(axis=1).tolist())
+            ended, steps = lost | over, steps + 1
+        squares = -total.reshape(size, given.arms)  # [mm^2]
+        smooth = CHANGE * change / steps
+        search.tell(candidates, (np.log(squares.mean(axis=1)) + smooth).tolist())
         if generation % 10 == 0 or generation == given.generations - 1:
             seconds = time.process_time() - begun
-            best = costs.mean(axis=1).min()
+            best = np.sqrt(squares.mean(axis=1).min())
             print(
                 f'generation {generation}: {best:.4g} mm RMS, {seconds:.0f} s of CPU', flush=True
             )

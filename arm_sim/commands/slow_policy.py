@@ -1,0 +1,112 @@
+"""`ros2 run arm_sim slow_policy`: what the inference latency of a policy costs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from matplotlib.figure import Figure
+
+from arm_controllers.laws import law_names
+from arm_dynamics.parameters import parameter
+from arm_sim import pictures
+from arm_sim.command_line import RobotOptions, command
+from arm_sim.experiments.experiment import Experiment
+from arm_sim.experiments.report import Listing, Report
+from arm_sim.experiments.slow_policy import ChunkParameters, latency_of, run_slowly
+from arm_sim.loop.measures import Tracking
+from arm_sim.options import Folder, Name, Names
+from arm_sim.output_folder import writable_folder
+from arm_sim.progress import new_console, progress
+from arm_sim.tasks import task_names
+
+_STARTS = 'on arrival', 'at the observation'  # of a chunk
+
+
+@dataclass(frozen=True)
+class Options(RobotOptions):
+    """Run a task whose motion arrives in chunks of positions, late, as a learned policy sends it.
+
+    The policy itself makes no error, so that the tables show the cost of the latency alone. Each
+    latency is run with chunks that start on arrival, and with chunks that have the stamp of their
+    observation.
+    """
+
+    task: Name = parameter('sinusoid', f'task, one of {", ".join(task_names())}')
+    law: Name = parameter(
+        'computed_torque', f'control law, one of {", ".join(law_names())}, or policy:FILE.onnx'
+    )
+    latency: Names = parameter(
+        ('0', '0.02', '0.05', '0.1', '0.2', '0.3', '0.4', '0.5'),
+        'latencies, separated by commas: 0.1 [s], 0.05..0.2 (drawn), or a file with one per line',
+    )
+    frequency: float = parameter(
+        0.25,
+        "frequency of the sinusoid [Hz]; 0: the frequency of the robot's files",
+        min=0,
+        max=100,
+    )
+    seed: int = parameter(0, 'seed of drawn latencies', min=0)
+    output_dir: Folder = parameter('slow_policy', 'folder for table, JSON and picture')
+    chunks: ChunkParameters = field(default_factory=ChunkParameters)
+
+
+@command(Options)
+def main(options: Options) -> None:
+    """Run the command."""
+    latencies = [latency_of(text) for text in options.latency]
+    case = Experiment(
+        options.robot, options.task, options.law, config=options.config, seed=options.seed,
+        frequency=options.frequency,
+    )  # fmt: skip
+    loaded, folder, console = case.load(), writable_folder(options.output_dir), new_console()
+    rows: list[dict[str, object]] = []
+    courses: dict[tuple[str, str], Tracking] = {}
+    runs = list(product(zip(options.latency, latencies, strict=True), _STARTS))
+    with progress(console, 'runs', len(runs)) as advance:
+        for number, ((text, latency), start) in enumerate(runs):
+            run = run_slowly(loaded, options.chunks, latency, start == _STARTS[1])
+            tracking = loaded.track(run.record)
+            measures = loaded.task.measure(run.record, tracking)
+            rows.append({
+                'latency': text, 'start': start, 'rms_mm': measures.tracking_rms_mm,
+                'max_mm': measures.tracking_max_mm, 'torque_share': measures.peak_torque_share,
+                'velocity_step': run.largest_step, 'chunks': run.chunks, 'refused': run.refused,
+                'checksum': run.record.checksum(),
+            })  # fmt: skip
+            courses[text, start] = tracking
+            advance(number + 1)
+    title = f'{case.robot}, {case.task}, {case.law}: chunks of {options.chunks.chunk} actions'
+    headings = (
+        'latency [s]', 'chunk starts', 'RMS [mm]', 'max [mm]', 'torque',
+        'velocity step [rad/s]', 'chunks', 'refused', 'SHA-256',
+    )  # fmt: skip
+    texts = [
+        [
+            str(row['latency']), str(row['start']), f'{row["rms_mm"]:.3g}',
+            f'{row["max_mm"]:.3g}', f'{row["torque_share"]:.0%}', f'{row["velocity_step"]:.2g}',
+            str(row['chunks']), str(row['refused']), str(row['checksum'])[:8],
+        ]
+        for row in rows
+    ]  # fmt: skip
+    listing = Listing(title, headings, texts, texts=('chunk starts',))
+    report = Report('slow_policy', [listing], rows, lambda: _figure(rows, options.latency, title))
+    console.print(listing.terminal())
+    report.write(folder, options.command)
+    console.print(f'wrote slow_policy.md, slow_policy.json and slow_policy.png to {folder}')
+
+
+def _figure(rows: Sequence[dict[str, object]], names: Sequence[str], title: str) -> Figure:
+    """Return the picture: error over latency, a curve per start of the chunks."""
+    figure = pictures.new_figure(6.4, 3.4, title)
+    (axis,) = pictures.panels(figure, 1)
+    places = range(len(names))
+    for start, colour in zip(_STARTS, (pictures.ORANGE, pictures.BLUE), strict=True):
+        errors = [float(str(row['rms_mm'])) for row in rows if row['start'] == start]
+        axis.plot(places, errors, 'o-', color=colour, label=f'chunk starts {start}')
+    axis.set_xticks(places, [name.rpartition('/')[2] for name in names])
+    axis.set_xlabel('latency of the inference [s]')
+    axis.set_ylabel('error of the tip, RMS [mm]')
+    axis.set_yscale('log')
+    pictures.plain_numbers(axis.yaxis)
+    axis.legend(frameon=False)
+    return figure
