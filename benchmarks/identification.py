@@ -207,6 +207,38 @@ def study(name: str, engine: str, coulomb: float, seed: int, evaluations: int = 
             print(f'  cube [mm RMS], friction by the {friction} velocity:', told)
 
 
+def coverage(name: str, seed: int, runs: int, position_noise: float) -> None:
+    """Print how many of the stated intervals of 95 % contain the true parameters.
+
+    One motion of 24 s at 250 Hz, of an arm whose torques are exact, has other noise in each run.
+    """
+    robot = Robot.load(name)
+    plant, regressor = other_arm(robot.model, seed), JointRegressor(robot.model)
+    motion = plan(robot.model, ExcitationParameters(evaluations=500, seed=seed)).motion
+    times, true = np.arange(0.0, 24.0, 0.004), JointRegressor(plant).parameters()
+    q, v, a = motion.states(times)
+    tau = np.array([plant.inverse_dynamics(*s) for s in zip(q, v, a, strict=True)])
+    lags, scores = [], {'combinations': [], 'single parameters': []}
+    for run in range(runs):
+        rng = np.random.default_rng(run)
+        noisy = tau + 2.0 * TORQUE_NOISE * rms(tau) * rng.standard_normal(tau.shape)
+        samples = Samples(times, q + position_noise * rng.standard_normal(q.shape), noisy)
+        found = identify(regressor, samples, IdentificationParameters())
+        sure = (found.share_left < 0.3) & (found.errors > 0.0)
+        known = found.base_errors > 0.0
+        base = (found.base_values - found.base.matrix() @ true)[known]
+        scores['combinations'].append(base / found.base_errors[known])
+        scores['single parameters'].append(((found.pi - true) / found.errors)[sure])
+        lags.append((found.lag, found.lag_error))
+    (mean, stated), spread = np.mean(lags, axis=0), np.std(lags, axis=0)[0]
+    print(f'{robot.name}, {runs} runs, position noise {position_noise:g} rad:')
+    print(f'  lag {1e3 * mean:.3f} ms, spread {1e3 * spread:.3f}, stated {1e3 * stated:.3f}')
+    for what, each in scores.items():
+        score = np.concatenate(each)
+        share = (np.abs(score) < 1.96).mean()
+        print(f'  {what}: error over stated {rms(score):.2f} RMS, {share:.1%} in the intervals')
+
+
 def drives_study(name: str, seed: int, mass: float, seconds: float = 60.0) -> None:
     """Print what is found of torques that are 30 % off, and of motors where the arm has any."""
     robot = Robot.load(name)
@@ -250,10 +282,16 @@ def main() -> int:
     parser.add_argument('--seed', type=int, default=1)
     payload = 'torque scales and motors instead, with a known payload of this mass [kg]'
     parser.add_argument('--drives', type=float, default=0.0, metavar='KG', help=payload)
+    told = 'standard errors instead, with this number of runs with other noise'
+    parser.add_argument('--coverage', type=int, default=0, metavar='RUNS', help=told)
     options = parser.parse_args()
     print_conditions()
     for name in options.robots:
         try:
+            if options.coverage:
+                for noise in (NOISE.position_noise, 2e-4):
+                    coverage(name, options.seed, options.coverage, noise)
+                continue
             if options.drives:
                 drives_study(name, options.seed, options.drives)
                 continue

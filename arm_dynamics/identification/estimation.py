@@ -17,6 +17,7 @@ from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.identification.regressor import BaseParameters, JointRegressor
 from arm_dynamics.identification.signals import Rows, Samples, check_rows, rows_of
 from arm_dynamics.identification.solution import Prior, solved
+from arm_dynamics.identification.standard_errors import gradient_root, standard_errors
 from arm_dynamics.parameters import Parameters, parameter
 
 _ROUNDS = 3  # of estimating each joint's noise
@@ -179,7 +180,7 @@ def _estimated(used: Rows, prior: Prior) -> tuple[Array, Array, Array, Array, Ar
         noise = np.sqrt((left**2).sum(axis=0) / used.moving.sum(axis=0))
         noise = np.maximum(noise, 1e-9 * usual)
     triangle = compressed(used, noise)[:, :-1]
-    gradient, free = pieces(used, noise, x), prior.free
+    gradient, free = gradient_root(used, noise, x), prior.free
     errors, root = np.zeros(len(x)), prior.root[:, free]
     both = [np.vstack([part[:, free], root]) for part in (triangle, gradient)]
     errors[free] = standard_errors(*both)
@@ -195,23 +196,25 @@ def _share(left: Array, rows: Rows, keep: NDArray[np.bool_]) -> Array:
 
 
 def compressed(rows: Rows, noise: Array) -> Array:
-    """Return the R factor (p + 2, p + 2) of [Y tau], each row over its joint's noise."""
+    """Return a root (p + 2, p + 2) of the moments of [Y tau], each row over its joint's noise.
+
+    Noise in Y makes its moments too large, and what is estimated from them too small. The same
+    amount of noise added again makes them too large by the same amount, which is subtracted
+    (Carroll et al., Measurement Error in Nonlinear Models, 2006, chapters 3 and 5).
+    """
+    root = _triangle(rows, noise)
+    if not rows.noisy:
+        return root
+    scale = np.linalg.norm(root, axis=0)
+    scale = np.where(scale > 0.0, scale, 1.0)
+    once, *twice = (
+        (each / scale).T @ (each / scale)
+        for each in (root, *(_triangle(each, noise) for each in rows.noisy))
+    )
+    values, vectors = np.linalg.eigh(2.0 * once - np.mean(twice, axis=0))
+    return np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T * scale
+
+
+def _triangle(rows: Rows, noise: Array) -> Array:
     both = np.concatenate([rows.y, rows.tau[..., np.newaxis]], axis=2) / noise[:, np.newaxis]
     return np.linalg.qr(both[rows.moving], mode='r')
-
-
-def pieces(rows: Rows, noise: Array, x: Array) -> Array:
-    """Return the gradient (pieces, p) of each second of the recording at its best parameters."""
-    left = np.where(rows.moving, rows.tau - rows.y @ x, 0.0) / noise**2
-    gradient = np.einsum('kn,knp->kp', left, rows.y)
-    begins = np.flatnonzero(np.diff(np.floor(rows.times), prepend=-np.inf))
-    return np.add.reduceat(gradient, begins)
-
-
-def standard_errors(root: Array, pieces: Array) -> Array:
-    """Return standard errors (p,) for residuals that are correlated within a second.
-
-    The sandwich H^-1 (sum of g g^T) H^-1 with H = root^T root (White; Liang and Zeger 1986).
-    """
-    spread = np.linalg.lstsq(root.T @ root, pieces.T, rcond=1e-15)[0]
-    return np.sqrt((spread**2).sum(axis=1))

@@ -7,7 +7,7 @@ on both sides of tau = Y pi.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ _SAME = 1e-6  # times nearer than this are one [s]
 _SAME_TORQUE = 1e-9  # relative; filtering a constant leaves its rounding
 _LEAST_ROWS = 65  # of each joint: five for each of its parameters
 _GAP = 5.0  # median periods without a sample, after which a new piece may begin
+_OF_NORMAL = 0.6745  # median of the absolute values of a normal distribution
+_LEAST_BAND = 0.1  # share of the band above the first filter from which noise is estimated
 _HOLE = 0.125  # periods of the cutoff: below this the first filter passes no hole
 
 
@@ -68,6 +70,7 @@ class Rows:
         tau: (k, n) measured torque.
         moving: (k, n) whether the joint moves fast enough that its Coulomb friction is known.
         used: share of the recorded states that the equations come from [1].
+        noisy: the same equations with more noise, of the sensors' size, and with its opposite.
     """
 
     times: Array
@@ -75,11 +78,13 @@ class Rows:
     tau: Array
     moving: NDArray[np.bool_]
     used: float = 1.0
+    noisy: tuple['Rows', ...] = ()
 
     def part(self, keep: NDArray[np.bool_]) -> 'Rows':
         """Return the rows that a mask (k,) selects."""
         times, y, tau = (each[keep] for each in (self.times, self.y, self.tau))
-        return Rows(times, y, tau, self.moving[keep], self.used)
+        noisy = tuple(each.part(keep) for each in self.noisy)
+        return Rows(times, y, tau, self.moving[keep], self.used, noisy)
 
 
 def rows_of(regressor: JointRegressor, samples: Samples, cutoff: float) -> Rows:
@@ -96,12 +101,53 @@ def rows_of(regressor: JointRegressor, samples: Samples, cutoff: float) -> Rows:
     pieces = samples.pieces(cutoff)
     good = [piece for piece in pieces if not _lacking(samples.times[piece], cutoff)]
     parts = sorted(good or pieces[:1], key=lambda piece: piece[0])
-    rows = [_rows_of_piece(regressor, samples.part(piece), cutoff) for piece in parts]
-    times, y, tau = (
-        np.concatenate([getattr(each, name) for each in rows]) for name in ('times', 'y', 'tau')
+    chosen = [samples.part(piece) for piece in parts]
+    rows = _joined(regressor, chosen, cutoff)
+    q_noise, torque_noise = (_noise_of(chosen, name, cutoff) for name in ('q', 'effort'))
+    rng, noisy = np.random.default_rng(0), []
+    drawn = [rng.standard_normal((2, *piece.q.shape)) for piece in chosen]
+    for sign in (1.0, -1.0):
+        other = [
+            Samples(x.times, x.q + sign * q_noise * of_q, x.effort + sign * torque_noise * of_tau)
+            for x, (of_q, of_tau) in zip(chosen, drawn, strict=True)
+        ]
+        noisy.append(replace(_joined(regressor, other, cutoff), moving=rows.moving))
+    return replace(rows, used=sum(map(len, parts)) / len(samples.times), noisy=tuple(noisy))
+
+
+def _joined(regressor: JointRegressor, pieces: Sequence[Samples], cutoff: float) -> Rows:
+    rows = [_rows_of_piece(regressor, piece, cutoff) for piece in pieces]
+    times, y, tau, moving = (
+        np.concatenate([getattr(each, name) for each in rows])
+        for name in ('times', 'y', 'tau', 'moving')
     )
-    moving = np.concatenate([each.moving for each in rows])
-    return Rows(times, y, tau, moving, sum(map(len, parts)) / len(samples.times))
+    return Rows(times, y, tau, moving)
+
+
+def _noise_of(pieces: Sequence[Samples], name: str, cutoff: float) -> Array:
+    """Return the standard deviation (n,) of white noise with the power above the first filter.
+
+    It is that of a normal distribution with the same median of absolute values.
+    """
+    passed, squares = [], []
+    for piece in pieces:
+        rate, even, q, tau = _evenly(piece)
+        values = q if name == 'q' else tau
+        inner = slice(skip := round(_CUT_OFF_ENDS / cutoff * rate), len(even) - skip)
+        high = (values - lowpass(FIRST * cutoff, rate)(values))[inner]
+        squares.append((np.median(np.abs(high), axis=0) / _OF_NORMAL) ** 2)
+        passed.append(max(1.0 - 2.0 * FIRST * cutoff / rate, _LEAST_BAND))
+    weights = [len(x.times) for x in pieces]
+    return np.sqrt(np.average(squares / np.array(passed)[:, np.newaxis], axis=0, weights=weights))
+
+
+def _evenly(samples: Samples) -> tuple[float, Array, Array, Array]:
+    """Return rate [Hz], even times (m,), positions (m, n) and torques (m, n) at these times."""
+    count, (begin, end) = len(samples.times), samples.times[[0, -1]]
+    even = np.linspace(begin, end, count)
+    q, tau = CubicSpline(samples.times, samples.q)(even), samples.effort
+    tau = np.column_stack([np.interp(even, samples.times, column) for column in tau.T])
+    return (count - 1) / (end - begin), even, q, tau
 
 
 def _lacking(times: Array, cutoff: float) -> str:
@@ -125,11 +171,8 @@ def _rows_of_piece(regressor: JointRegressor, samples: Samples, cutoff: float) -
     lacking = _lacking(samples.times, cutoff)
     if lacking:
         raise ArmError(lacking)
-    count, (begin, end) = len(samples.times), samples.times[[0, -1]]
-    rate, lost = (count - 1) / (end - begin), _CUT_OFF_ENDS / cutoff
-    even = np.linspace(begin, end, count)
-    q, tau = CubicSpline(samples.times, samples.q)(even), samples.effort
-    tau = np.column_stack([np.interp(even, samples.times, column) for column in tau.T])
+    rate, even, q, tau = _evenly(samples)
+    (begin, end), lost = even[[0, -1]], _CUT_OFF_ENDS / cutoff
     first = lowpass(FIRST * cutoff, rate)
     spline = make_interp_spline(even, first(q), k=5)
     torque = CubicSpline(even, first(tau))

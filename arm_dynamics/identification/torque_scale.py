@@ -17,15 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arm_dynamics.checks import Array
-from arm_dynamics.identification.estimation import (
-    IdentificationParameters,
-    compressed,
-    pieces,
-    standard_errors,
-)
+from arm_dynamics.identification.estimation import IdentificationParameters, compressed
 from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.identification.signals import Rows, Samples, check_rows, rows_of
 from arm_dynamics.identification.solution import Prior
+from arm_dynamics.identification.standard_errors import gradient_root, standard_errors
 from arm_dynamics.model_error import ModelError, with_error
 
 _ROUNDS = 6  # of Gauss-Newton
@@ -88,7 +84,7 @@ def torque_scales(
         ArmError: a recording that is too short, or what `check_rows` refuses of the first.
     """
     n = regressor.model.nv
-    read = [rows_of(regressor, each.samples, parameters.cutoff)
+    read = [replace(rows_of(regressor, each.samples, parameters.cutoff), noisy=())
             for each in recordings]  # fmt: skip
     check_rows(read[0], regressor.model.joint_names)
     prior = Prior(regressor, read[0], [] if links_known else list(range(n)), parameters.prior)
@@ -112,22 +108,14 @@ def torque_scales(
         z[free] = np.linalg.lstsq(matrix[:, free] / scale, wanted, rcond=1e-15)[0] / scale
         x, log = z[:-n], log + z[-n:]
         noise = np.maximum(_noise(linear, z), 1e-9 * usual)
-    gradients = [pieces(rows, noise, z)[:, free] for rows in linear]
+    gradients = [gradient_root(rows, noise, z)[:, free] for rows in linear]
     errors = np.zeros(size)
     errors[free] = standard_errors(matrix[:, free], np.vstack([*gradients, root[:, free]]))
     weight = np.append(np.full(size - n, _OPEN), np.ones(n))
     open_root = (root * weight)[:, free]
     open_matrix = np.vstack([triangle[:, :-1][:, free], open_root])
-    alone = _spread(open_matrix, np.vstack([*gradients, open_root]))[-n:]
+    alone = standard_errors(open_matrix, np.vstack([*gradients, open_root]))[-n:]
     return TorqueScales(np.exp(log), errors[-n:], alone < _SHOWN, x[:-1], errors[: len(x) - 1])
-
-
-def _spread(matrix: Array, gradients: Array) -> Array:
-    """Return `standard_errors`, also of nearly collinear columns."""
-    scale = np.linalg.norm(matrix, axis=0)
-    inverse = np.linalg.inv(np.linalg.qr(matrix / scale, mode='r'))
-    spread = inverse @ (inverse.T @ (gradients / scale).T)
-    return np.asarray(np.linalg.norm(spread, axis=1) / scale)
 
 
 def _noise(recordings: Sequence[Rows], z: Array) -> Array:
