@@ -40,9 +40,9 @@ class ServoParameters(Stepping):
     def __post_init__(self) -> None:
         super().__post_init__()
         level = self.feedforward
-        if level in _ONE_STEP and self.control_decimation != 1:
+        if level == 'discrete' and self.control_decimation != 1:
             raise ArmError(
-                f'feedforward {level!r} needs control_decimation 1, not {self.control_decimation}'
+                f"feedforward 'discrete' needs control_decimation 1, not {self.control_decimation}"
             )
         for name in ('observer_pole', 'delay'):
             value = getattr(self, name)
@@ -93,9 +93,10 @@ class Servo(Law):
     velocity missed is a torque that the model lacks, d = (M + h D)(v_measured - v+)/h, and the
     next step has it. With p = `observer_pole` the observer's poles are at p: q+ takes 1 - p of
     what it missed, v+ takes 1 - p^2, and d (1 - p)^2 (Luenberger, IEEE Trans. Automatic Control
-    16, 1971). A model that is heavier than the arm shakes the arm beyond a margin: 14 % for p = 0,
-    84 % for 0.54, a factor of 3 for 0.8. Below p = 0.5 unknown Coulomb friction makes joints that
-    stick jump to and fro.
+    16, 1971). Where the plant integrates several times per control period, the step of the level
+    is the period, and what that leaves out is a part of d. A model that is heavier than the arm
+    shakes the arm beyond a margin: 14 % for p = 0, 84 % for 0.54, a factor of 3 for 0.8. Below
+    p = 0.5 unknown Coulomb friction makes joints that stick jump to and fro.
 
     With a delay the observed level predicts the state at which its command takes effect, and
     aims at the reference there. That is a prediction, so what is left of an error is not taken
@@ -114,13 +115,13 @@ class Servo(Law):
         super().__init__(model, parameters)
         self._kp, self._kd = self.parameters.servo_kp, self.parameters.servo_kd
         # An array: NumPy takes twice as long to multiply by a float.
-        self._rate = np.full(model.nv, 1.0 / self.parameters.timestep)
+        self._rate = np.full(model.nv, 1.0 / self.parameters.period)
         p = self.parameters
         # One-step levels follow the reference at the sample that the command leads to.
         self.lookahead = 1 + p.delay if p.feedforward in _ONE_STEP else 0
         self._observes = p.feedforward == 'observed'
         if self._observes:  # imports SciPy
-            self._drives = DelayedDrives(model, self._kp, self._kd, p.timestep, p.delay)
+            self._drives = DelayedDrives(model, self._kp, self._kd, p.period, p.delay)
         else:
             self._command = getattr(self, f'_{p.feedforward}')
 

@@ -4,13 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from observed_servo import GIVEN, ROBOT, STEP, error_mm, plant, servo
+from observed_servo import DRIVES, GIVEN, ROBOT, STEP, error_mm, plant, servo
 from running_law import RunningLaw
 
 from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.loop.measures import track
 from arm_sim.tasks import make_task
 
 
@@ -47,6 +49,17 @@ def test_pole_of_0_8_halves_the_effect_of_noise_though_every_mass_has_an_error()
 def test_friction_a_payload_and_masses_that_it_does_not_know_cost_less_than_a_micrometre():
     unknown = ModelError(mass_scale=(1.2,), payload=0.5, friction=(0.5,))
     assert error_mm('observed', unknown) <= 5e-4
+
+
+def test_a_plant_that_steps_twice_per_period_is_drawn_with_to_a_thousandth_of_a_millimetre():
+    stepping = {'timestep': 0.5 * STEP, 'control_decimation': 2}
+    law = Servo(ROBOT.model, replace(GIVEN, feedforward='observed', **stepping))
+    for mass_scale in (1.0, 1.2):
+        wrong = with_error(ROBOT.model, ModelError(mass_scale=(mass_scale,)))
+        arm = MujocoPlant(wrong, replace(DRIVES, **stepping))
+        record = make_task('cube', ROBOT, {'edge_time': 1.0}).run(law, arm)
+        assert record.completed
+        assert 1e3 * track(ROBOT.model, record).error[100:].max() < 2e-3
 
 
 def test_a_joint_that_sticks_is_not_thrown_to_and_fro():
