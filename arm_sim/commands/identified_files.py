@@ -6,10 +6,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
+from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.compiled import FRICTIONLESS, ForwardModelParameters
 from arm_dynamics.identification.estimation import Identified
 from arm_dynamics.identification.identified_arm import identified_urdf, joint_parameters
+from arm_dynamics.identification.positions import ServoFit, servo_pi
+from arm_dynamics.identification.regressor import JointRegressor
+from arm_dynamics.parameters import Stepping
 from arm_sim.output_folder import whole_file
 from arm_sim.parameter_files import SHARED
 from arm_sim.robot import Robot
@@ -35,18 +39,46 @@ def write_arm(
     Raises:
         ArmError: the folder cannot be written.
     """
-    stem = f'{robot.name}_identified'
-    urdf, config = folder / f'{stem}.urdf', folder / f'{stem}.yaml'
     pi, other, notes = found.pi, '', []
     integrator = robot.parameters('simulator').get('integrator')
     if integrator in FRICTIONLESS:
         pi, other = _without_friction(found)
-        what = f'the arm has, so that {config.name} has {other!r}' if other else 'none was found'
+        name = f'{robot.name}_identified.yaml'
+        what = f'the arm has, so that {name} has {other!r}' if other else 'none was found'
         notes.append(f'integrator {integrator!r} has no friction: {what}')
-    parameters = joint_parameters(robot.model, pi) | motors
+    return _written(folder, robot, found.regressor, pi, motors, {'integrator': other}, notes)
+
+
+def write_servos(folder: Path, robot: Robot, found: ServoFit) -> Written:
+    """Write an arm with position servos.
+
+    Raises:
+        ArmError: the folder cannot be written.
+    """
+    kp, kd, _, _ = (each.tolist() for each in found.of_joints())
+    period = 1e-9 * read_fields(Stepping, robot.parameters('simulator')).period_ns
+    delay = {'command_delay': round(found.delay / period)}
+    pi = servo_pi(robot.model, found)
+    servos = {'servo_kp': kp, 'servo_kd': kd}
+    return _written(folder, robot, JointRegressor(robot.model), pi, servos, delay, [])
+
+
+def _written(
+    folder: Path,
+    robot: Robot,
+    regressor: JointRegressor,
+    pi: Array,
+    shared: dict[str, Any],
+    simulator: dict[str, Any],
+    notes: list[str],
+) -> Written:
+    """Write URDF and parameter file; `simulator`: of the simulator alone, where not empty or 0."""
+    stem = f'{robot.name}_identified'
+    urdf, config = folder / f'{stem}.urdf', folder / f'{stem}.yaml'
+    parameters = joint_parameters(robot.model, pi) | shared
     for path, text in (
-        (urdf, identified_urdf(found.regressor, pi)),
-        (config, _config(robot, parameters, other)),
+        (urdf, identified_urdf(regressor, pi)),
+        (config, _config(robot, parameters, {k: x for k, x in simulator.items() if x})),
     ):
         with whole_file(path) as file:
             file.write(text.encode())
@@ -62,17 +94,14 @@ def _without_friction(found: Identified) -> tuple[Array, str]:
     return np.where(of_friction, 0.0, found.pi), ''
 
 
-def _config(robot: Robot, found: dict[str, Any], integrator: str) -> str:
-    """Return a parameter file: what the robot's files say, and what was found in its place.
-
-    `integrator`: in place of the simulator's; empty: as it was.
-    """
+def _config(robot: Robot, found: dict[str, Any], simulator: dict[str, Any]) -> str:
+    """Return a parameter file: what the robot's files say, and what was found in its place."""
     sections = {node: dict(values) for node, values in robot.sections.items() if values}
     shared = sections.setdefault(SHARED, {}) | found
     shared.pop('robot', None)
     sections[SHARED] = shared
-    if integrator:
-        sections.setdefault('simulator', {})['integrator'] = integrator
+    if simulator:
+        sections['simulator'] = sections.get('simulator', {}) | simulator
     tree = {node: {'ros__parameters': values} for node, values in sections.items()}
     return yaml.safe_dump(tree, default_flow_style=None, sort_keys=False, width=10**6)
 

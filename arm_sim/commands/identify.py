@@ -1,11 +1,13 @@
 """`ros2 run arm_sim identify RECORDING`: inertias, rotors and friction of an arm."""
 
 from dataclasses import MISSING, dataclass, field
+from pathlib import Path
 from typing import Annotated
 
 from tyro.conf import Positional
 
 from arm_dynamics.identification.estimation import IdentificationParameters, identify
+from arm_dynamics.identification.positions import PositionParameters
 from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import RobotOptions, command
@@ -19,7 +21,8 @@ from arm_sim.commands.identified_drives import (
     scales_of,
     without_scale,
 )
-from arm_sim.commands.identified_files import write_arm
+from arm_sim.commands.identified_files import write_arm, write_servos
+from arm_sim.commands.identified_positions import fitted, servo_facts, servo_notes, servo_table
 from arm_sim.loop.report import write_json
 from arm_sim.options import Folder
 from arm_sim.output_folder import writable_folder
@@ -33,17 +36,23 @@ from arm_sim.robot import Robot
 class Options(RobotOptions):
     """Identify the inertias, rotors and friction of an arm from a recording.
 
-    The recording has joint states with positions and torques. A URDF and a parameter file are
-    written that launch files take.
+    The recording has joint states with positions and torques, or with `--from positions` the
+    positions and position commands of an arm without torque sensors, whose servos are identified.
+    A URDF and a parameter file are written that launch files take.
     """
 
     recording: Positional[Annotated[str, 'RECORDING']] = parameter(
         MISSING, 'path of a recording of joint states: .mcap, rosbag2 folder, .npz or .csv'
     )
+    source: str = parameter(
+        'torques', 'what the parameters are identified from; positions: also the servos, from '
+        'commands and positions', one_of=('torques', 'positions'), name='from',
+    )  # fmt: skip
     output_dir: Folder = parameter(
         'identified', 'folder for URDF, parameter file, JSON and picture'
     )
     estimation: IdentificationParameters = field(default_factory=IdentificationParameters)
+    positions: PositionParameters = field(default_factory=PositionParameters)
     torque_scale: TorqueScaleOptions = field(default_factory=TorqueScaleOptions)
 
 
@@ -52,6 +61,9 @@ def main(options: Options) -> None:
     """Run the command."""
     robot, console = Robot.load(options.robot, options.config), new_console()
     parameters, folder = options.estimation, writable_folder(options.output_dir)
+    if options.source == 'positions':
+        _from_positions(options, robot, folder)
+        return
     with console.status('reading the recording') as status:
         samples = read_samples(options.recording, robot.model.joint_names)
         status.update(f'identifying from {len(samples.times)} states')
@@ -76,3 +88,16 @@ def main(options: Options) -> None:
         f'to {folder}'
     )
     console.print(written.launch, soft_wrap=True)
+
+
+def _from_positions(options: Options, robot: Robot, folder: Path) -> None:
+    """Identify the servos."""
+    console = new_console()
+    found = fitted(options.recording, robot, options.positions, options.estimation)
+    console.print(servo_table(found, robot))
+    written = write_servos(folder, robot, found)
+    write_json(folder / 'identified.json', servo_facts(found, robot))
+    for line in servo_notes(found):
+        console.print(line, soft_wrap=True)
+    console.print(f'wrote {written.urdf.name}, {written.config.name}, identified.json to {folder}')
+    console.print(f'{written.launch} controller:=servo', soft_wrap=True)

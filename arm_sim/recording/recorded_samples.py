@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.identification.positions import Followed
 from arm_dynamics.identification.signals import Samples
 from arm_sim.loop.recorded_messages import REST_PERIOD, messages_of, reading
 from arm_sim.recording.lerobot import INFO, samples_of
@@ -60,6 +61,42 @@ def read_voltages(path: Path | str, joint_names: Sequence[str], times: Array) ->
         return np.where((newest >= 0)[:, np.newaxis], sent.effort[newest], np.nan)
 
 
+def read_followed(path: Path | str, joint_names: Sequence[str]) -> Followed:
+    """Return times, positions and position commands of these joints, in their order.
+
+    The commands are `command` (m, n) of an .npz file (`q_reference` where there is none), the
+    columns `<joint>.command` of a CSV file, or the newest joint commands at each state.
+
+    Raises:
+        ArmError: names the file and what is missing in it.
+    """
+    with reading(path) as file:
+        n = len(joint_names)
+        if file.suffix == '.npz':
+            with np.load(file) as archive:
+                rows = len(archive['t']) if 't' in archive else 0
+                name = 'command' if 'command' in archive else 'q_reference'
+                shapes = {'t': (rows,), 'q': (rows, n), name: (rows, n)}
+                found = Followed(*(_array(archive, key, shape) for key, shape in shapes.items()))
+        elif file.suffix == '.csv':
+            kinds = 'position', 'command'
+            values = _columns(file, ['time', *(f'{j}.{x}' for x in kinds for j in joint_names)])
+            found = Followed(values[:, 0], *np.split(values[:, 1:], 2, axis=1))
+        else:
+            states = _of_messages(file, joint_names, effort=False)
+            sent = _of_messages(file, joint_names, commands=True, effort=False)
+            newest = np.searchsorted(sent.times, states.times + _SOON) - 1
+            first = int(np.argmax(newest >= 0))
+            newest = newest[first:]
+            found = Followed(states.times[first:], states.q[first:], sent.q[newest])
+        for name, values in vars(found).items():
+            if not np.isfinite(values).all():
+                raise ArmError(f'some {name} are not finite')
+        if (np.diff(found.times) <= 0.0).any():
+            raise ArmError('its times do not increase; cut it at the reset')
+        return found
+
+
 def _of_npz(file: Path, n: int) -> Samples:
     with np.load(file) as archive:
         rows = len(archive['t']) if 't' in archive else 0
@@ -97,13 +134,15 @@ def _columns(file: Path, wanted: Sequence[str]) -> Array:
     return np.loadtxt(file, delimiter=',', skiprows=1, usecols=columns, ndmin=2)
 
 
-def _of_messages(file: Path, joint_names: Sequence[str], commands: bool = False) -> Samples:
-    """Return the joint states of MCAP or rosbag2, or the joint commands."""
+def _of_messages(
+    file: Path, joint_names: Sequence[str], commands: bool = False, effort: bool = True
+) -> Samples:
+    """Return the joint states of MCAP or rosbag2, or the joint commands; `effort`: needed."""
     if not file.is_dir() and file.suffix not in ('.mcap', '.db3'):
         raise ArmError('it must be an .mcap, .db3, .npz or .csv file, or the folder of a bag')
     kind = 'joint commands' if commands else 'joint states'
     decoded, seen, wanted = decoder(JOINT_STATE), set[str](), set(joint_names)
-    times, q, effort = [], [], []
+    times, q, efforts = [], [], []
     facts: dict[str, dict[str, str]] = {}
     for message in messages_of(file, facts):
         if message.kind != JOINT_STATE or message.topic.endswith(_COMMANDS) != commands:
@@ -112,16 +151,16 @@ def _of_messages(file: Path, joint_names: Sequence[str], commands: bool = False)
         if not wanted.issubset(state.name):
             seen.update(state.name)  # of another arm, or of a gripper
             continue
-        if not len(state.effort):
+        if effort and not len(state.effort):
             raise ArmError(f'its {kind} have no effort, which is needed')
         order = [state.name.index(name) for name in joint_names]
         times.append(seconds(state))
         q.append(state.position[order] if len(state.position) else np.full(len(order), np.nan))
-        effort.append(state.effort[order])
+        efforts.append(state.effort[order] if effort else np.zeros(len(order)))
     if not times:
         names = ', '.join(sorted(seen)) or 'none'
         raise ArmError(f'no {kind} of {", ".join(joint_names)}; it has {names}')
-    samples = Samples(np.array(times), np.array(q), np.array(effort))
+    samples = Samples(np.array(times), np.array(q), np.array(efforts))
     if commands or REST_PERIOD not in facts.get('arm_sim', {}) or len(times) < 2:
         return samples
     return _with_rest(samples, float(facts['arm_sim'][REST_PERIOD]))

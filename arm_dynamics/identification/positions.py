@@ -1,0 +1,366 @@
+"""Parameters of an arm with position servos, from its commands and positions alone.
+
+    M(q) a + b(q, v) + friction = servo_kp (u(t - delay) - q) - servo_kd v
+
+Levenberg-Marquardt over rollouts: each iteration simulates the whole recording with the present
+parameters and with each of them varied, as the arms of one batch, and compares positions. All
+parameters are positive, and their logarithms are estimated. The first parameters come from the
+linear equation above, with the model's links. Without torques an arm that is heavier, with gains
+that are larger by the same factor, moves in the same way; the masses of the given model decide.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import pinocchio as pin
+from scipy.interpolate import CubicHermiteSpline
+from scipy.optimize import nnls
+
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.compiled import BatchForwardModel, ForwardModelParameters, SoftFriction
+from arm_dynamics.identification.regressor import JointRegressor
+from arm_dynamics.identification.signals import Rows, Samples, check_rows, rows_of
+from arm_dynamics.identification.standard_errors import gradient_root, standard_errors
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import Parameters, parameter
+
+_SPREAD = 3.0  # prior standard deviation of the logarithm of a joint's parameter
+_SETTLED = 0.5  # time from the start that does not count: the start is a guess [s]
+_DELAYS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08)  # to begin with [s]
+_DELAY_SPREAD = 0.1  # prior standard deviation of the delay [s]
+_LONGEST_DELAY = 0.5  # [s]
+_STEP, _DELAY_STEP = 1e-3, 5e-4  # of finite differences [1], [s]
+_ROUNDS, _ITERATIONS = 2, 20  # of estimating the noise; of Levenberg-Marquardt in each
+_ENOUGH = 1e-4  # relative decrease of the objective that ends a round
+_LEAST = 1e-3  # of the mean diagonal of the mass matrix: least rotor inertia to begin with
+_LARGEST_STEP = 1.0  # of a logarithm in one iteration
+_UNKNOWN = 0.5  # share of the prior's spread from which on a direction is not shown
+_PART = 0.25  # of a direction's length: a parameter that is named
+OF_SERVO = ('servo_kp', 'servo_kd', 'Coulomb friction', 'rotor inertia')
+
+
+@dataclass(frozen=True, kw_only=True)
+class PositionParameters(Parameters):
+    """Options of an identification from positions."""
+
+    step: float = parameter(
+        0.002, 'largest integration step of the simulated arm [s]', above=0, max=0.1
+    )
+    mass_spread: float = parameter(
+        0.1, "relative standard deviation of each link's mass about the model [1]", above=0, max=10
+    )
+
+
+@dataclass(frozen=True)
+class Followed:
+    """Positions q (m, n) at times (m,) [s], and the commands (m, n) that acted from then on."""
+
+    times: Array
+    q: Array
+    command: Array
+
+
+@dataclass(frozen=True)
+class ServoFit:
+    """Parameters of an arm and its servos.
+
+    Attributes:
+        names: (p,) of the parameters; four of each joint, the mass of each link, the delay.
+        values, errors: (p,) and standard errors, prior included; relative to `values` but for
+            the delay's.
+        share_left: (p,) `errors` over the prior's; near 1: the motion does not show them.
+        unknown: directions in the parameters that positions do not show, in words.
+        fit, validation: (n,) RMS error of the simulated positions in the used and in the held-back
+            part [rad | m]; nan: nothing was held back.
+        motion: (n,) RMS of the positions about their mean [rad | m].
+        rollouts: number of simulated recordings.
+        simulated: (m, n) positions.
+    """
+
+    names: tuple[str, ...]
+    values: Array
+    errors: Array
+    share_left: Array
+    unknown: list[str]
+    fit: Array
+    validation: Array
+    motion: Array
+    rollouts: int
+    simulated: Array
+
+    def of_joints(self) -> Array:
+        """Return servo_kp, servo_kd, Coulomb friction and rotor inertia (4, n)."""
+        n = len(self.motion)
+        return self.values[: 4 * n].reshape(4, n)
+
+    @property
+    def mass_scales(self) -> Array:
+        """Masses (n,) of the links over those of the given model."""
+        n = len(self.motion)
+        return self.values[4 * n : 5 * n]
+
+    @property
+    def delay(self) -> float:
+        """Time from a command to its effect [s]."""
+        return float(self.values[-1])
+
+
+class Rollouts:
+    """Positions of arms with position servos that follow recorded commands.
+
+    Attributes:
+        begin: index of the first sample at which the simulated arm has settled.
+        count: number of simulated recordings.
+    """
+
+    def __init__(
+        self,
+        model: RobotModel,
+        followed: Followed,
+        step: float,
+        friction: SoftFriction | None = None,
+    ):
+        """Take the arm and a recording, which is simulated with steps of at most `step` [s].
+
+        `friction`: soft Coulomb friction as an engine has it; None: exact.
+        """
+        self._model, self._friction, self.count = model, friction, 0
+        times = followed.times - followed.times[0]
+        usual = float(np.median(np.diff(times)))
+        self.begin = int(np.searchsorted(times, _SETTLED))
+        self._h = usual / np.ceil(usual / step - 1e-9)
+        self._times, self._steps = times, int(np.ceil(times[-1] / self._h))
+        first = slice(0, max(3, int(np.searchsorted(times, 0.05))))
+        self._start = np.polyfit(times[first], followed.q[first], 1)[::-1]
+        # The integral of the held commands, so that the mean over a step is smooth in the delay.
+        held = followed.command[:-1] * np.diff(times)[:, np.newaxis]
+        self._integral = np.vstack([np.zeros(held.shape[1]), np.cumsum(held, axis=0)])
+        self._first, self._last = followed.command[0], followed.command[-1]
+
+    def __call__(self, values: Array) -> Array:
+        """Return positions (N, m, n) for parameters (N, p), in the order of ServoFit.names."""
+        n, size = self._model.nv, len(values)
+        joints = values[:, : 4 * n].reshape(size, 4, n)
+        masses = values[:, 4 * n : 5 * n]
+        arms = [self._arm(*each) for each in zip(joints, masses, strict=True)]
+        options = [
+            ForwardModelParameters(
+                actuator='servo', servo_kp=tuple(each[0]), servo_kd=tuple(each[1])
+            )
+            for each in joints
+        ]
+        forward = BatchForwardModel(arms, options, self._friction)
+        q, v = (np.tile(each, (size, 1)) for each in self._start)
+        edges = self._h * np.arange(self._steps + 1)
+        ends = np.stack([self._integrated(edges - delay) for delay in values[:, -1]], axis=1)
+        command = np.ascontiguousarray(np.diff(ends, axis=0)) / self._h
+        states = np.empty((2, self._steps + 1, size, n))
+        pushes = np.zeros((size, n))
+        states[:, 0] = q, v
+        for k in range(self._steps):
+            forward.advance(q, v, command[k], self._h, 1, pushes)
+            states[:, k + 1] = q, v
+        self.count += size
+        with np.errstate(all='ignore'):
+            found = CubicHermiteSpline(edges, *states, axis=0)(self._times)
+        return np.asarray(np.swapaxes(found, 0, 1))
+
+    def _arm(self, of_joints: Array, scales: Array) -> RobotModel:
+        _, _, friction, armature = of_joints
+        arm = self._model.with_joints(armature, self._model.damping, friction)
+        for i, scale in enumerate(scales):
+            link = arm.pin_model.inertias[i + 1]
+            scaled = pin.Inertia(link.mass * scale, link.lever, link.inertia * scale)
+            arm.pin_model.inertias[i + 1] = scaled
+        arm.pin_data = arm.pin_model.createData()
+        return arm
+
+    def _integrated(self, at: Array) -> Array:
+        """Return the integral (k, n) of the commands; before the first one it holds."""
+        times = self._times
+        found = np.column_stack([np.interp(at, times, each) for each in self._integral.T])
+        found += np.minimum(at - times[0], 0.0)[:, np.newaxis] * self._first
+        return found + np.maximum(at - times[-1], 0.0)[:, np.newaxis] * self._last
+
+
+def identify_positions(
+    model: RobotModel,
+    followed: Followed,
+    parameters: PositionParameters,
+    cutoff: float = 10.0,
+    held_back: float = 0.2,
+    friction: SoftFriction | None = None,
+    progress: Callable[[str], None] = lambda note: None,
+) -> ServoFit:
+    """Return the parameters with which the simulated arm follows the commands as recorded.
+
+    Args:
+        model: the given arm.
+        followed: recording, in one piece.
+        parameters: step and prior.
+        cutoff: of the filters of the first, linear estimate [Hz].
+        held_back: last share of the recording, which is kept for validation.
+        friction: see Rollouts.
+        progress: receives a line about each iteration.
+
+    Raises:
+        ArmError: a recording that is too short, or in which the arm hardly moves.
+    """
+    n, used = model.nv, _first_share(followed, 1.0 - held_back)
+    regressor = JointRegressor(model)
+    rollouts = Rollouts(model, used, parameters.step, friction)
+    center = _linear(regressor, used, cutoff)
+    spread = np.full(5 * n + 1, _SPREAD)
+    spread[4 * n : 5 * n] = parameters.mass_spread
+    spread[-1] = _DELAY_SPREAD
+    tried = np.tile(center, (len(_DELAYS), 1))
+    tried[:, -1] = _DELAYS
+    noise, begin = used.q.std(axis=0), rollouts.begin
+    costs = [_cost((used.q - each)[begin:], noise) for each in rollouts(_values(tried))]
+    if not np.isfinite(costs).any():
+        raise ArmError('the simulated arm is unstable with the first estimate of its servos')
+    x = tried[int(np.nanargmin(costs))].copy()
+    for number in range(_ROUNDS):
+        about = f'round {number + 1} of {_ROUNDS}'
+        x, left, jacobian = _fitted(
+            rollouts, used.q, x, center, spread, noise, partial(_note, progress, about)
+        )
+        noise = np.maximum(np.sqrt((left**2).mean(axis=0)), 1e-9)
+    rows = Rows(used.times[begin:], jacobian, left, np.ones(left.shape, dtype=bool))
+    gradient = gradient_root(rows, noise, np.zeros(len(x)))
+    root = np.vstack(
+        [(jacobian / noise[:, np.newaxis]).reshape(-1, len(x)), np.diag(1.0 / spread)]
+    )
+    gradient = np.vstack([gradient, np.diag(1.0 / spread)])
+    errors = standard_errors(root, gradient)
+    whole = Rollouts(model, followed, parameters.step, friction)
+    simulated = whole(_values(x[np.newaxis]))[0]
+    error, count = followed.q - simulated, len(used.times)
+    validation = np.full(n, np.nan)
+    if count < len(error):
+        validation = np.sqrt((error[count:] ** 2).mean(axis=0))
+    names = servo_names(model, regressor.link_names)
+    return ServoFit(
+        names, _values(x), errors, errors / spread,
+        _unknown(root, gradient, spread, names), np.sqrt((left**2).mean(axis=0)), validation,
+        used.q.std(axis=0), rollouts.count + whole.count, simulated,
+    )  # fmt: skip
+
+
+def servo_names(model: RobotModel, links: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names (p,) of the parameters."""
+    joints = [f'{joint} {name}' for name in OF_SERVO for joint in model.joint_names]
+    return (*joints, *(f'{link} mass' for link in links), 'delay')
+
+
+def servo_pi(model: RobotModel, found: ServoFit) -> Array:
+    """Return JointRegressor's parameters (14 n,) of the identified arm."""
+    _, _, friction, rotors = found.of_joints()
+    links = model.inertial_parameters().reshape(-1, 10) * found.mass_scales[:, np.newaxis]
+    return np.concatenate([links.ravel(), rotors, model.damping, friction, np.zeros(model.nv)])
+
+
+def _first_share(followed: Followed, share: float) -> Followed:
+    count = max(round(share * len(followed.times)), 3)
+    return Followed(*(each[:count] for each in vars(followed).values()))
+
+
+def _linear(regressor: JointRegressor, followed: Followed, cutoff: float) -> Array:
+    """Return a first estimate (p,) from accelerations, without delay."""
+    model, n = regressor.model, regressor.model.nv
+    lead = Samples(followed.times, followed.q, followed.command - followed.q)
+    rows = replace(rows_of(regressor, lead, cutoff), noisy=())
+    check_rows(rows, model.joint_names)
+    links = rows.y[..., : 10 * n] @ regressor.parameters()[: 10 * n]
+    inertia = np.mean(
+        [np.diagonal(model.mass_matrix(q)) for q in followed.q[:: max(len(followed.q) // 20, 1)]],
+        axis=0,
+    )
+    found = np.empty((4, n))
+    for i in range(n):
+        keep = rows.moving[:, i]
+        a, v, dry = (rows.y[keep, i, k * n + i] for k in (10, 11, 12))
+        columns = np.column_stack([rows.tau[keep, i], -v, -dry, -a])
+        scale = np.linalg.norm(columns, axis=0)
+        found[:, i] = nnls(columns / scale, links[keep, i])[0] / scale
+    usual = np.sqrt((links**2).mean(axis=0))
+    kp = np.maximum(found[0], usual / np.sqrt((rows.tau**2).mean(axis=0)))
+    least = np.array([kp, 0.02 * kp, 0.02 * usual, _LEAST * inertia])
+    logs = np.log(np.maximum(found, least))
+    return np.concatenate([logs.ravel(), np.zeros(n), [0.0]])
+
+
+def _values(x: Array) -> Array:
+    """Return parameters (..., p) from logarithms and the delay."""
+    return np.concatenate([np.exp(x[..., :-1]), x[..., -1:]], axis=-1)
+
+
+def _cost(left: Array, noise: Array) -> float:
+    with np.errstate(all='ignore'):
+        cost = float(((left / noise) ** 2).sum())
+    return cost if np.isfinite(cost) else np.inf
+
+
+def _note(progress: Callable[[str], None], about: str, note: str) -> None:
+    progress(f'{about}, {note}')
+
+
+def _fitted(
+    rollouts: Rollouts,
+    q: Array,
+    x: Array,
+    center: Array,
+    spread: Array,
+    noise: Array,
+    progress: Callable[[str], None],
+) -> tuple[Array, Array, Array]:
+    """Return the best parameters (p,), residuals (m, n) and the Jacobian (m, n, p)."""
+    steps = np.append(np.full(len(x) - 1, _STEP), _DELAY_STEP)
+    weight, before = 1e-3, np.inf
+    for iteration in range(_ITERATIONS):
+        simulated = rollouts(_values(np.vstack([x, x + np.diag(steps)])))
+        left = (q - simulated[0])[rollouts.begin :]
+        varied = (simulated[1:] - simulated[0])[:, rollouts.begin :]
+        jacobian = np.moveaxis(varied / steps[:, None, None], 0, -1)
+        cost = _cost(left, noise) + float((((x - center) / spread) ** 2).sum())
+        rms = np.sqrt((left**2).mean())
+        progress(f'iteration {iteration + 1}: {1e3 * rms:.4g} mrad RMS')
+        if not cost < (1.0 - _ENOUGH) * before:
+            break
+        before = cost
+        scaled = (jacobian / noise[:, np.newaxis]).reshape(-1, len(x))
+        hessian = scaled.T @ scaled + np.diag(1.0 / spread**2)
+        slope = scaled.T @ (left / noise).ravel() + (center - x) / spread**2
+        weights = weight * np.array([0.0, 1.0, 1e1, 1e2, 1e3, 1e4, 1e6])
+        each = [np.linalg.solve(hessian + w * np.diag(np.diagonal(hessian)), slope)
+                for w in weights]  # fmt: skip
+        trials = x + np.clip(each, -_LARGEST_STEP, _LARGEST_STEP)
+        trials[:, -1] = np.clip(trials[:, -1], 0.0, _LONGEST_DELAY)
+        costs = [
+            _cost((q - found)[rollouts.begin :], noise)
+            + float((((trial - center) / spread) ** 2).sum())
+            for found, trial in zip(rollouts(_values(trials)), trials, strict=True)
+        ]
+        best = int(np.argmin(costs))
+        if not costs[best] < cost:
+            break
+        x = trials[best]
+    return x, left, jacobian
+
+
+def _unknown(root: Array, gradient: Array, spread: Array, names: tuple[str, ...]) -> list[str]:
+    """Return the directions whose spread is hardly less than the prior's, in words."""
+    inverse = np.linalg.inv(root.T @ root)
+    covariance = inverse @ (gradient.T @ gradient) @ inverse
+    values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
+    lines = []
+    for value, vector in zip(values[::-1], vectors.T[::-1], strict=True):
+        if value < _UNKNOWN**2:
+            break
+        order = np.argsort(-np.abs(vector))
+        named = [i for i in order if abs(vector[i]) > _PART]
+        signs = ['' if vector[i] * vector[named[0]] > 0.0 else 'against ' for i in named]
+        lines.append(', '.join(s + names[i] for s, i in zip(signs, named, strict=True)))
+    return lines

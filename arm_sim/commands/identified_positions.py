@@ -1,0 +1,94 @@
+"""`identify --from positions`: the fit of servos, its tables, lines, numbers and files."""
+
+from typing import Any
+
+import numpy as np
+from rich.box import SIMPLE
+from rich.table import Table
+
+from arm_dynamics.checks import ArmError
+from arm_dynamics.identification.estimation import IdentificationParameters
+from arm_dynamics.identification.positions import (
+    OF_SERVO,
+    PositionParameters,
+    ServoFit,
+    identify_positions,
+)
+from arm_sim.loop.batch_plant import mujoco_friction
+from arm_sim.progress import new_console
+from arm_sim.recording.recorded_samples import read_followed
+from arm_sim.robot import Robot
+
+
+def fitted(
+    path: str, robot: Robot, options: PositionParameters, known: IdentificationParameters
+) -> ServoFit:
+    """Return the servos of a recording; a line on the console shows each iteration.
+
+    Raises:
+        ArmError: what `read_followed` and `identify_positions` refuse.
+    """
+    if known.payload:
+        raise ArmError('--payload needs torques; --from positions does not know the load')
+    followed = read_followed(path, robot.model.joint_names)
+    friction = mujoco_friction(options.step)
+    with new_console().status(f'identifying from {len(followed.times)} positions') as status:
+        return identify_positions(
+            robot.model, followed, options, known.cutoff, known.held_back, friction, status.update
+        )
+
+
+def servo_table(found: ServoFit, robot: Robot) -> Table:
+    """Return the servos, and the error of the simulated positions."""
+    title = 'servos; position error: RMS of the simulated arm over the held-back part'
+    table = Table('joint', box=SIMPLE, title=title)
+    for name in (*OF_SERVO, 'position error', 'of a motion of'):
+        table.add_column(name, justify='right')
+    n = robot.model.nv
+    errors = found.errors[: 4 * n].reshape(4, n)
+    shown = found.validation if np.isfinite(found.validation).all() else found.fit
+    for i, joint in enumerate(robot.model.joint_names):
+        pairs = zip(found.of_joints()[:, i], errors[:, i], strict=True)
+        cells = [f'{x:.4g} ± {100 * e:.1g} %' for x, e in pairs]
+        table.add_row(joint, *cells, f'{1e3 * shown[i]:.3g}e-3', f'{found.motion[i]:.3g}')
+    return table
+
+
+def servo_notes(found: ServoFit) -> list[str]:
+    """Return lines on delay, masses, and what positions do not show."""
+    n = len(found.motion)
+    errors = found.errors[4 * n : 5 * n]
+    masses = [
+        f'{name.removesuffix(" mass")} {x:.3g} ± {100 * e:.1g} %'
+        for name, x, e in zip(found.names[4 * n : 5 * n], found.mass_scales, errors, strict=True)
+    ]
+    return [
+        f'commands act {1e3 * found.delay:.3g} ± {1e3 * found.errors[-1]:.1g} ms after their '
+        'stamps',
+        f'masses over those of the model: {", ".join(masses)}',
+        'servo_kd contains viscous friction beyond that of the model; gains, friction, inertias '
+        'and masses have a common factor, which only the masses of the model decide; backlash is '
+        'not estimated',
+        *(f'not shown by these positions: {line}' for line in found.unknown),
+    ]
+
+
+def servo_facts(found: ServoFit, robot: Robot) -> dict[str, Any]:
+    """Return all numbers."""
+    n = robot.model.nv
+    rows = zip(found.names, found.values, found.errors, found.share_left, strict=True)
+    keys = 'name', 'found', 'error', 'spread_left'
+    return {
+        'robot': robot.name,
+        'joint_names': list(robot.model.joint_names),
+        'delay_s': found.delay,
+        'delay_error_s': float(found.errors[5 * n]),
+        'position_error_fit': found.fit.tolist(),
+        'position_error_held_back': found.validation.tolist(),
+        'motion': found.motion.tolist(),
+        'rollouts': found.rollouts,
+        'unknown': found.unknown,
+        'parameters': [
+            dict(zip(keys, (name, *map(float, numbers)), strict=True)) for name, *numbers in rows
+        ],
+    }
