@@ -14,6 +14,8 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
 from arm_dynamics.shapes import mesh_finder, with_shapes
 
+_TOUCHING = 1e-4  # distance of pairs that touch [m]
+_NEVER = -100.0  # margin of a pair that is left out [m]
 FLOOR, TABLE = 'the floor', 'the table'
 
 
@@ -159,6 +161,7 @@ class Clearance:
         """Prepare the computation for the pairs as they are."""
         self._data = self.geometry.createData()
         pairs = self.geometry.collisionPairs
+        self._left_out = np.zeros(len(pairs), dtype=bool)
         self._of_links = np.array([each.second < self._first for each in pairs], dtype=bool)
 
     def distances(self, q: Array) -> Array:
@@ -171,7 +174,19 @@ class Clearance:
 
     def margins(self, least: float) -> Array:
         """Return the distance (len(pairs),) that each pair keeps where `least` [m] is allowed."""
-        return np.where(self._of_links, min(least, self.own), least)
+        kept = np.where(self._of_links, min(least, self.own), least)
+        return np.where(self._left_out, _NEVER, kept)
+
+    def leave_out_near(self, q: Array, least: float) -> None:
+        """Leave out the pairs that touch or are too near at q (n,), until the next call."""
+        self._left_out = np.zeros(len(self.pairs), dtype=bool)
+        self._left_out = self.distances(q) < self.margins(least) + _TOUCHING
+
+    def place(self, objects: Sequence[Obstacle]) -> None:
+        """Move the objects, which are those of the constructor in its order."""
+        first = len(self.names) - len(objects)
+        for number, each in enumerate(objects, first):
+            self.geometry.geometryObjects[number].placement = _pose(each)
 
     def nearest(self, q: Array, least: float = 0.0) -> Nearest:
         """Return the pair at q (n,) whose distance exceeds what it keeps by the least."""

@@ -35,6 +35,10 @@ class LinearMoveParameters(TipParameters):
     acceleration_limit: PerJoint = parameter(
         (10.0,), 'joint acceleration of goals without a limit [rad/s^2 | m/s^2]', above=0
     )
+    clearance: float = parameter(
+        0.0, 'distance that links keep from objects and from each other [m]; negative: motions are'
+        ' not checked', min=-1, max=1,
+    )  # fmt: skip
 
 
 class MoveError(ArmError):

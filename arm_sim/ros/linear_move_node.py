@@ -13,13 +13,14 @@ from rclpy.action import ActionClient, CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.node import Node
 from rclpy.task import Future
+from visualization_msgs.msg import MarkerArray
 
 from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.goal_endpoints import EventActionServer
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.messages import prefix_of, trajectory_message
+from arm_controllers.ros.messages import prefix_of, to_ns, trajectory_message
 from arm_controllers.ros.parameters import declare_parameters
-from arm_controllers.ros.qos import CONTROL_QOS
+from arm_controllers.ros.qos import CONTROL_QOS, STATE_QOS
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics import warm_up
@@ -32,22 +33,46 @@ from arm_sim.cartesian.linear_move import (
     check_rest,
     timed_goal,
 )
+from arm_sim.planning.motion_check import MotionCheck
+from arm_sim.ros import object_messages
 from arm_sim.ros.lent_parameters import LentParameters
 from arm_sim.ros.linear_move_messages import end_values, feedback, plan_goal
 
 _TIMEOUT = 10.0  # for the controller's answer to a goal [s]
 REST_TIMEOUT = 1.0  # longest wait for a report of an arm at rest [s]
+_LOOK = 0.1  # shortest time between two checks against objects that move [s]
 
 
 @dataclass
 class _Move:
-    """The motion of a goal; `follows`: handle of the controller's goal."""
+    """The motion of a goal.
+
+    Attributes:
+        handle, result: of the goal.
+        timed: the motion.
+        sent: when it was sent [s].
+        follows: handle of the controller's goal.
+        over: time of the motion that is over [s].
+        blocked: what is in the way; '': nothing.
+    """
 
     handle: ServerGoalHandle
     result: Any
-    duration: float
+    timed: TimedPath
     sent: float
     follows: Any = None
+    over: float = 0.0
+    blocked: str = ''
+
+    @property
+    def duration(self) -> float:
+        """Duration as planned [s]."""
+        return float(self.timed.times[-1])
+
+    @property
+    def touches(self) -> bool:
+        """Whether it is to end on a force or a distance: contact is its purpose."""
+        return bool(self.handle.request.end_force or self.handle.request.end_distance)
 
 
 _ENDED = 'ended on '  # how a controller begins to say that force or distance ended a goal
@@ -73,10 +98,14 @@ class LinearMoveNode(Node):
         self._asked: ServerGoalHandle | None = None
         self._asked_at = 0.0
         self.moves, self.refused = 0, ''
+        self._check, self._looked = MotionCheck(self.model, p.clearance), 0.0
         warm_up(self.model)
         state = f'{p.controller}/controller_state'
         self.create_subscription(
             JointTrajectoryControllerState, state, self._on_reference, CONTROL_QOS
+        )
+        self.create_subscription(
+            MarkerArray, object_messages.TOPIC, self._on_objects, STATE_QOS, raw=True
         )
         self._follow = ActionClient(
             self, FollowJointTrajectory, f'{p.controller}/follow_joint_trajectory'
@@ -92,6 +121,27 @@ class LinearMoveNode(Node):
         self._reference = message
         if self._asked is not None:
             self._try(self._asked)
+
+    def _on_objects(self, raw: bytes) -> None:
+        """Take the objects around the arm; check what is left of a motion against them."""
+        now, move = time.monotonic(), self._move
+        if now < self._looked + _LOOK:
+            return
+        self._looked = now
+        try:
+            if not self._check.update(object_messages.shapes_of(raw)):
+                return
+            if move is None or move.touches or move.blocked:
+                return
+            left = move.timed.times >= move.over
+            self._check.check(move.timed.times[left], move.timed.q[left])
+        except ArmError as error:
+            if move is None:
+                self._log.warning(f'objects dropped: {error}')
+                return
+            move.blocked = f'stopped on the way: {error}'
+            if move.follows is not None:
+                move.follows.cancel_goal_async()
 
     # A goal
 
@@ -120,6 +170,8 @@ class LinearMoveNode(Node):
                 raise ArmError(f'no node serves {name}: is that controller running?')
             timed = self._plan(handle.request)
             ends = end_values(self, handle.request, self._prefix)
+            if timed is not None and not ends:
+                self._check.begin(timed.times, timed.q)
         except ArmError as error:
             if isinstance(error, MovesError) and time.monotonic() < self._asked_at + REST_TIMEOUT:
                 return
@@ -133,8 +185,8 @@ class LinearMoveNode(Node):
             return
         for name in ('velocity_share', 'acceleration_share', 'effort_share', 'tip_speed'):
             setattr(result, name, getattr(timed, name))
-        result.duration = duration = float(timed.times[-1])
-        self._move = move = _Move(handle, result, duration, time.monotonic())
+        self._move = move = _Move(handle, result, timed, time.monotonic())
+        result.duration = move.duration
         goal = timed_goal(self.model, timed, handle.request.timing)
         request = FollowJointTrajectory.Goal(trajectory=trajectory_message(goal))
         self._lent.set(ends, partial(self._send, move, request))
@@ -178,7 +230,7 @@ class LinearMoveNode(Node):
         else:
             move.follows = follows
             follows.get_result_async().add_done_callback(lambda end: self._on_end(move, end))
-            if move.handle.is_cancel_requested:
+            if move.handle.is_cancel_requested or move.blocked:
                 follows.cancel_goal_async()
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
@@ -195,6 +247,7 @@ class LinearMoveNode(Node):
             return
         try:
             given = message.feedback, move.duration, move.handle.request, self._prefix
+            move.over = to_ns(message.feedback.desired.time_from_start) * 1e-9
             move.handle.publish_feedback(feedback(self.model, self._reader, *given))
         except ArmError as error:  # another node may publish under the controller's name
             self._log.warning(f'feedback of {self.parameters.controller} dropped: {error}')
@@ -208,7 +261,7 @@ class LinearMoveNode(Node):
             move.result.ended_on = said if said.startswith(_ENDED) else ''
             self._end(move)
         elif answer.status == GoalStatus.STATUS_CANCELED:
-            self._end(move, f'canceled; {controller} has braked the arm')
+            self._end(move, move.blocked or f'canceled; {controller} has braked the arm')
         else:
             self._end(move, f'{controller}: {answer.result.error_string}')
 

@@ -15,7 +15,7 @@ from action_msgs.msg import GoalStatus  # noqa: E402
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from control_msgs.msg import JointTrajectoryControllerState  # noqa: E402
 from geometry_msgs.msg import Vector3  # noqa: E402
-from rclpy.action import ActionClient  # noqa: E402
+from rclpy.action import ActionClient, CancelResponse  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
@@ -26,8 +26,9 @@ from arm_controllers.ros.pose_messages import pose_to_message  # noqa: E402
 from arm_interfaces.action import LinearMove  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
 from arm_sim.robot import Robot  # noqa: E402
-from arm_sim.ros import linear_move_node  # noqa: E402
+from arm_sim.ros import linear_move_node, object_messages  # noqa: E402
 from arm_sim.ros.simulator_node import SimulatorNode  # noqa: E402
+from arm_sim.simulation.object_shapes import ObjectShape  # noqa: E402
 
 MODEL = load_arm('planar_3r')
 JOINTS = [f'joint_{k}' for k in range(1, 4)]
@@ -44,7 +45,10 @@ class Arm:
             self.executor.add_node(each)
         self.follows, self.heard = [], []
         name = '/servo_controller/follow_joint_trajectory'
-        EventActionServer(peer, FollowJointTrajectory, name, self.follows.append)
+        self.server = EventActionServer(
+            peer, FollowJointTrajectory, name, self.follows.append,
+            cancel_callback=lambda handle: CancelResponse.ACCEPT,
+        )  # fmt: skip
         self.client = ActionClient(peer, LinearMove, 'linear_move')
         self.until(self.client.server_is_ready)
 
@@ -147,6 +151,53 @@ def test_a_goal_that_comes_before_the_report_of_rest_waits_a_moment_for_it(arm, 
         canceled = GoalStatus.STATUS_CANCELED, False, 'canceled before it began'
         assert arm.end(first) == canceled
     assert not arm.follows
+
+
+def post(x, y=0.1):
+    """Return the message of a post of 40 mm at a place in the plane of the arm."""
+    pose = (x, y, 0.5, 0.0, 0.0, 0.0, 1.0)
+    shape = ObjectShape('post', 'box', (0.04, 0.04, 0.4), (1.0, 0.0, 0.0, 1.0), '', pose)
+    return object_messages.ObjectMessages((shape,), (), 'base_link').at(np.empty((0, 7)), 0)
+
+
+def see(arm, monkeypatch, raw):
+    """Receive the objects around the arm."""
+    monkeypatch.setattr(linear_move_node, '_LOOK', 0.0)
+    (objects,) = [x for x in arm.node.subscriptions if x.topic_name.endswith('/objects')]
+    objects.callback(raw)
+
+
+def test_a_blocked_motion_is_refused_with_link_object_time_and_distance(arm, monkeypatch):
+    x, y, _ = MODEL.forward_kinematics(Q).translation
+    see(arm, monkeypatch, post(x - 0.1, y + 0.05))
+    arm.report()
+    status, success, reason = arm.end(arm.move(-0.1, 0.05, 0.0))
+    assert (status, success) == (GoalStatus.STATUS_ABORTED, False)
+    assert re.fullmatch(
+        r"link '\w+' is (touching|[\d.]+ mm inside) object 'post' at \(.*\) m, t = [\d.]+ s; "
+        'at least 0 mm off is allowed', reason
+    )  # fmt: skip
+    assert not arm.follows
+    see(arm, monkeypatch, post(5.0))
+    arm.move(-0.1, 0.05, 0.0)
+    arm.until(lambda: arm.follows)
+
+
+def test_an_object_that_comes_into_the_way_stops_the_motion(arm, monkeypatch):
+    see(arm, monkeypatch, post(5.0))
+    arm.report()
+    handle = arm.move(-0.1, 0.05, 0.0)
+    arm.until(lambda: arm.follows)
+    (follow,) = arm.follows
+    x, y, _ = MODEL.forward_kinematics(Q).translation
+    see(arm, monkeypatch, post(x - 0.1, y + 0.05))
+    arm.until(lambda: follow.is_cancel_requested)
+    arm.server.finish(follow, FollowJointTrajectory.Result(), canceled=True)
+    status, success, reason = arm.end(handle)
+    assert (status, success) == (GoalStatus.STATUS_ABORTED, False)
+    assert re.match(
+        r"stopped on the way: link '\w+' is .* object 'post' at .* t = [\d.]+ s", reason
+    )
 
 
 SCENE = """
