@@ -44,6 +44,7 @@ EXECUTABLES = [
     'try_robots',
     'judge',
     'plan',
+    'grade',
     'lessons',
     *(f'{law}_controller' for law in LAWS),
     *(f'{task}_task' for task in TASKS),

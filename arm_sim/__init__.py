@@ -24,6 +24,7 @@ _CALLS = {
     'certify': 'commands.certify',
     'judge': 'commands.judge',
     'plan': 'commands.plan',
+    'grade': 'commands.grade',
     'explore': 'notebook',
 }  # by name: its module
 

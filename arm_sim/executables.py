@@ -53,6 +53,7 @@ _MODULES = {
     'try_robots': 'arm_sim.commands.try_robots',
     'judge': 'arm_sim.commands.judge',
     'plan': 'arm_sim.commands.plan',
+    'grade': 'arm_sim.commands.grade',
     'lessons': 'arm_sim.commands.lessons',
 }
 _OF_ROS = 'rclpy', 'builtin_interfaces', 'control_msgs', 'arm_interfaces'

@@ -150,7 +150,8 @@ class Report:
         return f'{tables}\n{self.line}'
 
     def _repr_html_(self) -> str:
-        return '\n'.join(listing.html() for listing in self.listings)
+        tables = '\n'.join(listing.html() for listing in self.listings)
+        return f'{tables}\n<code>{html.escape(self.line)}</code>'
 
     def write(self, folder: Path, command: str) -> None:
         """Write the files; `command` is what makes them."""

@@ -7,6 +7,7 @@ the task's own limits for each trial. The process may use SECONDS of CPU time.
 import json
 import os
 import resource
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -23,7 +24,9 @@ from arm_sim.loop.report import Check
 from arm_sim.simulation.plant import COMMAND_INTERFACE
 from arm_sim.tasks import Run
 
-MEMORY = 8_000_000_000  # that a law may allocate [bytes]
+MEMORY = 4_000_000_000  # that a law may allocate [bytes]
+_FILE = 1_000_000_000  # the largest file that it may write, its log included [bytes]
+_LONGEST = 300  # characters of a reason
 _ASLEEP = 10.0  # wall-clock time as a multiple of CPU time
 _LOOK = 0.02  # [s]
 
@@ -76,9 +79,12 @@ def _why(group: Group, seconds: float) -> str:
     last = f'; it said last: {lines[-1]}' if lines else ''
     if group.code is None:
         return f'no end within {_ASLEEP * seconds:g} s{last}'
-    if group.code < 0:
-        return f'ended by signal {-group.code} (9, 24: more than {seconds:g} s of CPU){last}'
-    return f'ended with exit code {group.code}{last}'
+    if group.code == -signal.SIGXCPU:
+        return f'more than {seconds:g} s of CPU time{last}'
+    if group.code == -signal.SIGKILL:
+        return f'killed: more than {seconds:g} s of CPU time, or no memory{last}'
+    how = f'by signal {-group.code}' if group.code < 0 else f'with exit code {group.code}'
+    return f'the process of the law ended {how}{last}'
 
 
 def _folder(folder: Path, trial: Trial) -> Path:
@@ -90,8 +96,8 @@ def _try(trial: Trial, law: str, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     checks, reason = [], ''
     actuator = trial.loaded.experiment.actuator
-    loaded = trial.loaded.changed(law=law, actuator='')
     try:
+        loaded = trial.loaded.changed(law=law, actuator='')
         if loaded.law_class.command_interface != COMMAND_INTERFACE[actuator]:
             raise ArmError(
                 f'the law commands {loaded.law_class.command_interface!r}; the file has '
@@ -105,17 +111,30 @@ def _try(trial: Trial, law: str, folder: Path) -> None:
         _, found = outcome(loaded.task, Run(record, tracking, facts))
         checks = [tuple(each) for each in found if each.limit is not None]
         record.save(folder / 'record.npz')
-    except Exception as error:  # the law of a user may raise anything
-        reason = f'{"" if isinstance(error, ArmError) else type(error).__name__ + ": "}{error}'
+    except BaseException as error:  # the law of a user may raise anything
+        reason = _words(error)
     part = folder / 'trial.part'
     part.write_text(json.dumps({'checks': checks, 'reason': reason}))
     part.rename(folder / 'trial.json')
+
+
+def _words(error: BaseException) -> str:
+    """Return an exception of a law in one line."""
+    text = ' '.join(str(error).split())[:_LONGEST]
+    if isinstance(error, ArmError):
+        return text
+    if isinstance(error, SystemExit):
+        return f'the law ended its process: sys.exit({error.code!r})'
+    if isinstance(error, MemoryError):
+        text = f'a law may allocate {MEMORY / 1e9:g} GB'
+    return f'{type(error).__name__}: {text}'
 
 
 def _main(law: str, limits: str, folder: str, seconds: str) -> None:
     most = round(float(seconds))
     resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE, _FILE))
     plan = read_plan(limits)
     for trial in plan.trials:
         _try(trial, law, _folder(Path(folder), trial))
