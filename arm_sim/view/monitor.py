@@ -42,6 +42,7 @@ class ArmMonitor:
         model: the arm.
         t: time of the newest state [s]; nan before the first.
         q: (n,) the newest positions [rad | m].
+        start: (n,) the first positions [rad | m], or None.
         reference: (n,) [rad | m], or None.
         torque: (n,) share of the limit; nan without a limit.
         error: (n,) of the joints [rad | m]; nan without a reference.
@@ -65,6 +66,7 @@ class ArmMonitor:
     def _begin(self) -> None:
         self.t = self._state_t = self._report_t = self._added_t = float('nan')
         self._clear_reference()
+        self.start: Array | None = None
         self.goal: GoalProgress | None = None
         self.trail.clear()
         self.history.clear()
@@ -78,6 +80,8 @@ class ArmMonitor:
         if t < self._state_t:
             self._begin()
         self._state_t = t
+        if self.start is None:
+            self.start = np.array(q)
         if effort is not None:
             self.torque = np.abs(effort) / self._limit
         if t < self.t:  # a report of a newer state came first

@@ -41,6 +41,7 @@ class Panel:
         """Build the panel in viser's empty `gui`; the rest is as for `Page.set_arm` and `Page`."""
         self._gui, self._model, self._commands, self._schedule = gui, model, commands, schedule
         self.chosen: Array | None = None
+        self._home: Array | None = None
         self._head, self._goal = gui.add_html(''), gui.add_html('')
         self._progress = gui.add_progress_bar(0.0)
         times = gui.add_button_group('Time', ('Pause', 'Run', 'Step', 'Reset'))
@@ -77,6 +78,7 @@ class Panel:
             slider.on_update(lambda event: event.client and self._schedule(self._choose))
             sliders.append(slider)
         self._add_button('Move', self._move, color='blue', icon='player-play')
+        self._add_button('Home', self._move_home, hint='to the first positions that were seen')
         self._add_button('Sliders to the arm', self._follow_again)
         gui.add_html(
             '<div style="font-size:0.75em;color:#868e96;margin:0 0.6em">The orange arm is where '
@@ -91,6 +93,11 @@ class Panel:
     def _move(self) -> None:
         self._commands.move(np.array([slider.value for slider in self.sliders]))
         self._follow_again()
+
+    def _move_home(self) -> None:
+        if self._home is not None:
+            self._commands.move(self._home)
+            self._follow_again()
 
     def _follow_again(self) -> None:
         self.chosen = None
@@ -135,6 +142,7 @@ class Panel:
                 value = min(max(value, slider.min), slider.max)
                 if abs(slider.value - value) > _STEP:
                     slider.value = value
+        self._home = arm.start
         if not texts:
             return
         events = arm.events.changes()

@@ -376,6 +376,12 @@ def test_a_browser_that_moves_a_slider_and_clicks_moves_the_arm(served):
     ((order, wanted),) = commands.given
     assert order == 'move'
     np.testing.assert_allclose(wanted, [0.3, -1.2, 0.5, -1.5, -1.4, 0.2], atol=1e-3)
+    arm.on_state(1.0, q + 0.5, None)
+    shown.show(arm, 'servo_controller')
+    send('GuiUpdateMessage', uuid=element(shown, 'Home')._impl.uuid, updates={'value': True})
+    do(lambda: len(commands.given) > 1)
+    assert commands.given[1][0] == 'move'
+    np.testing.assert_array_equal(commands.given[1][1], q)  # where the arm was first
 
 
 def test_a_browser_pauses_steps_resets_pushes_and_sets_gains(served):
