@@ -8,8 +8,8 @@ of the goals are within all limits. Limits: position, velocity and torque of the
 20 % wrong, friction up to 0.5 % of the effort limits, a payload up to 1 kg, 60 % of the effort.
 
 Dense simulation is independent of the certificate: every goal is followed exactly, and Pinocchio
-computes torques at 500 instants for drawn arms, the worst arm's among them; distances are those
-of coal at 500 instants. A "safe" is false where a value is beyond a limit. A refusal with a
+computes torques at 250 instants for drawn arms, the worst arm's among them; distances are those
+of coal at 250 instants. A "safe" is false where a value is beyond a limit. A refusal with a
 counterexample is checked by a new model of that arm at that time, and is false where the value is
 within the limit; a refusal without one is false where dense simulation finds nothing.
 """
@@ -33,7 +33,7 @@ from arm_sim.experiments.ranges import Ranges
 from arm_sim.robot import Robot
 
 RANGES = Ranges(payload=1.0)
-LEAST, JERK, INSTANTS, ARMS = 0.02, 1000.0, 500, 8
+LEAST, JERK, INSTANTS, ARMS = 0.02, 1000.0, 250, 4
 SLACK = 1e-5  # rounding of positions, velocities and torques between two programs
 
 

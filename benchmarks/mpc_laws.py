@@ -22,7 +22,7 @@ from arm_dynamics.model_error import ModelError
 from arm_sim.experiments.compared_laws import compared_laws
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.measures import track
-from arm_sim.pictures import BLUE, COLORS, new_figure
+from arm_sim.pictures import BLUE, COLORS, ORANGE, new_figure, style
 from arm_sim.robot import Robot
 from arm_sim.simulation.drives import DriveParameters
 
@@ -31,6 +31,9 @@ SPEEDS = {'cube': (1.0, 2.0, 3.0, 6.0, 9.0), 'sinusoid': (1.0, 2.0, 3.0, 4.0, 4.
 ERRORS, DELAYS, AT = (0.05, 0.2), (1, 2, 3, 4), 3.0  # the speed of the other columns
 _LOST = 1e3  # an error that is no tracking any more [mm]
 _ZERO = 1e-6  # smaller errors are drawn as this [mm]
+_ALIKE = 2.2  # laws whose errors differ by less than this factor are one band
+# The laws that the picture shows in a colour and width of their own.
+SHOWN = {'mpc': (BLUE, 3.5), OBSERVED: (ORANGE, 2.5), 'adaptive_computed_torque': (COLORS[2], 2.0)}
 
 
 class Case(NamedTuple):
@@ -101,43 +104,86 @@ def table(laws: list[str], columns: dict[str, Any], found: dict[Case, Found]) ->
     print()
 
 
+def groups_of(laws: list[str], errors: np.ndarray) -> list[list[int]]:
+    """Return the indices of laws in groups that no speed tells apart by more than _ALIKE."""
+    groups: list[list[int]] = []
+    for k in np.argsort(errors[:, 0], kind='stable').tolist():
+        for group in groups:
+            ratio = np.abs(np.log(errors[k] / errors[group]))
+            if laws[k] not in SHOWN and np.nanmax(ratio[:, :-1]) < np.log(_ALIKE):
+                group.append(k)
+                break
+        else:
+            groups.append([k])
+    return groups
+
+
 def picture(path: str, laws: list[str], found: dict[Case, Found]) -> None:
-    """Draw the error over the speed, with a ring where a limit is exceeded."""
-    figure = new_figure(
-        11.0, 5.2, 'Tracking error over speed; a ring: a run beyond a limit of torque or velocity'
-    )
+    """Draw the error over the speed; filled where all periods are within the limits."""
+    figure = new_figure(13.0, 5.6, 'Tracking error against speed: every law, UR5e, exact model')
     for axes, (task, speeds) in zip(figure.subplots(1, 2), SPEEDS.items(), strict=True):
-        ends = []
-        for k, law in enumerate(laws):
-            runs = [found[Case(law, task, speed)] for speed in speeds]
-            errors = np.array([max(one.mm, _ZERO) if one.mm < _LOST else np.nan for one in runs])
-            mpc = law == 'mpc'
-            color = BLUE if mpc else COLORS[1 + k % (len(COLORS) - 1)]
-            axes.plot(
-                speeds, errors, '-', color=color, linewidth=3.0 if mpc else 1.2, zorder=2 + mpc
+        runs = [[found[Case(law, task, speed)] for speed in speeds] for law in laws]
+        errors = np.array([[max(x.mm, _ZERO) if x.mm < _LOST else np.nan for x in each]
+                           for each in runs])  # fmt: skip
+        for group in groups_of(laws, errors):
+            first = laws[group[0]]
+            color, width = SHOWN.get(first, ('0.45', 1.2))
+            rows = errors[group]
+            axes.fill_between(speeds, rows.min(axis=0), rows.max(axis=0), color=color, alpha=0.3,
+                              linewidth=0)  # fmt: skip
+            names = '\n'.join(
+                ', '.join(laws[k] for k in group[at : at + 2]) for at in range(0, len(group), 2)
             )
-            rings = [k for k, one in enumerate(runs) if one.beyond]
-            axes.plot(np.array(speeds)[rings], errors[rings], 'o', color=color, markersize=7,
-                      markerfacecolor='white', markeredgewidth=1.5)  # fmt: skip
-            if np.isfinite(errors[-1]):
-                ends.append((np.log10(errors[-1]), law, color, mpc))
-        axes.set(xlabel='speed, 1 is the task as it is',
-                 ylabel='RMS error of the tip [mm], at least 1e-6',
-                 yscale='log', title=task, xticks=speeds,
-                 xlim=(speeds[0], speeds[-1]))  # fmt: skip
-        low, high = np.log10(axes.get_ylim())
-        apart, places = 0.045 * (high - low), []
-        for value, *_ in sorted(ends):
-            places.append(max(value, places[-1] + apart if places else low))
-        for k, place in reversed([*enumerate(places)]):
-            places[k] = min(place, places[k + 1] - apart if k + 1 < len(places) else high)
-        for place, (_, law, color, mpc) in zip(places, sorted(ends), strict=True):
-            axes.annotate(law, (speeds[-1], 10**place), (6, 0), textcoords='offset points',
-                          va='center', color=color, fontsize=8,
-                          weight='bold' if mpc else 'normal', annotation_clip=False)  # fmt: skip
-        axes.grid(visible=True, color='0.92')
-        axes.set_axisbelow(True)
+            middle = np.exp(np.log(rows).mean(axis=0))
+            axes.plot(speeds, middle, '-', color=color, linewidth=width, label=names, zorder=2)
+            for k in group:
+                beyond = np.array([one.beyond > 0.0 for one in runs[k]])
+                for which, face in ((~beyond, color), (beyond, 'white')):
+                    axes.plot(np.array(speeds)[which], errors[k][which], 'o', color=color,
+                              markersize=2.5 + width, markerfacecolor=face, zorder=3,
+                              label='_')  # fmt: skip
+        axes.set(yscale='log', xticks=speeds, xlim=(speeds[0], speeds[-1]), ylim=(_ZERO / 2, 500))
+        axes.set_yticks(
+            10.0 ** np.arange(-6, 3),
+            ['0', *(f'{10.0**k:g}'.replace('e-0', 'e-') for k in range(-5, 3))],
+        )
+        style(axes, task, 'speed (1: the task as it is)', 'RMS error of the tip [mm]', 'both')
+        axes.minorticks_off()
+        name_groups(axes)
+    note = (
+        'filled: every period within the limits of torque, velocity and position; hollow: beyond'
+    )
+    figure.supxlabel(note, fontsize=9)
     figure.savefig(path, dpi=150)
+
+
+def name_groups(axes: Any) -> None:
+    """Write each line's names next to its end, in its colour; names do not overlap."""
+    lines = [x for x in axes.get_lines() if not str(x.get_label()).startswith('_')]
+    low, high = np.log10(axes.get_ylim())
+    ends = []
+    for line in lines:
+        y = np.asarray(line.get_ydata())
+        ends.append((np.log10(y[np.isfinite(y)][-1]) - low) / (high - low))
+    sizes = [0.036 * (1 + str(line.get_label()).count('\n')) + 0.012 for line in lines]
+    order, places, below = np.argsort(ends).tolist(), np.array(ends), 0.0
+    for k in order:
+        places[k] = max(places[k], below + sizes[k] / 2)
+        below = places[k] + sizes[k] / 2
+    above = 1.0
+    for k in reversed(order):
+        places[k] = min(places[k], above - sizes[k] / 2)
+        above = places[k] - sizes[k] / 2
+    for k in order:
+        bold = str(lines[k].get_label()) in SHOWN
+        axes.annotate(
+            str(lines[k].get_label()), (1.0, ends[k]), (1.05, places[k]),
+            xycoords='axes fraction', va='center', fontsize=10 if bold else 9,
+            color=lines[k].get_color(), weight='bold' if bold else 'normal',
+            annotation_clip=False,
+            arrowprops={'arrowstyle': '-', 'color': lines[k].get_color(), 'lw': 0.6,
+                        'relpos': (0.0, 0.5)},
+        )  # fmt: skip
 
 
 def main() -> None:
