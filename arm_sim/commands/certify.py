@@ -118,7 +118,12 @@ def certified(options: Options, console: Console, folder: Path | None = None) ->
     words = certificate.words(robot.model)
     note = f' ({clearance.note})' if clearance.note else ''
     facts: dict[str, Any] = {'safe': certificate.safe, 'answer': words}
-    listing = Listing(f'{options.goal}: {words}{note}', [''], [])
+    arms = (
+        f'masses within {options.mass:.0%}, friction up to {options.friction:.1%} of the effort '
+        f'limits, payload up to {options.payload:g} kg, motors of at least {options.effort:.0%}'
+    )
+    rows = [['answer', words], ['arms', arms], ['shapes', clearance.note or 'of the URDF']]
+    listing = Listing(options.goal, ['', 'found'], rows, texts=['found'])
     draw = partial(_figure, words, trajectory, certifier)
     report = CertifyReport('certificate', [listing], [facts], draw, options.line(), certificate)
     report.words, report.certificate = f'{options.goal}: {words}{note}', certificate
