@@ -378,7 +378,10 @@ def test_an_arm_without_speed_limits_steps_without_a_warning(written):
     model = RobotModel(written(ARM.replace('velocity="3"', 'velocity="0"'), 'arm.urdf'))
     plant = MujocoPlant(model, PlantParameters('torque'))
     with warnings.catch_warnings(action='error'):
-        Simulation(plant, model, model.neutral(), None, None, Limits(speed_limit_factor=0.0))
+        arm = Simulation(plant, model, model.neutral(), None, None, Limits(speed_limit_factor=0.0))
+        for _ in range(3):
+            arm.advance(np.full(model.nv, 10.0))
+    assert (np.abs(plant.v) > 0.0).all()
 
 
 def test_words_of_a_robot_are_read_once():
