@@ -60,7 +60,7 @@ def study(
     given = parser.parse_args()
     print_conditions()
     answers, numbers = {}, range(given.count)
-    if given.keep and given.keep.exists():
+    if given.keep and given.keep.exists() and given.keep.stat().st_size:
         kept = np.loadtxt(given.keep, ndmin=2)
         answers = {int(row[0]): row[1:] for row in kept if row[0] < given.count}
     left = [number for number in numbers if number not in answers]
