@@ -10,18 +10,23 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.identification.estimation import IdentificationParameters
 from arm_dynamics.identification.positions import (
     OF_SERVO,
+    Followed,
     PositionParameters,
     ServoFit,
     identify_positions,
 )
 from arm_sim.loop.batch_plant import mujoco_friction
 from arm_sim.progress import new_console
-from arm_sim.recording.recorded_samples import read_followed
+from arm_sim.recording.recorded_samples import in_radians, read_followed
 from arm_sim.robot import Robot
 
 
 def fitted(
-    path: str, robot: Robot, options: PositionParameters, known: IdentificationParameters
+    path: str,
+    units: str,
+    robot: Robot,
+    options: PositionParameters,
+    known: IdentificationParameters,
 ) -> ServoFit:
     """Return the servos of a recording; a line on the console shows each iteration.
 
@@ -31,6 +36,8 @@ def fitted(
     if known.payload:
         raise ArmError('--payload needs torques; --from positions does not know the load')
     followed = read_followed(path, robot.model.joint_names)
+    q, command = (in_radians(each, robot.model, units) for each in (followed.q, followed.command))
+    followed = Followed(followed.times, q, command)
     friction = mujoco_friction(options.step)
     with new_console().status(f'identifying from {len(followed.times)} positions') as status:
         return identify_positions(

@@ -1,6 +1,6 @@
 """`ros2 run arm_sim identify RECORDING`: inertias, rotors and friction of an arm."""
 
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -28,7 +28,7 @@ from arm_sim.options import Folder
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
 from arm_sim.progress import new_console
-from arm_sim.recording.recorded_samples import read_samples
+from arm_sim.recording.recorded_samples import in_radians, read_samples
 from arm_sim.robot import Robot
 
 
@@ -48,6 +48,10 @@ class Options(RobotOptions):
         'torques', 'what the parameters are identified from; positions: also the servos, from '
         'commands and positions', one_of=('torques', 'positions'), name='from',
     )  # fmt: skip
+    units: str = parameter(
+        'rad', 'unit of the recorded positions and position commands of revolute joints',
+        one_of=('rad', 'deg'),
+    )  # fmt: skip
     output_dir: Folder = parameter(
         'identified', 'folder for URDF, parameter file, JSON and picture'
     )
@@ -66,6 +70,7 @@ def main(options: Options) -> None:
         return
     with console.status('reading the recording') as status:
         samples = read_samples(options.recording, robot.model.joint_names)
+        samples = replace(samples, q=in_radians(samples.q, robot.model, options.units))
         status.update(f'identifying from {len(samples.times)} states')
         scales = scales_of(options.torque_scale, robot, samples, parameters)
         motors, lacking = motors_of(options.recording, robot, samples, parameters)
@@ -93,7 +98,7 @@ def main(options: Options) -> None:
 def _from_positions(options: Options, robot: Robot, folder: Path) -> None:
     """Identify the servos."""
     console = new_console()
-    found = fitted(options.recording, robot, options.positions, options.estimation)
+    found = fitted(options.recording, options.units, robot, options.positions, options.estimation)
     console.print(servo_table(found, robot))
     written = write_servos(folder, robot, found)
     write_json(folder / 'identified.json', servo_facts(found, robot))

@@ -9,12 +9,14 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.identification.positions import Followed
 from arm_dynamics.identification.signals import Samples
+from arm_dynamics.model import RobotModel
 from arm_sim.loop.recorded_messages import REST_PERIOD, messages_of, reading
 from arm_sim.recording.lerobot import INFO, samples_of
 from arm_sim.recording.ros_messages import JOINT_STATE, decoder, seconds
 
 _COMMANDS = 'joint_commands'  # the end of the topics whose JointStates are commands
 _REST = 1e-9  # largest motion between two states at rest [rad | m]
+_TURNS = 6.0 * np.pi  # largest position that is taken as radians: three turns
 _SOON = 1e-9  # a command with a state's own stamp acts after that state [s]
 
 
@@ -95,6 +97,24 @@ def read_followed(path: Path | str, joint_names: Sequence[str]) -> Followed:
         if (np.diff(found.times) <= 0.0).any():
             raise ArmError('its times do not increase; cut it at the reset')
         return found
+
+
+def in_radians(q: Array, model: RobotModel, units: str) -> Array:
+    """Return positions (m, n) of a file in `units`, 'rad' or 'deg'; prismatic joints are in m.
+
+    Raises:
+        ArmError: positions that can hardly be in radians.
+    """
+    if units == 'deg':
+        return np.where(model.prismatic, q, np.radians(q))
+    largest = np.where(model.prismatic, 0.0, np.abs(q).max(axis=0, initial=0.0))
+    if largest.max() > _TURNS:
+        i = int(largest.argmax())
+        raise ArmError(
+            f'joint {model.joint_names[i]!r}: its recorded position reaches {largest[i]:g}; '
+            f'radians beyond {_TURNS:.3g} are unlikely: --units deg reads the file in degrees'
+        )
+    return q
 
 
 def _of_npz(file: Path, n: int) -> Samples:

@@ -23,7 +23,7 @@ from arm_dynamics.identification.positions import (
 from arm_dynamics.identification.regressor import JointRegressor
 from arm_sim.commands import identify as command
 from arm_sim.loop.batch_plant import mujoco_friction
-from arm_sim.recording.recorded_samples import read_followed
+from arm_sim.recording.recorded_samples import in_radians, read_followed
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters, plant_class
 
@@ -157,6 +157,11 @@ def test_identify_from_positions_writes_what_the_launch_files_take(tmp_path, cap
     files = [tmp_path / f'planar_3r_identified.{suffix}' for suffix in ('urdf', 'yaml')]
     loaded = Robot.load(*map(str, files))
     assert_allclose(loaded.parameters('simulator')['servo_kp'], true[:3], rtol=0.2)
+    model, degrees = robot.model, np.degrees(followed.q) * 20.0
+    assert_allclose(in_radians(np.degrees(followed.q), model, 'deg'), followed.q, atol=1e-15)
+    np.savez(file.with_suffix('.npz'), t=followed.times, q=degrees, command=degrees)
+    assert command.main([str(file.with_suffix('.npz')), *options]) == 1
+    assert '--units deg reads the file in degrees' in capsys.readouterr().err
     np.savez(file.with_suffix('.npz'), t=followed.times, q=followed.q)
     assert command.main([str(file.with_suffix('.npz')), *options]) == 1
     assert "has no 'q_reference'" in capsys.readouterr().err
