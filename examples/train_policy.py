@@ -25,6 +25,7 @@ from arm_sim.robot import Robot
 INPUTS, HIDDEN = 7, 4
 ACCELERATION = 40.0  # of an action of 1 [rad/s^2]
 CHANGE = 10.0  # weight of the mean square change of the actions, against chatter
+LAST = 60  # generations of whole cycles of the sinusoid; those before have half a cycle
 REDRAW = 20  # generations with the same arms
 SHAPES = ((INPUTS, HIDDEN), (HIDDEN,), (HIDDEN, 1), (1,))
 
@@ -60,7 +61,7 @@ def main():
     parser.add_argument('file', help='ONNX file to write')
     parser.add_argument('--robot', default='ur5e')
     parser.add_argument('--task', default='sinusoid')
-    parser.add_argument('--generations', type=int, default=300)
+    parser.add_argument('--generations', type=int, default=340)
     parser.add_argument('--candidates', type=int, default=16)
     parser.add_argument('--arms', type=int, default=10, help='drawn arms of every candidate')
     parser.add_argument('--payload', type=float, default=2.0, help='largest one [kg]')
@@ -70,12 +71,16 @@ def main():
     inertia = robot.model.mass_matrix(robot.start).diagonal()
     size, copies = given.candidates, given.candidates * given.arms
     files = loaded_experiment(given.task, given.robot, timestep=0.0).plant_parameters()
-    env = gymnasium.make_vec(
-        'arm_sim/Task-v0', num_envs=copies, task=given.task, robot=given.robot,
-        parameters={'cycles': 0.5} if given.task == 'sinusoid' else None,
-        ranges={'payload': given.payload}, timestep=1e-9 * files.period_ns, threads=1,
-        scale=ACCELERATION * inertia,
-    )  # fmt: skip
+
+    def environment(cycles):
+        return gymnasium.make_vec(
+            'arm_sim/Task-v0', num_envs=copies, task=given.task, robot=given.robot,
+            parameters={'cycles': cycles} if given.task == 'sinusoid' else None,
+            ranges={'payload': given.payload}, timestep=1e-9 * files.period_ns, threads=1,
+            scale=ACCELERATION * inertia,
+        )  # fmt: skip
+
+    env = environment(0.5)
     joints, samples = robot.model.nv, np.tile(np.arange(given.arms), size)
     start = np.zeros(sum(int(np.prod(shape)) for shape in SHAPES))
     options = {
@@ -85,10 +90,14 @@ def main():
     }
     search, begun = cma.CMAEvolutionStrategy(start, 0.3, options), time.process_time()
     for generation in range(given.generations):
+        whole = generation == given.generations - LAST
+        if whole:
+            env = environment(1.0)
         candidates = search.ask()
         parts, total, change = parts_of(candidates), np.zeros(copies), 0.0
         last = np.zeros((size, given.arms, joints))
-        seed = None if generation % REDRAW else 1000 * given.seed + generation
+        fresh = whole or generation % REDRAW == 0
+        seed = 1000 * given.seed + generation if fresh else None
         observations, _ = env.reset(seed=seed, options={'samples': samples})
         ended, steps = np.zeros(1, dtype=bool), 0
         while not ended.all():
