@@ -26,8 +26,8 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 
 RATE = 50.0
-HOME = np.array([0.4, -0.6, 0.5])
-NAMES = list(RobotModel.from_urdf(find_urdf('planar_3r')).joint_names)
+HOME = np.array([0.4, -1.6, 1.5, -1.4, -1.5, 0.5])
+NAMES = list(RobotModel.from_urdf(find_urdf('ur5e')).joint_names)
 CONFIG = """supervisor:
   ros__parameters: {state_timeout: 1.0, rate_tolerance: 20.0, tracking_error: [1.0]}
 """
@@ -37,8 +37,8 @@ class Robot(Node):
     """Joints that are where the last command has put them.
 
     Attributes:
-        q: (3,) positions [rad].
-        commands: all that came, (3,) each.
+        q: (6,) positions [rad].
+        commands: all that came, (6,) each.
         silent: whether no states are published.
     """
 
@@ -65,7 +65,7 @@ class Robot(Node):
             self._states.publish(state)
 
     def go(self, there):
-        point = JointTrajectoryPoint(positions=there.tolist(), velocities=[0.0] * 3)
+        point = JointTrajectoryPoint(positions=there.tolist(), velocities=[0.0] * 6)
         point.time_from_start = Duration(sec=2)
         self.targets.publish(JointTrajectory(joint_names=NAMES, points=[point]))
 
@@ -74,7 +74,7 @@ class Robot(Node):
 def test_a_law_takes_a_foreign_robot_from_rest_to_a_goal_and_a_request_stops_it(tmp_path):
     domain, file = fresh_domain(), tmp_path / 'drive.yaml'
     file.write_text(CONFIG)
-    words = f'robot:=planar_3r drives:=position rate:={RATE:g} config:={file}'
+    words = f'robot:=ur5e drives:=position rate:={RATE:g} config:={file}'
     with (tmp_path / 'log').open('w') as log:
         launch = subprocess.Popen(
             ['ros2', 'launch', 'arm_sim', 'drive.launch.py', *words.split()],
@@ -100,7 +100,7 @@ def test_a_law_takes_a_foreign_robot_from_rest_to_a_goal_and_a_request_stops_it(
     try:
         until(lambda: len(robot.commands) > 100, 'command')
         np.testing.assert_allclose(robot.commands, [HOME] * len(robot.commands), atol=1e-9)
-        there = HOME + np.array([0.2, -0.1, 0.3])
+        there = HOME + np.array([0.2, -0.1, 0.3, 0.1, -0.2, 0.4])
         until(lambda: robot.targets.get_subscription_count() > 0, 'controller')
         robot.go(there)
         until(lambda: np.abs(robot.q - there).max() < 1e-6, 'goal')

@@ -1,7 +1,7 @@
 """The node between one of our controllers and a robot that another ros2_control runs."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -77,7 +77,9 @@ class SupervisorNode(Node):
         self._log, self._seldom = Log(self), Log(self, 1.0)
         self.model = p.model()
         names = self.model.joint_names
-        self.supervisor = Supervisor(self.model, p, p.command_interface, p)
+        limits = {each.name: getattr(p, each.name) for each in fields(SupervisorParameters)}
+        own = SupervisorParameters(**limits)
+        self.supervisor = Supervisor(self.model, own, p.command_interface, p)
         self._states = JointStateReader(names, ('position',))
         self._commands = JointStateReader(names, (FIELD[p.command_interface],))
         self._references = JointReader(names)
