@@ -234,8 +234,8 @@ class Supervisor:
         )
         changes = ((q != state.q) | (v != state.v)).any(axis=-1, keepdims=True)
         still = np.where(changes, 0.0, state.still + dt)
-        calms = (state.phase == WAITING) & (still > 2.5 * dt)
-        state = state._replace(still=still, flickers=state.flickers & ~calms)
+        unchanged = (state.phase == WAITING) & (still > 2.5 * dt)
+        state = state._replace(still=still, flickers=state.flickers & ~unchanged)
         drives = state.phase == DRIVING
         share = np.minimum(state.since / p.ramp_time, 1.0)
         share = np.where(drives, share * share * (3.0 - 2.0 * share), 0.0)
@@ -362,11 +362,11 @@ class Supervisor:
         """Return the memory with this period's change of phase."""
         p = self.parameters
         waits = state.phase == WAITING
-        calm = (np.abs(v) <= p.rest_speed).all(axis=-1, keepdims=True)
-        calm &= (cycle.age <= p.state_timeout) & (cycle.silence <= p.state_timeout)
-        calm &= np.abs(state.period - cycle.dt) <= p.rate_tolerance * cycle.dt
-        calm &= np.isfinite(cycle.command).all(axis=-1, keepdims=True)
-        since = np.where(waits & ~calm, 0.0, state.since)
+        rests = (np.abs(v) <= p.rest_speed).all(axis=-1, keepdims=True)
+        rests &= (cycle.age <= p.state_timeout) & (cycle.silence <= p.state_timeout)
+        rests &= np.abs(state.period - cycle.dt) <= p.rate_tolerance * cycle.dt
+        rests &= np.isfinite(cycle.command).all(axis=-1, keepdims=True)
+        since = np.where(waits & ~rests, 0.0, state.since)
         starts = waits & (since >= p.rest_time)
         phase = np.where(starts, DRIVING, np.where(stops, STOPPED, state.phase))
         since = np.where(starts | stops, 0.0, since)

@@ -216,14 +216,14 @@ class SupervisorNode(Node):
         self._stop = False
         self.counts['cycles'] += 1
         if new.phase != own.phase:
-            self._tell(new)
+            self._log_phase(new)
         if new.phase == WAITING:
             return
         if new.phase == DRIVING and new.since > p.ramp_time:
-            self._tell_limits(command, sent)
+            self._log_limits(command, sent)
         self._send(sent)
 
-    def _tell(self, new: SupervisorState) -> None:
+    def _log_phase(self, new: SupervisorState) -> None:
         """Log a change of phase with its numbers."""
         if new.phase == STOPPED:
             self.counts['stops'] += 1
@@ -236,7 +236,7 @@ class SupervisorNode(Node):
                 f'the law begins: from the measured state, within {self.parameters.ramp_time:g} s'
             )
 
-    def _tell_limits(self, command: Array, sent: Array) -> None:
+    def _log_limits(self, command: Array, sent: Array) -> None:
         """Log a command that limits of torque or of its rate have changed."""
         changed = np.abs(command - sent)
         if changed.max() > 1e-9:
