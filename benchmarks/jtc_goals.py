@@ -1,4 +1,4 @@
-"""The same drawn goals to the joint_trajectory_controller of an installed ros2_control and to ours.
+"""The same drawn goals to an installed ros2_control's joint_trajectory_controller and to ours.
 
     ./ws python benchmarks/jtc_goals.py --goals 60
 
@@ -43,7 +43,8 @@ def main() -> int:
             kind = KINDS[number % len(KINDS)]
             found = compared(arm, kind, np.random.default_rng([5, number]))
             worst[kind] = np.maximum(worst.get(kind, 0.0), found)
-            print(f'goal {number + 1}, {kind}: {found}', flush=True)
+            if (number + 1) % 50 == 0:
+                print(f'{number + 1} goals: {worst}', flush=True)
         print(f'{given.goals} goals; largest difference of the references')
         print(f'{"kind":10} {"q [rad]":>10} {"v [rad/s]":>10} {"a [rad/s^2]":>12}')
         for kind, (q, v, a) in worst.items():
@@ -70,11 +71,16 @@ def compared(arm: ManagedArm, kind: str, rng) -> np.ndarray:
     ways.append((arm.time_ns, first))
     arm.references.clear()
     check(arm.send(first))
+    begin_ns = to_ns(first.trajectory.header.stamp)
+    aside = (0, 0)  # times that differ for a known reason [ns]
+    if kind == 'positions':  # JTC's first segment is a line, ours begins at rest
+        aside = (begin_ns, begin_ns + to_ns(first.trajectory.points[1].time_from_start) + period)
     half = round(0.5 * _LENGTH / (1e-9 * period))
     if kind in ('replaced', 'spliced'):
         arm.run(half)
         arm.settle()
-        start_ns = arm.time_ns + (3 + 10 * (kind == 'spliced')) * period
+        start_ns = arm.time_ns + (1 + 10 * (kind == 'spliced')) * period
+        aside = (arm.time_ns, start_ns)  # JTC leaves the first goal when it accepts
         ours.set_goal(goal_from_message(first.trajectory), ways[0][0])
         at = ours.peek(start_ns).copy()
         second = drawn(arm, 'quintic', at.q, at.v, start_ns, rng, at.a)
@@ -98,7 +104,7 @@ def compared(arm: ManagedArm, kind: str, rng) -> np.ndarray:
             ours.set_goal(goal_from_message(goal.trajectory), at_ns)
         own = ours.update(time_ns, ours.peek(time_ns).q.copy(), 0.0 * q)
         mine = np.array([own.q, own.v, own.a])
-        if time_ns >= to_ns(first.trajectory.header.stamp):
+        if time_ns >= begin_ns and not aside[0] <= time_ns < aside[1]:
             worst = np.maximum(worst, np.abs(mine - rows[time_ns]).max(axis=1))
     return worst
 
