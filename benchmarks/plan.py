@@ -129,7 +129,11 @@ def table(rows: list[dict[str, Any]], wanted: int) -> int:
         line('smallest distance from an object', [
             each['clearance_mm'] for each in good if each['other'].startswith(('object', 'the'))
         ], 'mm')  # fmt: skip
-        line('largest tracking error of a joint', [each['tracking_rad'] for each in good], 'rad')
+        line(
+            'largest tracking error of a joint',
+            [1e3 * each['tracking_rad'] for each in good],
+            'mrad',
+        )
         digest = hashlib.sha256(''.join(each['digest'] for each in good).encode()).hexdigest()
         print(f'digest of all motions: {digest[:16]}')
     for each in rows:
