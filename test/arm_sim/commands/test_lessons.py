@@ -41,7 +41,7 @@ def test_a_lesson_asks_before_it_runs_and_folds_its_answers(folder, page):
         ast.parse(each)
 
 
-# The others take more time, and one real kernel runs all: see docs/python.md.
+# The others take more time.
 @pytest.mark.parametrize('number', [1, 2, pytest.param(7, marks=pytest.mark.slow)])
 def test_the_cells_of_a_lesson_run_as_one_script(folder, number, monkeypatch, capsys):
     monkeypatch.chdir(folder)
