@@ -59,10 +59,11 @@ def with_hardware(model: RobotModel, package: str, actuator: str | Sequence[str]
             for each in _READ:
                 SubElement(joint, 'state_interface', name=each)
     # A command that is claimed by no controller stays NaN. A component that compares commands with
-    # states, whatever its threshold, then sends in every `write` as well.
+    # states, whatever its threshold, then sends in every `write` as well. It is of the joints' own
+    # kind, since a message has as many numbers of it as names.
     gpio = SubElement(tag, 'gpio', name=UNCLAIMED)
     for each in ('command', 'state'):
-        SubElement(gpio, f'{each}_interface', name='position')
+        SubElement(gpio, f'{each}_interface', name=COMMAND_INTERFACE[actuators[0]])
     ElementTree.indent(robot)
     return ElementTree.tostring(robot, encoding='unicode')
 

@@ -166,6 +166,8 @@ def test_the_urdf_names_the_hardware_its_topics_and_interfaces(package):
     assert [each.get('name') for each in tag.find('gpio')] == ['position', 'position']
     found = [each.get('name') for each in tag.findall('joint/command_interface')]
     assert found == ['position', 'velocity', 'effort']
+    alone = ElementTree.fromstring(text).find('ros2_control/gpio')
+    assert [each.get('name') for each in alone] == ['effort', 'effort']  # as all its joints
     assert [joint.get('name') for joint in tag.findall('joint')] == [*model.joint_names]
 
 
