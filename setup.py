@@ -29,6 +29,7 @@ EXECUTABLES = [
     'run',
     'slow_policy',
     'compare_controllers',
+    'compare_recordings',
     'learn',
     'excite',
     'export',

@@ -38,6 +38,7 @@ _MODULES = {
     'run': 'arm_sim.commands.run',
     'slow_policy': 'arm_sim.commands.slow_policy',
     'compare_controllers': 'arm_sim.commands.compare_controllers',
+    'compare_recordings': 'arm_sim.commands.compare_recordings',
     'learn': 'arm_sim.commands.learn',
     'excite': 'arm_sim.commands.excite',
     'export': 'arm_sim.commands.export',

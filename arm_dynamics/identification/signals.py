@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.interpolate import CubicSpline, make_interp_spline
+from scipy.interpolate import BSpline, CubicSpline, make_interp_spline
 from scipy.ndimage import maximum_filter1d
 from scipy.signal import butter, sosfiltfilt
 
@@ -19,9 +19,9 @@ from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.model import STANDSTILL
 
-FIRST, _RATE, _KEPT_RATE = 4.0, 20.0, 2.5  # of the cutoff: first filter, regressor, kept rows
+FIRST, RATE, _KEPT_RATE = 4.0, 20.0, 2.5  # of the cutoff: first filter, regressor, kept rows
 _ORDER = 4
-_CUT_OFF_ENDS = 3.0  # periods of the cutoff, where the filters have not settled
+CUT_OFF_ENDS = 3.0  # periods of the cutoff, where the filters have not settled
 _MOVING = 1.5  # times STANDSTILL: from there on Coulomb friction has its full size
 _SAME = 1e-6  # times nearer than this are one [s]
 _SAME_TORQUE = 1e-9  # relative; filtering a constant leaves its rounding
@@ -133,7 +133,7 @@ def _noise_of(pieces: Sequence[Samples], name: str, cutoff: float) -> Array:
     for piece in pieces:
         rate, even, q, tau = _evenly(piece)
         values = q if name == 'q' else tau
-        inner = slice(skip := round(_CUT_OFF_ENDS / cutoff * rate), len(even) - skip)
+        inner = slice(skip := round(CUT_OFF_ENDS / cutoff * rate), len(even) - skip)
         high = (values - lowpass(FIRST * cutoff, rate)(values))[inner]
         squares.append((np.median(np.abs(high), axis=0) / _OF_NORMAL) ** 2)
         passed.append(max(1.0 - 2.0 * FIRST * cutoff / rate, _LEAST_BAND))
@@ -152,7 +152,7 @@ def _evenly(samples: Samples) -> tuple[float, Array, Array, Array]:
 
 def _lacking(times: Array, cutoff: float) -> str:
     """Return why a piece of a recording is not enough for a cutoff [Hz]; empty: it is enough."""
-    duration, least = float(np.ptp(times)), 10.0 * _CUT_OFF_ENDS / cutoff
+    duration, least = float(np.ptp(times)), 10.0 * CUT_OFF_ENDS / cutoff
     if duration < least:
         return (
             f'the recording lasts {duration:.3g} s; a cutoff of {cutoff:g} Hz needs '
@@ -167,22 +167,30 @@ def _lacking(times: Array, cutoff: float) -> str:
     return ''
 
 
-def _rows_of_piece(regressor: JointRegressor, samples: Samples, cutoff: float) -> Rows:
+def curves(samples: Samples, cutoff: float) -> tuple[BSpline, CubicSpline]:
+    """Return positions and torques (n) over time, after the first filter of a cutoff [Hz].
+
+    Raises:
+        ArmError: too short, or not sampled often enough.
+    """
     lacking = _lacking(samples.times, cutoff)
     if lacking:
         raise ArmError(lacking)
     rate, even, q, tau = _evenly(samples)
-    (begin, end), lost = even[[0, -1]], _CUT_OFF_ENDS / cutoff
     first = lowpass(FIRST * cutoff, rate)
-    spline = make_interp_spline(even, first(q), k=5)
-    torque = CubicSpline(even, first(tau))
-    times = np.arange(begin, end, 1.0 / (_RATE * cutoff))
+    return make_interp_spline(even, first(q), k=5), CubicSpline(even, first(tau))
+
+
+def _rows_of_piece(regressor: JointRegressor, samples: Samples, cutoff: float) -> Rows:
+    spline, torque = curves(samples, cutoff)
+    (begin, end), lost = samples.times[[0, -1]], CUT_OFF_ENDS / cutoff
+    times = np.arange(begin, end, 1.0 / (RATE * cutoff))
     states = spline(times), spline(times, 1), spline(times, 2)
-    second = lowpass(cutoff, _RATE * cutoff)
+    second = lowpass(cutoff, RATE * cutoff)
     y = np.concatenate([regressor(*states), -torque(times, 1)[..., np.newaxis]], axis=2)
     slow = np.abs(states[1]) < _MOVING * STANDSTILL
-    slow = maximum_filter1d(slow.astype(np.uint8), round(_RATE), axis=0) > 0
-    step, skip = round(_RATE / _KEPT_RATE), round(lost * _RATE * cutoff)
+    slow = maximum_filter1d(slow.astype(np.uint8), round(RATE), axis=0) > 0
+    step, skip = round(RATE / _KEPT_RATE), round(lost * RATE * cutoff)
     kept = slice(skip, len(times) - skip, step)
     return Rows(times[kept], second(y)[kept], second(torque(times))[kept], ~slow[kept])
 
