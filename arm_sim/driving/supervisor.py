@@ -120,9 +120,9 @@ def _outside(cycle: Cycle) -> Array:
 # What stops the law. Limits of torque and of its rate are below: they hold without a stop.
 CHECKS = (
     Check('age of the newest state', 's', '', True, lambda c: c.age,
-          lambda c: c.own.parameters.state_timeout),
+          lambda c: c.own.parameters.state_age_limit),
     Check("age of the law's newest command", 's', '', False, lambda c: c.silence,
-          lambda c: c.own.parameters.state_timeout),
+          lambda c: c.own.parameters.state_age_limit),
     Check('difference of the mean period of the states from the control period', 's', '', False,
           lambda c: np.abs(c.state.period - c.dt),
           lambda c: c.own.parameters.rate_tolerance * c.dt),
@@ -130,7 +130,7 @@ CHECKS = (
           lambda c: np.abs(c.q - c.state.q - 0.5 * (c.v + c.state.v) * c.gap),
           lambda c: c.own.parameters.jump),
     Check('time in which no reading has changed', 's', '', True, lambda c: c.still,
-          lambda c: c.own.parameters.state_timeout),
+          lambda c: c.own.parameters.state_age_limit),
     Check('command', '', 'command', False, lambda c: np.abs(c.command), lambda c: 1e9),
     Check('speed', '', 'velocity', False, lambda c: np.maximum(np.abs(c.v), c.speed),
           lambda c: c.own.speed_limit),
@@ -363,7 +363,7 @@ class Supervisor:
         p = self.parameters
         waits = state.phase == WAITING
         rests = (np.abs(v) <= p.rest_speed).all(axis=-1, keepdims=True)
-        rests &= (cycle.age <= p.state_timeout) & (cycle.silence <= p.state_timeout)
+        rests &= (cycle.age <= p.state_age_limit) & (cycle.silence <= p.state_age_limit)
         rests &= np.abs(state.period - cycle.dt) <= p.rate_tolerance * cycle.dt
         rests &= np.isfinite(cycle.command).all(axis=-1, keepdims=True)
         since = np.where(waits & ~rests, 0.0, state.since)

@@ -21,7 +21,7 @@ class SupervisorParameters(Parameters):
     ramp_time: float = parameter(
         1.0, "time in which the command goes from the measured state to the law's [s]", above=0
     )
-    state_timeout: float = parameter(
+    state_age_limit: float = parameter(
         0.05, 'largest age of the newest state and of the newest command of the law [s]', above=0
     )
     rate_tolerance: float = parameter(

@@ -25,6 +25,7 @@ class MotionCheck:
         self._model, self._least = model, least
         self._objects: tuple[ObjectShape, ...] = ()
         self._clearance: Clearance | None = None
+        self._start: Array | None = None  # of the motion that was checked last (n,)
 
     def update(self, objects: Sequence[ObjectShape]) -> bool:
         """Take the objects as they are now; return whether one of them has moved or changed."""
@@ -45,6 +46,7 @@ class MotionCheck:
             ArmError: with link, object, place, time and distance.
         """
         if self._least >= 0.0:
+            self._start = q[0]
             self._known().leave_out_near(q[0], self._least)
             self.check(times, q)
 
@@ -63,4 +65,6 @@ class MotionCheck:
         if self._clearance is None:
             around = Surroundings(floor=False)
             self._clearance = scene_clearance(self._model, self._objects, around)
+            if self._start is not None:
+                self._clearance.leave_out_near(self._start, self._least)
         return self._clearance

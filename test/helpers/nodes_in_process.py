@@ -11,6 +11,7 @@ from policies import policy_file
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.ros.controller_node import ControllerNode
 from arm_controllers.ros.gripper_controller_node import GripperControllerNode
+from arm_sim.driving.ros.supervisor_node import SupervisorNode
 from arm_sim.parameter_files import as_arguments, files_of
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsNode
 from arm_sim.ros.linear_move_node import LinearMoveNode
@@ -32,6 +33,7 @@ MAKERS = {
     'gripper_controller': GripperControllerNode,
     'tip_servo': TipServoNode,
     'linear_move': LinearMoveNode,
+    'supervisor': SupervisorNode,
     **{f'{task}_task': partial(TaskNode, task, PICTURES) for task in task_names()},
     'comparison_task': partial(TaskNode, '', PICTURES),
 }

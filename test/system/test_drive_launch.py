@@ -29,7 +29,7 @@ RATE = 50.0
 HOME = np.array([0.4, -1.6, 1.5, -1.4, -1.5, 0.5])
 NAMES = list(RobotModel.from_urdf(find_urdf('ur5e')).joint_names)
 CONFIG = """supervisor:
-  ros__parameters: {state_timeout: 1.0, rate_tolerance: 20.0, tracking_error: [1.0]}
+  ros__parameters: {state_age_limit: 1.0, rate_tolerance: 20.0, tracking_error: [1.0]}
 """
 
 

@@ -197,7 +197,7 @@ class SupervisorNode(Node):
     def _on_tick(self) -> None:
         """Go on without states: the robot is stopped."""
         p, now = self.parameters, time.monotonic()
-        if self._own is None or now - self._state_at <= p.state_timeout:
+        if self._own is None or now - self._state_at <= p.state_age_limit:
             return
         if self._own.phase != WAITING:
             for _ in range(min(round((now - self._cycle_at) / p.period), 100)):

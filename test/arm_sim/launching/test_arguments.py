@@ -36,7 +36,7 @@ def test_arguments_are_shown_by_group_in_whole_phrases(file):
 
 
 def test_every_launch_file_that_starts_an_engine_with_contacts_takes_a_scene(monkeypatch):
-    without = {'motion_models', 'pose_hold', 'replay', 'view'}
+    without = {'drive', 'motion_models', 'pose_hold', 'replay', 'view'}
     have = {file for file in FILES if 'scene' in {each.name for each in arguments(file)}}
     assert {*FILES} - have == {f'{name}.launch.py' for name in without}
     # The comparisons pass the scene on to their command.

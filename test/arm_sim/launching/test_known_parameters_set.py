@@ -57,6 +57,7 @@ def physics(node):
         'tip_servo',
         'linear_move',
         'gripper_controller',
+        'supervisor',
     ):
         seen = [node.parameters]
     elif hasattr(node, 'cycle'):
@@ -106,7 +107,7 @@ def test_every_parameter_of_every_node_takes_effect_when_set_or_is_refused(name,
     elif name == 'inverse_kinematics':
         assert found == SOLVING
     elif name.endswith('_task') or name in (
-        'viewer', 'view', 'plot', 'tip_servo', 'linear_move', 'gripper_controller'
+        'viewer', 'view', 'plot', 'tip_servo', 'linear_move', 'gripper_controller', 'supervisor'
     ):  # fmt: skip
         assert not found
     else:

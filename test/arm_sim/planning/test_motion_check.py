@@ -47,6 +47,16 @@ def test_what_touches_at_the_start_may_be_carried_along():
         check.begin(TIMES, SWING)
 
 
+def test_what_touches_at_the_start_may_be_known_later():
+    check = MotionCheck(UR5E.model, 0.0)
+    check.begin(TIMES, SWING)
+    check.update(ball_at(on_the_way(0.0)))
+    check.check(TIMES, SWING)
+    check.update(ball_at(on_the_way(0.5), size=0.04))  # another ball, touching nothing at first
+    with pytest.raises(ArmError, match="object 'ball'"):
+        check.check(TIMES, SWING)
+
+
 def test_a_negative_clearance_checks_nothing():
     check = MotionCheck(UR5E.model, -1.0)
     check.update(ball_at(on_the_way(0.5)))

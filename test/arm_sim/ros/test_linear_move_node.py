@@ -229,15 +229,16 @@ class WholeArm(Arm):
         for each in self.nodes:
             self.executor.add_node(each)
         self.client = ActionClient(peer, LinearMove, 'linear_move')
-        reports = []
+        self.reports = []
         name = '/servo_controller/controller_state'
-        peer.create_subscription(JointTrajectoryControllerState, name, reports.append, 10)
-        self.until(lambda: reports and self.client.server_is_ready())
+        peer.create_subscription(JointTrajectoryControllerState, name, self.reports.append, 10)
+        self.until(lambda: self.reports and self.client.server_is_ready())
 
     def end_of(self, depth, **fields):
         """Return the result of a motion to a depth [m] below the start of the tool."""
         goal, pose = LinearMove.Goal(tip_speed_limit=0.05, **fields), self.tip.copy()
         pose.translation = pose.translation - [0.0, 0.0, depth]
+        self.until(lambda: not any(self.reports[-1].reference.velocities))  # at rest
         goal.path.poses = [pose_to_message(pose, '').pose]
         return self.answer(
             self.answer(self.client.send_goal_async(goal)).get_result_async()
@@ -267,7 +268,7 @@ def test_a_motion_ends_on_force_or_distance_and_leaves_the_controller_as_it_was(
         assert arm.parameters() == before
 
         result = arm.end_of(0.004)  # without an end of its own
-        assert (result.success, result.ended_on) == (True, '')
+        assert (result.success, result.reason, result.ended_on) == (True, '', '')
         result = arm.end_of(0.02, end_force=500.0, end_distance=0.002)
         assert result.success
         assert 'the tool has moved by 0.002' in result.ended_on
