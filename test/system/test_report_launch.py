@@ -62,6 +62,11 @@ def test_two_equal_runs_leave_equal_bytes(folder, tmp_path):
         'joint_states', 'joint_commands', 'robot_description', 'tf', 'tf_static',
         'simulator/objects', 'simulator/contacts',
     )  # fmt: skip
+    # The answer to the last state may come when the recording has ended.
+    counts = [len(run['/joint_commands']) for run in runs]
+    assert max(counts) - min(counts) <= 1
+    for run in runs:
+        del run['/joint_commands'][min(counts) :]
     for topic in (*(f'/{name}' for name in names), f'{controller}/goals'):
         assert first[topic] == second[topic], topic
     # The controller publishes its state from when it has discovered the recorder.
