@@ -1,7 +1,9 @@
 """The observed state of a moving arm: newest state and reference, errors, history and goal."""
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,7 +14,27 @@ from arm_sim.view.event_log import EventLog
 from arm_sim.view.history import History
 from arm_sim.view.trail import Trail
 
+PAST = 60.0  # simulated time over which moments are kept [s]
 _OLD = 1.0  # age at which a reference is no longer shown [s]
+_APART = 0.0099  # shortest time between two kept moments [s]
+
+
+class Moment(NamedTuple):
+    """An arm at a past time.
+
+    Attributes:
+        t: the time [s].
+        q: (n,) positions [rad | m].
+        reference: (n,) [rad | m], or None.
+        tip_error: [m].
+        objects: around the arm.
+    """
+
+    t: float
+    q: Array
+    reference: Array | None
+    tip_error: float
+    objects: Sequence[ObjectShape]
 
 
 @dataclass
@@ -51,6 +73,7 @@ class ArmMonitor:
         events: what happened.
         goal: the newest one, or None.
         objects: around the arm.
+        past: moments of the last minute, at most 100 per second.
     """
 
     def __init__(self, model: RobotModel):
@@ -61,6 +84,7 @@ class ArmMonitor:
         self.trail, self.history, self.events = Trail(), History(model.nv), EventLog()
         self.torque = np.full(model.nv, np.nan)
         self.objects: Sequence[ObjectShape] = ()
+        self.past: deque[Moment] = deque()
         self._begin()
 
     def _begin(self) -> None:
@@ -70,6 +94,7 @@ class ArmMonitor:
         self.goal: GoalProgress | None = None
         self.trail.clear()
         self.history.clear()
+        self.past.clear()
 
     def _clear_reference(self) -> None:
         self.reference: Array | None = None
@@ -90,7 +115,7 @@ class ArmMonitor:
         if t > self._report_t + _OLD:
             self._clear_reference()
         if self.reference is None and not t <= self._added_t:
-            self._add(t, self._tip(q))
+            self._add(t, q, self._tip(q))
 
     def on_report(self, t: float, q: Array, reference: Array, in_goal: float) -> None:
         """Take a controller's report: state (n,), reference (n,), and time in the goal [s]."""
@@ -104,15 +129,20 @@ class ArmMonitor:
             self.t, self.q = t, np.array(q)
         if self.goal is not None and not self.goal.end:
             self.goal.at = in_goal
-        self._add(t, tip)
+        self._add(t, q, tip)
 
     def _tip(self, q: Array) -> Array:
         return self.model.forward_kinematics(q).translation.copy()
 
-    def _add(self, t: float, tip: Array) -> None:
+    def _add(self, t: float, q: Array, tip: Array) -> None:
         self._added_t = t
         self.trail.add(tip, self.tip_error)
         self.history.add(t, self.error, self.torque, self.tip_error)
+        past = self.past
+        if not past or t > past[-1].t + _APART:
+            past.append(Moment(t, np.array(q), self.reference, self.tip_error, self.objects))
+        while past[0].t < t - PAST:
+            past.popleft()
 
     def on_goal(self, seconds: float) -> None:
         """Take a goal that was accepted, with its duration [s]."""

@@ -125,8 +125,11 @@ class Page:
             return
         self._pictures += 1
         with self.server.atomic():
-            self.scene.show(arm, self.panel.chosen)
-            self.panel.show(arm, controller, self._pictures % PANEL_PERIOD == 0)
+            past = self.panel.past(arm)
+            self.scene.show(arm, self.panel.chosen, past)
+            self.panel.show(arm, controller, self._pictures % PANEL_PERIOD == 0, past)
+            if self.gizmo.visible != (past is None):
+                self.gizmo.visible = past is None  # it commands the arm as it is
             if not self._dragged:
                 self._move_gizmo(arm.q)
         while arm.events.refusals:

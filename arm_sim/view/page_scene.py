@@ -12,7 +12,7 @@ from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.view.arm_figure import ArmFigure
 from arm_sim.view.arm_shapes import arm_shapes
 from arm_sim.view.camera import FIELD_OF_VIEW, View, axes_of, camera_for
-from arm_sim.view.monitor import ArmMonitor
+from arm_sim.view.monitor import ArmMonitor, Moment
 from arm_sim.view.scene import Scene
 from arm_sim.view.shown_objects import looks, poses
 
@@ -75,11 +75,15 @@ class PageScene:
             position=tuple(self.size * np.array([1.0, -0.8, 2.2])),
         )  # fmt: skip
 
-    def show(self, arm: ArmMonitor, sliders: Array | None) -> None:
-        """Show an arm; `sliders` (n,): positions that the user is choosing, or None."""
-        self._show_objects(arm.objects)
-        self._arm.show(arm.q, bool(arm.objects))
-        self._reference.show(arm.reference if arm.tip_error > _APART else None)
+    def show(self, arm: ArmMonitor, sliders: Array | None, past: Moment | None = None) -> None:
+        """Show an arm, at a past moment if there is one.
+
+        `sliders` (n,): positions that the user is choosing, or None.
+        """
+        shown = arm if past is None else past
+        self._show_objects(shown.objects)
+        self._arm.show(shown.q, bool(shown.objects))
+        self._reference.show(shown.reference if shown.tip_error > _APART else None)
         self.sliders.show(sliders)
         self._pictures += 1
         path = arm.trail.changes() if self._pictures % _PATH_PERIOD == 0 else None

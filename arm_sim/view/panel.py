@@ -1,5 +1,6 @@
 """The page's panel: what the arm does, and the inputs that command it."""
 
+from bisect import bisect_left
 from collections.abc import Callable
 from functools import partial
 from html import escape
@@ -10,7 +11,8 @@ import numpy as np
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 from arm_sim.view.error_scale import ErrorScale
-from arm_sim.view.monitor import ArmMonitor, GoalProgress
+from arm_sim.view.event_log import ALARM
+from arm_sim.view.monitor import PAST, ArmMonitor, GoalProgress, Moment
 from arm_sim.view.plots import Plots
 from arm_sim.view.slider_moves import slider_ranges
 
@@ -28,6 +30,7 @@ class Panel:
     Attributes:
         chosen: (n,) positions of the sliders while the user chooses them; None: they follow the
             arm.
+        head: the line with arm, controller and time.
         sliders: one per joint.
     """
 
@@ -42,10 +45,14 @@ class Panel:
         self._gui, self._model, self._commands, self._schedule = gui, model, commands, schedule
         self.chosen: Array | None = None
         self._home: Array | None = None
-        self._head, self._goal = gui.add_html(''), gui.add_html('')
+        self._moments: tuple[Moment, ...] = ()
+        self.head, self._goal = gui.add_html(''), gui.add_html('')
         self._progress = gui.add_progress_bar(0.0)
         times = gui.add_button_group('Time', ('Pause', 'Run', 'Step', 'Reset'))
         times.on_click(lambda event: schedule(partial(commands.time, event.target.value)))
+        self._timeline = gui.add_slider(
+            'Timeline [s]', -PAST, 0.0, 0.1, 0.0, hint='show the arm as it was; 0: as it is'
+        )
         with gui.add_folder('Messages'):
             self._events = gui.add_html('')
         tabs = gui.add_tab_group()
@@ -135,8 +142,29 @@ class Panel:
 
         self._add_button('Push', push, color='orange')
 
-    def show(self, arm: ArmMonitor, controller: str, texts: bool) -> None:
-        """Let the sliders follow the arm; with `texts` update texts and plots too."""
+    def past(self, arm: ArmMonitor) -> Moment | None:
+        """Return the moment that the timeline is at; None: now.
+
+        The timeline is over the minute before a user moved it away from now.
+        """
+        back = self._timeline.value
+        if back == 0.0:
+            self._moments = ()
+        elif not self._moments:
+            self._moments = tuple(arm.past)
+        if not self._moments:
+            return None
+        wanted = self._moments[-1].t + back
+        row = bisect_left(self._moments, wanted, key=lambda moment: moment.t)
+        return self._moments[min(row, len(self._moments) - 1)]
+
+    def show(
+        self, arm: ArmMonitor, controller: str, texts: bool, past: Moment | None = None
+    ) -> None:
+        """Let the sliders follow the arm; with `texts` update texts and plots too.
+
+        `past`: the moment that the scene shows; None: now.
+        """
         if self.chosen is None:
             for slider, value in zip(self.sliders, arm.q.tolist(), strict=True):
                 value = min(max(value, slider.min), slider.max)
@@ -149,7 +177,7 @@ class Panel:
         if events is not None:
             style = 'margin:0 0.6em;max-height:7em;overflow-y:auto'
             self._events.content = f'<div style="{style}">{events}</div>'
-        set_content(self._head, head(self._model.name, controller, arm))
+        set_content(self.head, head(self._model.name, controller, arm, past))
         set_content(self._goal, _text(_goal_text(arm.goal), '0.2em 0.6em'))
         share = 100.0 * arm.goal.share if arm.goal else 0.0
         if abs(self._progress.value - share) > 0.2:
@@ -164,9 +192,11 @@ def set_content(handle: Any, content: str) -> None:
         handle.content = content
 
 
-def head(name: str, controller: str, arm: ArmMonitor) -> str:
-    """Return the line with arm, controller and time, as HTML."""
+def head(name: str, controller: str, arm: ArmMonitor, past: Moment | None = None) -> str:
+    """Return the line with arm, controller and time, as HTML; `past`: the moment on show."""
     time = f't = {arm.time:.2f} s' if np.isfinite(arm.t) else 'waiting for joint_states'
+    if past is not None:
+        time = f'<b style="color:{ALARM}">the past: t = {past.t:.2f} s</b> (now {arm.time:.2f} s)'
     parts = f'<b>{escape(name)}</b>', escape(controller) or 'no controller', time
     return f'<div style="margin:0 0.6em">{" &middot; ".join(parts)}</div>'
 

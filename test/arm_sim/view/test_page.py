@@ -263,6 +263,25 @@ def test_the_monitor_follows_states_and_reports_and_forgets_where_time_goes_back
     assert arm.time == 0.0
 
 
+def test_the_past_is_the_last_minute_at_most_100_times_per_second():
+    arm = ArmMonitor(UR5E)
+    q = UR5E.neutral()
+    ball = [ObjectShape('b', 'sphere', (0.1,) * 3, (1.0,) * 4, '', (0.5, 0, 0, 0, 0, 0, 1))]
+    for k in range(14_000):  # 70 s at 200 Hz
+        arm.on_state(0.005 * k, q + 1e-5 * k, None)
+        if k == 8_000:
+            arm.objects = ball
+    times = np.array([moment.t for moment in arm.past])
+    assert times[-1] == pytest.approx(69.99)
+    assert times[0] == pytest.approx(times[-1] - 60.0, abs=0.02)
+    np.testing.assert_allclose(np.diff(times), 0.01, atol=1e-9)
+    for moment in arm.past:
+        np.testing.assert_allclose(moment.q, q + 2e-3 * moment.t, rtol=1e-9)
+        assert moment.objects == (ball if moment.t > 40.0 else ())
+    arm.on_state(0.0, q, None)
+    assert len(arm.past) == 1  # a reset
+
+
 def test_progress_is_the_goals_time_and_a_refusal_ends_in_words():
     arm = ArmMonitor(UR5E)
     q = UR5E.neutral()
@@ -382,6 +401,46 @@ def test_a_browser_that_moves_a_slider_and_clicks_moves_the_arm(served):
     do(lambda: len(commands.given) > 1)
     assert commands.given[1][0] == 'move'
     np.testing.assert_array_equal(commands.given[1][1], q)  # where the arm was first
+
+
+def test_a_browser_that_scrubs_sees_the_arm_as_it_was_and_that_it_is_the_past(served):
+    shown, _, send, do = served
+    arm, q = ArmMonitor(UR5E), UR5E.neutral()
+
+    def go_on(start, end):
+        for k in range(start, end):
+            arm.on_report(0.1 * k, q + 0.01 * k, q + 0.01 * k + 0.1, 0.0)
+
+    def scrub(seconds):
+        slider = element(shown, 'Timeline [s]')
+        send('GuiUpdateMessage', uuid=slider._impl.uuid, updates={'value': seconds})
+        do(lambda: slider.value == seconds)
+        for _ in range(page.PANEL_PERIOD):
+            shown.show(arm, 'servo_controller')
+        return shown.panel.head.content
+
+    def forearm(figure):
+        handles = shown.server.scene._handle_from_node_name
+        return np.array(handles[f'/{figure}/3'].position)
+
+    def there(at):
+        scene = Scene(UR5E, Surroundings())
+        scene.show(at)
+        return scene.mj_data.xpos[3]
+
+    go_on(0, 101)
+    assert 'past' not in scrub(0.0)
+    np.testing.assert_allclose(forearm('arm'), there(q + 1.0), atol=1e-9)
+    assert 'the past: t = 7.00 s</b> (now 10.00 s)' in scrub(-3.0)
+    go_on(101, 151)
+    assert 'the past: t = 7.50 s</b> (now 15.00 s)' in scrub(-2.5)  # from where it was moved
+    np.testing.assert_allclose(forearm('arm'), there(q + 0.75), atol=1e-9)
+    np.testing.assert_allclose(forearm('reference'), there(q + 0.85), atol=1e-9)
+    assert not shown.gizmo.visible  # it would command the arm of today
+    assert 'the past: t = 0.00 s' in scrub(-60.0)
+    assert 'past' not in scrub(0.0)
+    np.testing.assert_allclose(forearm('arm'), there(q + 1.5), atol=1e-9)
+    assert shown.gizmo.visible
 
 
 def test_a_browser_pauses_steps_resets_pushes_and_sets_gains(served):
