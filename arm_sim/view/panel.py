@@ -21,6 +21,7 @@ _AXES = {
     for k, axis in enumerate('xyz')
     for sign in '+-'
 }
+_SPEEDS = 0.1, 0.5, 1.0, 2.0, 5.0
 _STEP = 0.001  # of a joint's slider [rad | m]
 
 
@@ -50,6 +51,12 @@ class Panel:
         self._progress = gui.add_progress_bar(0.0)
         times = gui.add_button_group('Time', ('Pause', 'Run', 'Step', 'Reset'))
         times.on_click(lambda event: schedule(partial(commands.time, event.target.value)))
+        speeds = gui.add_button_group(
+            'Speed', tuple(map(str, _SPEEDS)), hint='simulated seconds per second, in real time'
+        )
+        speeds.on_click(
+            lambda event: schedule(partial(commands.set_speed, float(event.target.value)))
+        )
         self._timeline = gui.add_slider(
             'Timeline [s]', -PAST, 0.0, 0.1, 0.0, hint='show the arm as it was; 0: as it is'
         )

@@ -59,6 +59,9 @@ class ArmCommands:
             'pause': node.create_client(SetBool, 'simulator/pause'),
             'step': node.create_client(Trigger, 'simulator/step'),
             'reset': node.create_client(Trigger, 'simulator/reset'),
+            'speed': node.create_client(
+                SetParametersAtomically, 'simulator/set_parameters_atomically'
+            ),
             'tip': node.create_client(ComputeIK, 'compute_ik'),
         }
         self.wrenches = node.create_publisher(WrenchStamped, 'external_wrench', 10)
@@ -76,6 +79,11 @@ class ArmCommands:
             self._add_event(f'{what}: {answer.message}')
         else:
             self._refuse(what, answer.message)
+
+    def set_speed(self, factor: float) -> None:
+        """Let simulated time pass at a factor of the wall clock's; lock-step refuses."""
+        values = {'real_time_factor': factor}
+        self._set('speed', values, f'speed: {factor:g} simulated seconds per second')
 
     # Motion
 
@@ -174,19 +182,25 @@ class ArmCommands:
 
     def set_gains(self, frequency: float, ratio: float) -> None:
         """Give the controller gains by natural frequency [rad/s] and damping ratio."""
-        pairs = zip(_GAINS, (frequency, ratio), strict=True)
-        parameters = [Parameter(name, value=[value]).to_parameter_msg() for name, value in pairs]
+        values = dict(zip(_GAINS, ([frequency], [ratio]), strict=True))
+        self._set('gains', values, f'gains: {frequency:g} rad/s, damping {ratio:g}')
+
+    # Used by all
+
+    def _set(self, what: str, values: dict[str, Any], done: str) -> None:
+        """Set parameters of the node of a client; `done`: the event where it accepts them."""
+        parameters = [
+            Parameter(name, value=value).to_parameter_msg() for name, value in values.items()
+        ]
 
         def on_answer(answer: Any) -> None:
             if answer.result.successful:
-                self._add_event(f'gains: {frequency:g} rad/s, damping {ratio:g}')
+                self._add_event(done)
             else:
-                self._refuse('gains', answer.result.reason)
+                self._refuse(what, answer.result.reason)
             self._unread = True
 
-        self._call('gains', SetParametersAtomically.Request(parameters=parameters), on_answer)
-
-    # Used by all
+        self._call(what, SetParametersAtomically.Request(parameters=parameters), on_answer)
 
     def _call(self, what: str, request: Any, then: Callable[[Any], None]) -> None:
         """Call a service; refuse where it is missing or `then` raises ArmError at its answer."""

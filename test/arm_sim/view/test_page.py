@@ -455,6 +455,7 @@ def test_a_browser_pauses_steps_resets_pushes_and_sets_gains(served):
 
     for what in ('Step', 'Reset', 'Run', 'Pause'):
         assert click('Time', what) == ('time', what)
+    assert click('Speed', '0.5') == ('set_speed', 0.5)
     assert click('Set gains') == ('set_gains', 20.0, 1.0)
     order, link, force, seconds = click('Push')
     assert (order, link, seconds) == ('push', UR5E.tip_frame, 0.5)

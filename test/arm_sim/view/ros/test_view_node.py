@@ -5,17 +5,20 @@ import time
 import numpy as np
 import pytest
 from domains import fresh_domain
-from patience import PATIENCE
+from patience import AGAIN, PATIENCE
 
 rclpy = pytest.importorskip('rclpy')
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from arm_dynamics import ArmError, RobotModel  # noqa: E402
 from arm_dynamics.robots import find_urdf  # noqa: E402
 from arm_interfaces.srv import ComputeIK  # noqa: E402
+from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
+from arm_sim.ros.simulator_node import SimulatorNode  # noqa: E402
 from arm_sim.view.event_log import ALARM  # noqa: E402
 from arm_sim.view.monitor import ArmMonitor  # noqa: E402
 from arm_sim.view.ros.arm_input import ArmInput  # noqa: E402
@@ -134,6 +137,42 @@ def test_a_page_that_a_browser_has_broken_is_built_again(monkeypatch):
     node.update()
     assert page.done[-1] == 'show'
     node.destroy_node()
+    rclpy.try_shutdown()
+
+
+@pytest.mark.parametrize('mode', ['realtime', 'lockstep'])
+def test_the_speed_of_the_page_is_the_simulators_and_lock_step_refuses(mode):
+    arguments = [*as_arguments(files_of('ur5e')), '-p', f'mode:={mode}']
+    rclpy.init(args=['--ros-args', *arguments], domain_id=int(fresh_domain()))
+    simulator, node, executor = SimulatorNode(), ViewNode(Page), SingleThreadedExecutor()
+    executor.add_node(simulator)
+    executor.add_node(node)
+    node.show_arm(UR5E)
+
+    def until(condition):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < end
+            executor.spin_once(timeout_sec=0.02)
+
+    until(node.commands.clients['speed'].service_is_ready)
+    asked = [time.monotonic() - AGAIN]
+
+    def answered():
+        if time.monotonic() - asked[-1] >= AGAIN:  # ROS can lose an answer
+            asked.append(time.monotonic())
+            node.commands.set_speed(0.25)
+        return 'speed: ' in (node.arm.events.changes() or '')
+
+    until(answered)
+    if mode == 'realtime':
+        assert simulator.arm_clock.factor == 0.25
+        assert not node.arm.events.refusals
+    else:
+        refusal = node.arm.events.refusals.pop()
+        assert refusal == "speed: real_time_factor has no effect in mode 'lockstep'"
+    for each in (simulator, node):
+        each.destroy_node()
     rclpy.try_shutdown()
 
 
