@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.checks import Array
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_sim.view.monitor import ArmMonitor
@@ -17,6 +16,7 @@ from arm_sim.view.panel import Panel
 from arm_sim.view.server import start_server
 
 PANEL_PERIOD = 6  # pictures between two updates of plots and texts
+_PUSH = 1000.0  # force per length of a drag [N/m]
 _REFUSAL = 8.0  # time that a refusal is shown over the scene [s]
 
 
@@ -28,7 +28,8 @@ class Page:
         port: of the address.
         server: viser's.
         refused: number of refused requests and junk frames, by reason.
-        scene, panel, gizmo: what the page shows; None before the first arm.
+        scene, panel: what the page shows; None before the first arm.
+        gizmo, pusher: the arrows at the tip, and those at the link that is pushed.
     """
 
     def __init__(self, host: str, port: int, schedule: Callable[[Callable[[], None]], None]):
@@ -54,7 +55,9 @@ class Page:
         self.scene: PageScene | None = None
         self.panel: Panel | None = None
         self.gizmo: Any = None
-        self._dragged, self._pictures = False, 0
+        self.pusher: Any = None
+        self._held: set[str] = set()
+        self._pictures = 0
 
     @property
     def has_browser(self) -> bool:
@@ -71,8 +74,9 @@ class Page:
             server.gui.set_panel_label(model.name)
             self.scene = PageScene(server, model, surroundings)
             self.panel = Panel(server.gui, model, commands, self._schedule)
-            self._add_gizmo(commands, self.scene.size)
-        self._model, self._dragged = model, False
+            self._add_arrows(commands, 0.06 * self.scene.size)
+        self._model, self._origin = model, np.zeros(3)
+        self._held.clear()
 
     def _place_camera(self, client: Any) -> None:
         """Let a browser see the whole arm in a window of any size, until the user turns it."""
@@ -90,29 +94,47 @@ class Page:
         client.camera.on_update(place)
         place(client.camera)
 
-    def _add_gizmo(self, commands: Any, size: float) -> None:
-        """Add the arrows at the tip, which command a pose where they are released."""
-        self.gizmo = gizmo = self.server.scene.add_transform_controls(
-            '/tip', scale=0.06 * size, depth_test=False, opacity=0.8, line_width=2.5
-        )
+    def _add_arrows(self, commands: Any, size: float) -> None:
+        """Add the arrows at the tip, which command a pose where they are released, and others.
+
+        The others push a link from its origin to where they are released.
+        """
 
         def reach() -> None:
-            w, x, y, z = gizmo.wxyz
-            commands.reach(pin.XYZQUATToSE3(np.array([*gizmo.position, x, y, z, w])))
-            self._dragged = False
+            w, x, y, z = self.gizmo.wxyz
+            commands.reach(pin.XYZQUATToSE3(np.array([*self.gizmo.position, x, y, z, w])))
+
+        def push() -> None:
+            if self.panel is not None:
+                force = _PUSH * (np.array(self.pusher.position) - self._origin)
+                commands.push(self.panel.link.value, force, self.panel.seconds.value)
+
+        self.gizmo = self._add_gizmo('/tip', size, reach)
+        self.pusher = self._add_gizmo('/push', size, push, disable_rotations=True, visible=False)
+
+    def _add_gizmo(self, name: str, size: float, release: Callable[[], None], **look: Any) -> Any:
+        """Return arrows that a user can drag; `release` is called where they are released."""
+        gizmo = self.server.scene.add_transform_controls(
+            name, scale=size, depth_test=False, opacity=0.8, line_width=2.5, **look
+        )
+
+        def end() -> None:
+            self._held.discard(name)
+            release()
 
         async def on_update(event: Any) -> None:
             if event.phase == 'start':
-                self._dragged = True
+                self._held.add(name)
             elif event.phase == 'end':
-                self._schedule(reach)
+                self._schedule(end)
 
         gizmo.on_update(on_update)
+        return gizmo
 
     @property
     def dragged(self) -> bool:
-        """Whether a user holds the arrows at the tip."""
-        return self._dragged
+        """Whether a user holds arrows."""
+        return bool(self._held)
 
     def set_gains(self, gains: tuple[float, float] | None, controller: str) -> None:
         """Show a controller's natural frequency [rad/s] and damping ratio; None: it has none."""
@@ -128,20 +150,27 @@ class Page:
             past = self.panel.past(arm)
             self.scene.show(arm, self.panel.chosen, past)
             self.panel.show(arm, controller, self._pictures % PANEL_PERIOD == 0, past)
-            if self.gizmo.visible != (past is None):
-                self.gizmo.visible = past is None  # it commands the arm as it is
-            if not self._dragged:
-                self._move_gizmo(arm.q)
+            link = self._model.forward_kinematics(arm.q, self.panel.link.value)
+            self._origin = link.translation.copy()
+            drag = bool(self.panel.drag.value)
+            # They command the arm as it is: none in the past.
+            self._move(
+                self.gizmo, self._model.forward_kinematics(arm.q), past is None and not drag
+            )
+            self._move(self.pusher, pin.SE3(np.eye(3), self._origin), past is None and drag)
         while arm.events.refusals:
             text = arm.events.refusals.popleft()
             for client in self.server.get_clients().values():
                 client.add_notification('Refused', text, color='red', auto_close_seconds=_REFUSAL)
 
-    def _move_gizmo(self, q: Array) -> None:
-        pose = pin.SE3ToXYZQUAT(self._model.forward_kinematics(q))
+    def _move(self, gizmo: Any, place: pin.SE3, visible: bool) -> None:
+        """Show or hide arrows, and put them at a place unless a user holds them."""
+        if gizmo.visible != visible:
+            gizmo.visible = visible
+        pose = pin.SE3ToXYZQUAT(place)
         for name, value in (('position', pose[:3]), ('wxyz', pose[[6, 3, 4, 5]])):
-            if np.abs(getattr(self.gizmo, name) - value).max() > 1e-5:
-                setattr(self.gizmo, name, value)
+            if gizmo.name not in self._held and np.abs(getattr(gizmo, name) - value).max() > 1e-5:
+                setattr(gizmo, name, value)
 
     def close(self) -> None:
         """Stop the server."""

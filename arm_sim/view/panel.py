@@ -33,6 +33,7 @@ class Panel:
             arm.
         head: the line with arm, controller and time.
         sliders: one per joint.
+        link, seconds, drag: inputs of a push: on which link, how long [s], whether by arrows.
     """
 
     def __init__(
@@ -139,15 +140,20 @@ class Panel:
 
     def _add_push(self) -> None:
         gui, model = self._gui, self._model
-        link = gui.add_dropdown('on', tuple(model.frame_names), initial_value=model.tip_frame)
+        self.link = link = gui.add_dropdown(
+            'on', tuple(model.frame_names), initial_value=model.tip_frame
+        )
         force = gui.add_slider('force [N]', 0.0, 200.0, 1.0, 20.0)
         axis = gui.add_dropdown('along', tuple(_AXES), initial_value='-z')
-        seconds = gui.add_slider('for [s]', 0.05, 5.0, 0.05, 0.5)
+        self.seconds = seconds = gui.add_slider('for [s]', 0.05, 5.0, 0.05, 0.5)
 
         def push() -> None:
             self._commands.push(link.value, force.value * _AXES[axis.value], seconds.value)
 
         self._add_button('Push', push, color='orange')
+        self.drag = gui.add_checkbox(
+            'drag', False, hint='arrows at the link: 1 N per mm, where you release them'
+        )
 
     def past(self, arm: ArmMonitor) -> Moment | None:
         """Return the moment that the timeline is at; None: now.

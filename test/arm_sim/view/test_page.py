@@ -508,6 +508,36 @@ def test_the_tips_arrows_follow_the_tip_and_ask_where_they_are_let_go(served):
     assert not shown.dragged
 
 
+def test_a_dragged_link_is_pushed_that_way_where_it_is_let_go(served):
+    shown, commands, send, do = served
+    arm, link = ArmMonitor(UR5E), 'forearm_link'
+    arm.on_state(0.0, UR5E.neutral() + 0.1, None)
+    for label, value in (('on', link), ('for [s]', 0.25), ('drag', True)):
+        handle = element(shown, label)
+        send('GuiUpdateMessage', uuid=handle._impl.uuid, updates={'value': value})
+        do(lambda handle=handle, value=value: handle.value == value)
+    shown.show(arm, '')
+    assert (shown.gizmo.visible, shown.pusher.visible) == (False, True)
+    origin = UR5E.forward_kinematics(UR5E.neutral() + 0.1, link).translation.copy()
+    np.testing.assert_allclose(shown.pusher.position, origin, atol=1e-5)
+    send('TransformControlsDragStartMessage', name='/push')
+    do(lambda: shown.dragged)
+    place = origin + np.array([0.03, 0.0, -0.02])
+    send(
+        'TransformControlsUpdateMessage', name='/push', position=tuple(place.tolist()),
+        wxyz=(1, 0, 0, 0),
+    )  # fmt: skip
+    do(lambda: np.allclose(shown.pusher.position, place))
+    shown.show(arm, '')  # the arrows stay where they are held
+    send('TransformControlsDragEndMessage', name='/push')
+    do(lambda: commands.given)
+    ((order, pushed, force, seconds),) = commands.given
+    assert (order, pushed, seconds) == ('push', link, 0.25)
+    np.testing.assert_allclose(force, [30.0, 0.0, -20.0], atol=1e-9)
+    shown.show(arm, '')
+    np.testing.assert_allclose(shown.pusher.position, origin, atol=1e-5)
+
+
 @pytest.mark.slow
 def test_objects_are_on_the_page_move_and_go(served):
     shown = served[0]
