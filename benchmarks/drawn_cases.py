@@ -71,7 +71,8 @@ def study(
         progress(new_console(stderr=True), what, given.count) as show,
         open(given.keep or os.devnull, 'a', encoding='utf-8') as kept_file,
     ):
-        for number, answer in completed(pool, job, left):
+        for place, answer in completed(pool, job, left):
+            number = left[place]
             answers[number] = answer
             print(number, *answer.tolist(), file=kept_file, flush=True)
             good += answer[0] > 0.0
