@@ -16,6 +16,7 @@ EXECUTABLES = [
     'composed',
     'tip_servo',
     'linear_move',
+    'plan_motion',
     'supervisor',
     'recorder',
     'camera',

@@ -25,6 +25,7 @@ _MODULES = {
     'inverse_kinematics': 'arm_sim.ros.inverse_kinematics_node',
     'tip_servo': 'arm_sim.ros.tip_servo_node',
     'linear_move': 'arm_sim.ros.linear_move_node',
+    'plan_motion': 'arm_sim.ros.plan_node',
     'supervisor': 'arm_sim.driving.ros.supervisor_node',
     'recorder': 'arm_sim.recording.ros.recorder_node',
     'camera': 'arm_sim.view.ros.camera_node',

@@ -4,6 +4,12 @@ from arm_sim.launching.arguments import ARM, description, shared
 from arm_sim.launching.arm import arm_nodes
 
 ARGUMENTS = shared(
-    *ARM, 'controller_manager', 'tip_servo', 'linear_move', mode='realtime', record='false'
+    *ARM,
+    'controller_manager',
+    'tip_servo',
+    'linear_move',
+    'plan_motion',
+    mode='realtime',
+    record='false',
 )
 generate_launch_description = description(ARGUMENTS, arm_nodes)

@@ -41,6 +41,7 @@ def nodes() -> dict[str, str]:
         'gripper_controller': 'gripper_controller',
         'tip_servo': 'tip_servo',
         'linear_move': 'linear_move',
+        'plan_motion': 'plan_motion',
         'controller_manager': 'controller_manager',
         **{f'{law}_controller': 'controller' for law in laws},
         **{f'{task}_task': 'task' for task in (*tasks, 'comparison')},

@@ -156,6 +156,11 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
             'whether a node offers the action linear_move: straight lines of the tip',
             _SWITCH,
         ),
+        'plan_motion': _Shared(
+            'false',
+            'whether a node offers the action plan_motion: motions around the objects of a scene',
+            _SWITCH,
+        ),
     },
     'physics': {
         'engine': _Shared(

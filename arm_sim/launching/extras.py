@@ -50,9 +50,11 @@ def extra_processes(
             parameters['rest_period'] = _REST_PERIOD
         found.append(node_process('recorder', [parameters], space, may_end=True))
     server = 'simulator' if law == 'none' else f'{law}_controller'
-    for name in ('tip_servo', 'linear_move'):
+    for name in ('tip_servo', 'linear_move', 'plan_motion'):
         if given[name] == 'true':
             parameters = {'robot': robot_parameter(given['robot']), 'controller': server}
+            if name == 'plan_motion':
+                parameters |= surroundings
             found.append(node_process(name, [config, parameters], space, may_end=True))
     if given['controller_manager'] == 'true':
         found.append(_controller_manager(given['config'], simulator, space))

@@ -7,7 +7,7 @@ import numpy as np
 from arm_dynamics.checks import Array
 from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.model import RobotModel
-from arm_sim.planning.scene_clearance import scene_clearance
+from arm_sim.planning.scene_clearance import OWN, scene_clearance
 from arm_sim.simulation.object_shapes import ObjectShape
 
 _STEP = 0.01  # largest motion of a link between two checked configurations [m]
@@ -18,21 +18,30 @@ class MotionCheck:
 
     Pairs that are nearer at the start of a motion, such as the fingers of a gripper and what they
     hold, are left out.
+
+    Attributes:
+        objects: around the arm, as they are now.
     """
 
-    def __init__(self, model: RobotModel, least: float):
-        """`least`: distance that links keep [m]; negative: nothing is checked."""
-        self._model, self._least = model, least
-        self._objects: tuple[ObjectShape, ...] = ()
+    def __init__(self, model: RobotModel, least: float, own: float = OWN):
+        """Take the distances that links keep.
+
+        Args:
+            model: the arm.
+            least: from objects [m]; negative: nothing is checked.
+            own: from each other at most [m].
+        """
+        self._model, self._least, self._own = model, least, own
+        self.objects: tuple[ObjectShape, ...] = ()
         self._clearance: Clearance | None = None
         self._start: Array | None = None  # of the motion that was checked last (n,)
 
     def update(self, objects: Sequence[ObjectShape]) -> bool:
         """Take the objects as they are now; return whether one of them has moved or changed."""
-        found, before = tuple(objects), self._objects
+        found, before = tuple(objects), self.objects
         if found == before:
             return False
-        self._objects = found
+        self.objects = found
         if [each._replace(pose=()) for each in found] != [x._replace(pose=()) for x in before]:
             self._clearance = None
         elif self._clearance is not None:
@@ -64,7 +73,8 @@ class MotionCheck:
     def _known(self) -> Clearance:
         if self._clearance is None:
             around = Surroundings(floor=False)
-            self._clearance = scene_clearance(self._model, self._objects, around)
+            self._clearance = scene_clearance(self._model, self.objects, around)
+            self._clearance.own = self._own
             if self._start is not None:
                 self._clearance.leave_out_near(self._start, self._least)
         return self._clearance

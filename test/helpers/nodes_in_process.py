@@ -15,6 +15,7 @@ from arm_sim.driving.ros.supervisor_node import SupervisorNode
 from arm_sim.parameter_files import as_arguments, files_of
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsNode
 from arm_sim.ros.linear_move_node import LinearMoveNode
+from arm_sim.ros.plan_node import PlanNode
 from arm_sim.ros.simulator_node import SimulatorNode
 from arm_sim.ros.task_node import TaskNode
 from arm_sim.ros.tip_servo_node import TipServoNode
@@ -34,6 +35,7 @@ MAKERS = {
     'tip_servo': TipServoNode,
     'linear_move': LinearMoveNode,
     'supervisor': SupervisorNode,
+    'plan_motion': PlanNode,
     **{f'{task}_task': partial(TaskNode, task, PICTURES) for task in task_names()},
     'comparison_task': partial(TaskNode, '', PICTURES),
 }

@@ -164,7 +164,7 @@ def test_every_node_may_open_what_it_opens_and_little_else(security, tmp_path):
 def test_every_node_that_is_installed_has_an_enclave(security):
     installed = {script.name for script in distribution('arm_sim').entry_points}
     kinds = r'simulator|composed|viewer|view|plot|camera|recorder|inverse_kinematics'
-    kinds += r'|tip_servo|linear_move|\w+_(controller|manager|task)'
+    kinds += r'|tip_servo|linear_move|plan_motion|\w+_(controller|manager|task)'
     enclaves = {each.get('path') for each in security.policy(security.nodes()).iter('enclave')}
     named = {f'/arm_sim/{name}' for name in installed if re.fullmatch(kinds, name)}
     assert named == enclaves

@@ -56,6 +56,7 @@ def physics(node):
         'plot',
         'tip_servo',
         'linear_move',
+        'plan_motion',
         'gripper_controller',
         'supervisor',
     ):
@@ -107,7 +108,8 @@ def test_every_parameter_of_every_node_takes_effect_when_set_or_is_refused(name,
     elif name == 'inverse_kinematics':
         assert found == SOLVING
     elif name.endswith('_task') or name in (
-        'viewer', 'view', 'plot', 'tip_servo', 'linear_move', 'gripper_controller', 'supervisor'
+        'viewer', 'view', 'plot', 'tip_servo', 'linear_move', 'plan_motion', 'gripper_controller',
+        'supervisor',
     ):  # fmt: skip
         assert not found
     else:

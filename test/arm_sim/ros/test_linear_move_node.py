@@ -26,7 +26,7 @@ from arm_controllers.ros.pose_messages import pose_to_message  # noqa: E402
 from arm_interfaces.action import LinearMove  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
 from arm_sim.robot import Robot  # noqa: E402
-from arm_sim.ros import linear_move_node, object_messages  # noqa: E402
+from arm_sim.ros import linear_move_node, motion_action, object_messages  # noqa: E402
 from arm_sim.ros.simulator_node import SimulatorNode  # noqa: E402
 from arm_sim.simulation.object_shapes import ObjectShape  # noqa: E402
 
@@ -103,7 +103,7 @@ def test_feedback_that_is_nonsense_is_told_of_and_dropped(
     arm, monkeypatch, names, position, message
 ):
     logged = []
-    monkeypatch.setattr(linear_move_node.Log, 'warning', lambda self, text: logged.append(text))
+    monkeypatch.setattr(motion_action.Log, 'warning', lambda self, text: logged.append(text))
     arm.report()
     assert arm.move(-0.05, 0.02, 0.0).accepted
     arm.until(lambda: arm.follows)
@@ -131,7 +131,7 @@ def test_feedback_that_is_nonsense_is_told_of_and_dropped(
 @pytest.mark.parametrize('then', ['rests', 'moves on', 'is canceled'])
 def test_a_goal_that_comes_before_the_report_of_rest_waits_a_moment_for_it(arm, monkeypatch, then):
     if then != 'moves on':
-        monkeypatch.setattr(linear_move_node, 'REST_TIMEOUT', 300.0)
+        monkeypatch.setattr(motion_action, 'REST_TIMEOUT', 300.0)
     arm.report(speed=0.5)
     first, second = arm.move(0.0, 0.0, 0.0), arm.move(0.0, 0.0, 0.0)
     status, success, reason = arm.end(second)
@@ -162,7 +162,7 @@ def post(x, y=0.1):
 
 def see(arm, monkeypatch, raw):
     """Receive the objects around the arm."""
-    monkeypatch.setattr(linear_move_node, '_LOOK', 0.0)
+    monkeypatch.setattr(motion_action, '_LOOK', 0.0)
     (objects,) = [x for x in arm.node.subscriptions if x.topic_name.endswith('/objects')]
     objects.callback(raw)
 

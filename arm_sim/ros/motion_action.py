@@ -1,0 +1,294 @@
+"""Motions from rest to rest as an action of a node: planned here, executed by a controller."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from action_msgs.msg import GoalStatus
+from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import JointTrajectoryControllerState
+from diagnostic_msgs.msg import DiagnosticStatus
+from rclpy.action import ActionClient, CancelResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.node import Node
+from rclpy.task import Future
+from visualization_msgs.msg import MarkerArray
+
+from arm_controllers.follower.goal import Goal
+from arm_controllers.ros.diagnostics import status_publisher
+from arm_controllers.ros.goal_endpoints import EventActionServer
+from arm_controllers.ros.log import Log
+from arm_controllers.ros.messages import to_ns, trajectory_message
+from arm_controllers.ros.qos import CONTROL_QOS, STATE_QOS
+from arm_controllers.ros.serialized_messages import JointReader
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.model import RobotModel
+from arm_sim.cartesian.linear_move import MovesError, check_rest
+from arm_sim.planning.motion_check import MotionCheck
+from arm_sim.ros import object_messages
+from arm_sim.ros.lent_parameters import LentParameters
+
+_TIMEOUT = 10.0  # for the controller's answer to a goal [s]
+REST_TIMEOUT = 1.0  # longest wait for a report of an arm at rest [s]
+_LOOK = 0.1  # shortest time between two checks against objects that move [s]
+_ENDED = 'ended on '  # how a controller begins to say that force or distance ended a goal
+
+
+@dataclass
+class Motion:
+    """A motion that a goal asks for.
+
+    Attributes:
+        handle, result: of the goal.
+        goal: the trajectory for the controller.
+        ends: parameters of the controller for the time of the motion; with any, contact is the
+            purpose of the motion, and it is not checked against objects.
+        sent: when it was sent [s].
+        follows: handle of the controller's goal.
+        over: time of the motion that is over [s].
+        blocked: what is in the way; '': nothing.
+    """
+
+    handle: ServerGoalHandle
+    result: Any
+    goal: Goal
+    ends: Mapping[str, Any] = field(default_factory=dict)
+    sent: float = 0.0
+    follows: Any = None
+    over: float = 0.0
+    blocked: str = ''
+
+    @property
+    def duration(self) -> float:
+        """Duration as planned [s]."""
+        return float(self.goal.times[-1])
+
+
+class MotionAction:
+    """An action that plans from the controller's resting reference, and has the arm moved.
+
+    An impossible goal is accepted and then aborted, because only a result can say why. One goal
+    at a time.
+
+    Attributes:
+        has_objects: whether a message with the objects around the arm has come.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        kind: Any,
+        name: str,
+        controller: str,
+        model: RobotModel,
+        check: MotionCheck,
+        plan: Callable[[ServerGoalHandle, Any, Array], Motion | None],
+        feedback: Callable[[Any, Motion], Any],
+        lent: LentParameters | None = None,
+    ):
+        """Open the action and what it needs of the controller and the simulator.
+
+        Args:
+            node: that offers the action.
+            kind, name: of the action; its result has `success`, `reason` and `duration`.
+            controller: its name.
+            model: the arm.
+            check: of motions against objects while they run.
+            plan: returns the motion of a goal, given its handle, its result and the start (n,);
+                None: the arm is there already. Raises ArmError where there is no such motion.
+            feedback: returns the action's feedback from that of FollowJointTrajectory.
+            lent: sets the `ends` of motions.
+        """
+        self._name, self._kind, self._controller = name, kind, controller
+        self._model, self._check, self._plan, self._feedback = model, check, plan, feedback
+        self._log, self._lent = Log(node, 1.0), lent
+        self._reader = JointReader(model.joint_names)
+        self._reference: JointTrajectoryControllerState | None = None
+        self._move: Motion | None = None
+        self._asked: ServerGoalHandle | None = None
+        self._asked_at = self._looked = 0.0
+        self._moves, self._refused, self.has_objects = 0, '', False
+        node.create_subscription(
+            JointTrajectoryControllerState,
+            f'{controller}/controller_state',
+            self._on_reference,
+            CONTROL_QOS,
+        )
+        node.create_subscription(
+            MarkerArray, object_messages.TOPIC, self._on_objects, STATE_QOS, raw=True
+        )
+        self._follow_name = f'{controller}/follow_joint_trajectory'
+        self._follow = ActionClient(node, FollowJointTrajectory, self._follow_name)
+        self._action = EventActionServer(
+            node, kind, name, self._on_goal, cancel_callback=self._on_cancel
+        )
+        self._publish = status_publisher(node)
+        node.create_timer(1.0, self._report)
+
+    def _on_reference(self, message: JointTrajectoryControllerState) -> None:
+        self._reference = message
+        if self._asked is not None:
+            self._try(self._asked)
+
+    def _on_objects(self, raw: bytes) -> None:
+        """Take the objects around the arm; check what is left of a motion against them."""
+        now, move = time.monotonic(), self._move
+        if now < self._looked + _LOOK:
+            return
+        self._looked = now
+        try:
+            moved = self._check.update(object_messages.shapes_of(raw))
+            self.has_objects = True
+            if not moved or move is None or move.ends or move.blocked:
+                return
+            left = move.goal.times >= move.over
+            self._check.check(move.goal.times[left], move.goal.positions[left])
+        except ArmError as error:
+            if move is None:
+                self._log.warning(f'objects dropped: {error}')
+                return
+            move.blocked = f'stopped on the way: {error}'
+            if move.follows is not None:
+                move.follows.cancel_goal_async()
+
+    # A goal
+
+    def _on_goal(self, handle: ServerGoalHandle) -> None:
+        """Plan a goal, unless another one is active."""
+        if self._move is not None or self._asked is not None:
+            reason = f'another {self._name} is under way: cancel it first'
+            self._refuse(handle, self._kind.Result(), reason)
+            return
+        self._asked, self._asked_at = handle, time.monotonic()
+        self._try(handle)
+
+    def _try(self, handle: ServerGoalHandle) -> None:
+        """Plan the goal and send its trajectory to the controller, or abort it.
+
+        Where the last report is of a moving arm, the next reports may be of one at rest.
+        """
+        result = self._kind.Result()
+        if handle.is_cancel_requested:
+            self._asked, result.reason = None, 'canceled before it began'
+            self._action.finish(handle, result, canceled=True)
+            return
+        try:
+            if not self._follow.server_is_ready():
+                raise ArmError(f'no node serves {self._follow_name}: is that controller running?')
+            move = self._plan(handle, result, self._start())
+        except ArmError as error:
+            if isinstance(error, MovesError) and time.monotonic() < self._asked_at + REST_TIMEOUT:
+                return
+            self._asked = None
+            self._refuse(handle, result, str(error))
+            return
+        self._asked = None
+        if move is None:
+            result.success = True
+            self._action.finish(handle, result, succeeded=True)
+            return
+        self._move, move.sent, result.duration = move, time.monotonic(), move.duration
+        request = FollowJointTrajectory.Goal(trajectory=trajectory_message(move.goal))
+        send = partial(self._send, move, request)
+        if self._lent is None:
+            send('')
+        else:
+            self._lent.set(move.ends, send)
+
+    def _send(self, move: Motion, request: Any, refusal: str) -> None:
+        """Send a trajectory to the controller, unless this refused when the motion is to end."""
+        if move is not self._move:  # aborted meanwhile
+            return
+        if refusal:
+            self._end(move, f'{self._controller}: {refusal}')
+            return
+        sent = self._follow.send_goal_async(request, partial(self._on_feedback, move))
+        sent.add_done_callback(partial(self._on_answer, move))
+
+    def _start(self) -> Array:
+        """Return the controller's resting reference (n,)."""
+        report = self._reference
+        if report is None:
+            raise ArmError(f'no controller_state of {self._controller} yet')
+        names = list(report.joint_names)
+        v = self._reader.read(names, report.reference.velocities, 'velocities')
+        check_rest(self._model, v)
+        return self._reader.read(names, report.reference.positions, 'positions').copy()
+
+    def _refuse(self, handle: ServerGoalHandle, result: Any, reason: str) -> None:
+        self._refused = result.reason = reason
+        self._log.warning(f'{self._name}: {reason}')
+        self._action.finish(handle, result)
+
+    # The motion
+
+    def _on_answer(self, move: Motion, answer: Future) -> None:
+        follows = answer.result()
+        if move is not self._move:  # aborted meanwhile
+            follows.cancel_goal_async()
+        elif not follows.accepted:
+            self._end(move, f'{self._controller} rejected the goal; its log says why')
+        else:
+            move.follows = follows
+            follows.get_result_async().add_done_callback(lambda end: self._on_end(move, end))
+            if move.handle.is_cancel_requested or move.blocked:
+                follows.cancel_goal_async()
+
+    def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
+        if self._asked is not None and self._asked.goal_id == handle.goal_id:
+            return CancelResponse.ACCEPT  # the next report of the arm, or of time, ends it
+        if self._move is None or self._move.handle.goal_id != handle.goal_id:
+            return CancelResponse.REJECT
+        if self._move.follows is not None:
+            self._move.follows.cancel_goal_async()
+        return CancelResponse.ACCEPT
+
+    def _on_feedback(self, move: Motion, message: Any) -> None:
+        if move is not self._move:
+            return
+        try:
+            move.over = to_ns(message.feedback.desired.time_from_start) * 1e-9
+            move.handle.publish_feedback(self._feedback(message.feedback, move))
+        except ArmError as error:  # another node may publish under the controller's name
+            self._log.warning(f'feedback of {self._controller} dropped: {error}')
+
+    def _on_end(self, move: Motion, end: Future) -> None:
+        if move is not self._move:
+            return
+        answer, controller = end.result(), self._controller
+        if answer.status == GoalStatus.STATUS_SUCCEEDED:
+            said = answer.result.error_string
+            if said.startswith(_ENDED):
+                move.result.ended_on = said
+            self._end(move)
+        elif answer.status == GoalStatus.STATUS_CANCELED:
+            self._end(move, move.blocked or f'canceled; {controller} has braked the arm')
+        else:
+            self._end(move, f'{controller}: {answer.result.error_string}')
+
+    def _end(self, move: Motion, reason: str = '') -> None:
+        """End a goal; it has failed where there is a reason."""
+        self._move = None
+        if self._lent is not None:
+            self._lent.give_back()
+        if reason and not move.handle.is_cancel_requested:
+            self._refuse(move.handle, move.result, reason)
+            return
+        move.result.success, move.result.reason = not reason, reason
+        self._moves += not reason
+        self._action.finish(move.handle, move.result, not reason, canceled=True)
+
+    def _report(self) -> None:
+        """Publish diagnostics; abort a goal whose controller has gone."""
+        if self._asked is not None:
+            self._try(self._asked)
+        move, controller = self._move, self._controller
+        if move is not None and not self._follow.server_is_ready():
+            self._end(move, f'{controller} has gone')
+        elif move is not None and not move.follows and time.monotonic() > move.sent + _TIMEOUT:
+            self._end(move, f'no answer of {controller} to the goal within {_TIMEOUT:g} s')
+        words = 'waiting' if self._move is None else 'moving'
+        values = {'moves': self._moves, 'last refused': self._refused}
+        self._publish(DiagnosticStatus.OK, words, values)

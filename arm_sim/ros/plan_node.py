@@ -1,0 +1,99 @@
+"""Motions around obstacles in one call: an action that plans, and has the arm moved."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from rclpy.action.server import ServerGoalHandle
+from rclpy.node import Node
+
+from arm_controllers.ros.messages import prefix_of, to_ns
+from arm_controllers.ros.parameters import declare_parameters
+from arm_controllers.ros.pose_messages import poses_from_message
+from arm_controllers.ros.serialized_messages import JointReader
+from arm_dynamics.checks import ArmError, Array, in_range
+from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.inverse_kinematics import warm_up
+from arm_dynamics.parameters import parameter, with_arrays
+from arm_interfaces.action import PlanMotion
+from arm_sim.cartesian.tip_parameters import TipParameters
+from arm_sim.planning.motion_check import MotionCheck
+from arm_sim.planning.planner import PlanParameters, goals_of_poses, plan_motion, poses_before
+from arm_sim.planning.scene_clearance import scene_clearance
+from arm_sim.ros import object_messages
+from arm_sim.ros.motion_action import Motion, MotionAction
+
+_APPROACH = 0.05  # distance of the tool from an object where a goal has none [m]
+_MOST_POSES = 100  # of a goal: a pose may take tens of milliseconds
+
+
+@dataclass(frozen=True)
+class PlanNodeParameters(Surroundings, PlanParameters, TipParameters):
+    """Parameters of the node."""
+
+    controller: str = parameter('servo_controller', 'name of the controller for the goals')
+
+
+class PlanNode(Node):
+    """The action `plan_motion`: motions around obstacles, from rest to rest."""
+
+    def __init__(self) -> None:
+        """Load the model, compile the solvers, create the action server."""
+        super().__init__('plan_motion')
+        p = declare_parameters(self, PlanNodeParameters)
+        self._prefix, self.model = prefix_of(self), p.model()
+        self.parameters = with_arrays(p, self.model.joint_names)
+        # Between two checked configurations of a plan, half of the clearance is left.
+        self._check = MotionCheck(self.model, p.clearance / 2.0, own=0.0)
+        warm_up(self.model)
+        self._action = MotionAction(
+            self, PlanMotion, 'plan_motion', p.controller, self.model, self._check,
+            self._plan, self._feedback,
+        )  # fmt: skip
+
+    def _plan(self, handle: ServerGoalHandle, result: Any, start: Array) -> Motion:
+        """Return the motion of a goal, and write into its result."""
+        if not self._action.has_objects and self.count_publishers(object_messages.TOPIC):
+            raise ArmError(f'no message on {object_messages.TOPIC} has come yet: send again')
+        handle.publish_feedback(PlanMotion.Feedback(state='planning'))
+        p = self.parameters
+        around = Surroundings(floor=p.floor, table=p.table)
+        clearance = scene_clearance(self.model, self._check.objects, around)
+        goals = self._goals(handle.request, clearance, start)
+        plan = plan_motion(clearance, start, goals, p)
+        result.clearance = plan.nearest.distance
+        if plan.nearest.link:
+            result.nearest = f'{plan.nearest}, t = {plan.nearest_time:.2f} s'
+        return Motion(handle, result, plan.motion.goal(tuple(self.model.joint_names)))
+
+    def _goals(self, asked: PlanMotion.Goal, clearance: Clearance, start: Array) -> Array:
+        """Return configurations (k, n) of which one is the end of the motion."""
+        named = {
+            'positions': asked.positions, 'poses': asked.poses.poses, 'grasp': asked.grasp
+        }  # fmt: skip
+        given = [name for name, value in named.items() if len(value)]
+        if len(given) != 1:
+            raise ArmError(
+                'the end of the motion is one of positions, poses and grasp; given: '
+                f'{" and ".join(given) or "none of them"}'
+            )
+        model, p = self.model, self.parameters
+        if asked.positions:
+            names = list(asked.joint_names) or list(model.joint_names)
+            q = JointReader(model.joint_names).read(names, asked.positions, 'positions')
+            return model.check_configuration(q, 'goal of the plan')[None]
+        if asked.grasp:
+            approach = asked.approach or _APPROACH
+            in_range('approach', approach, 0.0, 1.0)
+            poses = poses_before(self._check.objects, asked.grasp, approach)
+        else:
+            if len(asked.poses.poses) > _MOST_POSES:
+                raise ArmError(f'{len(asked.poses.poses)} poses; allowed: 1 to {_MOST_POSES}')
+            frame = asked.poses.header.frame_id.removeprefix(self._prefix) or model.base_frame
+            base = model.forward_kinematics(start, frame).homogeneous
+            poses = base @ poses_from_message(asked.poses, first=1)
+        return goals_of_poses(clearance, start, poses, None, p.clearance, p.seed)
+
+    def _feedback(self, joints: Any, move: Motion) -> Any:
+        share = to_ns(joints.desired.time_from_start) * 1e-9 / move.duration
+        return PlanMotion.Feedback(state='moving', progress=float(np.clip(share, 0.0, 1.0)))
