@@ -8,7 +8,7 @@ of the goals are within all limits. Limits: position, velocity and torque of the
 20 % wrong, friction up to 0.5 % of the effort limits, a payload up to 1 kg, 60 % of the effort.
 
 Dense simulation is independent of the certificate: every goal is followed exactly, and Pinocchio
-computes torques at 250 instants for drawn arms, the worst arm's among them; distances are those
+computes torques at 250 instants for drawn arms; distances are those
 of coal at 250 instants. A "safe" is false where a value is beyond a limit. A refusal with a
 counterexample is checked by a new model of that arm at that time, and is false where the value is
 within the limit; a refusal without one is false where dense simulation finds nothing.
