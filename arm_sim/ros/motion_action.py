@@ -31,7 +31,7 @@ from arm_sim.ros import object_messages
 from arm_sim.ros.lent_parameters import LentParameters
 
 _TIMEOUT = 10.0  # for the controller's answer to a goal [s]
-REST_TIMEOUT = 1.0  # longest wait for a report of an arm at rest [s]
+REST_TIMEOUT = 1.0  # longest wait for the controller, and for a report of an arm at rest [s]
 _LOOK = 0.1  # shortest time between two checks against objects that move [s]
 _ENDED = 'ended on '  # how a controller begins to say that force or distance ended a goal
 
@@ -167,7 +167,8 @@ class MotionAction:
     def _try(self, handle: ServerGoalHandle) -> None:
         """Plan the goal and send its trajectory to the controller, or abort it.
 
-        Where the last report is of a moving arm, the next reports may be of one at rest.
+        Where the last report is of a moving arm, the next reports may be of one at rest; a
+        controller that was just started may not have been discovered yet.
         """
         result = self._kind.Result()
         if handle.is_cancel_requested:
@@ -175,11 +176,13 @@ class MotionAction:
             self._action.finish(handle, result, canceled=True)
             return
         try:
-            if not self._follow.server_is_ready():
+            served = self._follow.server_is_ready()
+            if not served:
                 raise ArmError(f'no node serves {self._follow_name}: is that controller running?')
             move = self._plan(handle, result, self._start())
         except ArmError as error:
-            if isinstance(error, MovesError) and time.monotonic() < self._asked_at + REST_TIMEOUT:
+            waits = isinstance(error, MovesError) or not served
+            if waits and time.monotonic() < self._asked_at + REST_TIMEOUT:
                 return
             self._asked = None
             self._refuse(handle, result, str(error))
