@@ -42,6 +42,7 @@ EXECUTABLES = [
     'margins',
     'certify',
     'guard_thresholds',
+    'rehearse',
     'doctor',
     'try_robots',
     'judge',

@@ -51,6 +51,7 @@ _MODULES = {
     'margins': 'arm_sim.commands.margins',
     'certify': 'arm_sim.commands.certify',
     'guard_thresholds': 'arm_sim.commands.guard_thresholds',
+    'rehearse': 'arm_sim.commands.rehearse',
     'doctor': 'arm_sim.commands.doctor',
     'try_robots': 'arm_sim.commands.try_robots',
     'judge': 'arm_sim.commands.judge',

@@ -59,9 +59,8 @@ def drive(given: dict[str, str]) -> list[Any]:
         own['torque_rate'] = [drives.torque_rate]
     if given['workspace']:
         own['workspace'] = yaml_value('workspace', given['workspace'])
-    topic = 'commands' if drives.output == 'commands' else 'joint_trajectory'
-    name = given['robot_controller'] or drives.controller
-    remaps = [('robot_states', given['states']), ('robot_commands', f'/{name}/{topic}')]
+    topic = drives.topic(given['robot_controller'])
+    remaps = [('robot_states', given['states']), ('robot_commands', topic)]
     return [
         controller_process(law, [config, common | of_law], space),
         node_process('supervisor', [config, common | own], space, remappings=remaps),

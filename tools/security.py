@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from arm_dynamics.checks import ArmError
+from arm_sim.driving.presets import PRESETS
 from arm_sim.launching.arguments import namespace_of
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -43,6 +44,7 @@ def nodes() -> dict[str, str]:
         'linear_move': 'linear_move',
         'plan_motion': 'plan_motion',
         'controller_manager': 'controller_manager',
+        'supervisor': 'supervisor',
         **{f'{law}_controller': 'controller' for law in laws},
         **{f'{task}_task': 'task' for task in (*tasks, 'comparison')},
     }
@@ -50,7 +52,10 @@ def nodes() -> dict[str, str]:
 
 def policy(kinds: dict[str, str], spaces: Sequence[str] = ('',)) -> Element:
     """Return sros2's policy of nodes, given the kind of each, for arms in namespaces."""
-    servers = [name for name, kind in kinds.items() if kind in ('simulator', 'controller')]
+    lists = {
+        'server': [name for name, kind in kinds.items() if kind in ('simulator', 'controller')],
+        'robot': sorted({each.topic() for each in PRESETS.values()}),
+    }
     root = Element('policy', version='0.2.0')
     enclaves = SubElement(root, 'enclaves')
     for space, (enclave, nodes) in itertools.product(spaces, processes(kinds).items()):
@@ -60,7 +65,7 @@ def policy(kinds: dict[str, str], spaces: Sequence[str] = ('',)) -> Element:
             profile = SubElement(profiles, 'profile', ns=space or '/', node=name)
             for file in ('every_node', kinds[name]):
                 for group in ElementTree.parse(PROFILES / f'{file}.xml').getroot():
-                    profile.append(_expanded(group, name, servers))
+                    profile.append(_expanded(group, name, lists))
     return root
 
 
@@ -70,13 +75,14 @@ def processes(kinds: dict[str, str]) -> dict[str, list[str]]:
     return {name: [name] for name in kinds} | {'composed': composed}
 
 
-def _expanded(group: Element, node: str, servers: list[str]) -> Element:
-    """Return a group of names: {node} is the node's own, {server} that of every server."""
+def _expanded(group: Element, node: str, lists: dict[str, list[str]]) -> Element:
+    """Return a group of names: {node} is the node's own, that of a list stands for each of it."""
     result = Element(group.tag, group.attrib)
     for entry in group:
-        for server in servers if '{server}' in entry.text else ['']:
+        many = next((key for key in lists if f'{{{key}}}' in entry.text), '')
+        for each in lists.get(many, ['']):
             result.append(copy.copy(entry))
-            result[-1].text = entry.text.replace('{server}', server).replace('{node}', node)
+            result[-1].text = entry.text.format(**{'node': node, many: each})
     return result
 
 

@@ -29,6 +29,11 @@ class Drives:
     torque_rate: float = 0.0
     source: str = ''
 
+    def topic(self, controller: str = '') -> str:
+        """Return the topic of the commands; `controller`: another name of the controller."""
+        last = 'commands' if self.output == 'commands' else 'joint_trajectory'
+        return f'/{controller or self.controller}/{last}'
+
 
 PRESETS = {
     'position': Drives('position', 'forward_position_controller', source='ros2_controllers'),

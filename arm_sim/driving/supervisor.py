@@ -92,10 +92,11 @@ class Check(NamedTuple):
 
     Attributes:
         name: in log lines.
-        unit: of the value; '': that of `kind`.
+        unit: of the value, behind that of `kind`.
         kind: 'position', 'velocity' or 'command', whose unit is the joint's; '': of no joint.
         blinds: whether the readings cannot be used any more after it.
         value, limit: of a cycle; more is an intervention, and so is a value that is no number.
+        stops: whether the intervention is a stop; else the command is limited.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Check(NamedTuple):
     blinds: bool
     value: Callable[[Cycle], Any]
     limit: Callable[[Cycle], Any]
+    stops: bool = True
 
 
 def _outside(cycle: Cycle) -> Array:
@@ -117,7 +119,14 @@ def _outside(cycle: Cycle) -> Array:
     return np.maximum(*ways)
 
 
-# What stops the law. Limits of torque and of its rate are below: they hold without a stop.
+def _torque_rate(cycle: Cycle) -> Array:
+    """Return how fast the torque would change without a limit of its rate."""
+    limit = cycle.own.torque_limit
+    change: Array = np.clip(cycle.command, -limit, limit) - cycle.state.sent
+    return np.abs(change) / cycle.dt
+
+
+# What stops the law, and what limits its command.
 CHECKS = (
     Check('age of the newest state', 's', '', True, lambda c: c.age,
           lambda c: c.own.parameters.state_age_limit),
@@ -139,6 +148,10 @@ CHECKS = (
     Check('way of the tool out of the workspace', 'm', '', False, _outside, lambda c: 0.0),
     Check('tracking error', '', 'position', False, lambda c: np.abs(c.reference - c.q),
           lambda c: c.own.parameters.tracking_error),
+    Check('torque', '', 'command', False, lambda c: np.abs(c.command),
+          lambda c: c.own.torque_limit, stops=False),
+    Check('rate of the torque', '/s', 'command', False, _torque_rate,
+          lambda c: c.own.parameters.torque_rate, stops=False),
 )  # fmt: skip
 
 
@@ -187,7 +200,13 @@ class Supervisor:
             low, high = np.reshape(p.workspace, (2, 3))
             self.box = np.array([low + p.workspace_margin, high - p.workspace_margin])
         self.checks = tuple(
-            each for each in CHECKS if self.box is not None or each.value is not _outside
+            each
+            for each in CHECKS
+            if (self.box is not None or each.value is not _outside)
+            and (interface == 'effort' or each.stops)
+        )
+        self._stops, self._blinds = (
+            np.array([getattr(each, name) for each in self.checks]) for name in ('stops', 'blinds')
         )
 
     def start(self, q: Array, v: Array, dt: float) -> SupervisorState:
@@ -259,10 +278,9 @@ class Supervisor:
                 ],
                 axis=-3,
             )
-            over = ~(seen[..., 0, :, :] <= seen[..., 1, :, :]).all(axis=-1)
+            over = ~(seen[..., 0, :, :] <= seen[..., 1, :, :]).all(axis=-1) & self._stops
         stops = drives & (over.any(axis=-1, keepdims=True) | stop)
-        blinds = np.array([each.blinds for each in self.checks])
-        unseen = (over & blinds).any(axis=-1, keepdims=True)
+        unseen = (over & self._blinds).any(axis=-1, keepdims=True)
         blind = state.blind | (unseen & (stops | (state.phase == STOPPED)))
         if drives.any():
             seen = np.where(drives[..., np.newaxis, np.newaxis], seen, state.seen)
@@ -292,20 +310,24 @@ class Supervisor:
 
     def reasons(self, state: SupervisorState) -> list[str]:
         """Return what one arm was beyond in the newest period of DRIVING, a line per check."""
-        lines, model = [], self.model
+        lines = []
         for check, value, limit in zip(self.checks, *state.seen, strict=True):
             beyond = np.where(np.isnan(value), np.inf, value) - limit
-            if not (joint := int(beyond.argmax()), beyond.max())[1] > 0.0:
+            if not (joint := int(beyond.argmax()), beyond.max())[1] > 0.0 or not check.stops:
                 continue
-            where, kind = '', check.unit
-            if check.kind:
-                where = f'joint {model.joint_names[joint]!r}: '
-                quantity = _COMMANDED[self.interface] if check.kind == 'command' else check.kind
-                kind = unit(quantity, model.prismatic[joint])
+            where = f'joint {self.model.joint_names[joint]!r}: ' if check.kind else ''
             lines.append(
-                f'{where}{check.name} is {value[joint]:.4g} {kind}; allowed: {limit[joint]:.4g}'
+                f'{where}{check.name} is {value[joint]:.4g} {self.unit_of(check, joint)}; '
+                f'allowed: {limit[joint]:.4g}'
             )
         return lines
+
+    def unit_of(self, check: Check, joint: int) -> str:
+        """Return the unit of a check's value at a joint."""
+        if not check.kind:
+            return check.unit
+        quantity = _COMMANDED[self.interface] if check.kind == 'command' else check.kind
+        return unit(quantity, self.model.prismatic[joint]) + check.unit
 
     def tool_at(self, q: Array) -> Array:
         """Return the place of the tool (..., 3) [m]."""

@@ -55,13 +55,13 @@ def arm():
         yield made
 
 
-def test_at_thirty_percent_loss_a_goal_succeeds_and_takes_a_few_times_as_long(arm):
+def test_at_thirty_percent_loss_a_goal_succeeds_within_ten_times_the_time_without_loss(arm):
     taken = {}
     for loss in (0.0, 0.3):
         arm.loss = loss
         arm.time_of_a_goal(0.1)
         taken[loss] = min(arm.time_of_a_goal(0.1 * (k % 2)) for k in range(5))
-    # Three times on a machine of its own, by test_clocks.py; here others may hold it up.
+    # test_clock.py has the factor of the clock alone; here other processes may hold it up.
     assert taken[0.3] < 10.0 * taken[0.0], taken
     print(f'{taken[0.3] / taken[0.0]:.2f} times as long: {taken}')
     arm.assert_alive()

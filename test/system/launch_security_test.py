@@ -7,18 +7,8 @@ from importlib.metadata import distribution
 import pytest
 from arm_system import ArmSystem
 from lifecycle_msgs.msg import Transition
-from rclpy import action
-from rclpy.node import Node, NodeNameNonExistentError
+from permissions import allowed, full, opened
 from scripts import load_script
-
-LOOKS = {
-    ('topics', 'publish'): Node.get_publisher_names_and_types_by_node,
-    ('topics', 'subscribe'): Node.get_subscriber_names_and_types_by_node,
-    ('services', 'reply'): Node.get_service_names_and_types_by_node,
-    ('services', 'request'): Node.get_client_names_and_types_by_node,
-    ('actions', 'execute'): action.get_action_server_names_and_types_by_node,
-    ('actions', 'call'): action.get_action_client_names_and_types_by_node,
-}
 
 
 @pytest.fixture(scope='module')
@@ -27,36 +17,6 @@ def security():
 
 
 SPACE = '/left'
-
-
-def full(name):
-    """Return the full name of what a node of the arm opens."""
-    return name if name.startswith('/') else f'{SPACE}/{name}'
-
-
-def allowed(policy, name):
-    """Return (group, right, full name) of all that a node may open."""
-    profile = policy.find(f".//enclave[@path='/arm_sim{SPACE}/{name}']/profiles/profile")
-    assert profile.get('ns') == SPACE
-    return {
-        (group.tag, right, full(entry.text.replace('~', name)))
-        for group in profile
-        for right in group.attrib
-        for entry in group
-    }
-
-
-def opened(watcher, name):
-    """Return (group, right, full name) of all that a node has open now."""
-    try:
-        return {
-            (*kind, found)
-            for kind, look in LOOKS.items()
-            for found, _ in look(watcher, name, SPACE)
-            if '/_action/' not in found
-        }
-    except NodeNameNonExistentError:
-        return set()
 
 
 # Without simulation_interfaces.
@@ -120,12 +80,12 @@ NOT_SEEN = {
 
 def test_every_node_may_open_what_it_opens_and_little_else(security, tmp_path):
     task, policy = 'sinusoid_task', security.policy(security.nodes(), ['', SPACE])
-    not_seen = {(*kind, full(each)) for *kind, each in NOT_SEEN}
+    not_seen = {(*kind, full(each, SPACE)) for *kind, each in NOT_SEEN}
     names = ('simulator', 'servo_controller', 'inverse_kinematics', 'pd_controller', task)
     seen = {name: set() for name in names}
 
     def unseen(name):
-        found = allowed(policy, name) - seen[name] - not_seen
+        found = allowed(policy, name, SPACE) - seen[name] - not_seen
         return {entry for entry in found if '_controller' not in entry[2]}
 
     with ArmSystem(actuator='servo', namespace=SPACE) as system:
@@ -138,15 +98,15 @@ def test_every_node_may_open_what_it_opens_and_little_else(security, tmp_path):
 
         def look():
             for name in names:
-                seen[name] |= opened(system.node, name)
-            seen['pd_controller'] |= opened(system.node, 'pd_controller_goals')
-            seen[task] |= opened(system.node, f'{task}_recorder')
+                seen[name] |= opened(system.node, name, SPACE)
+            seen['pd_controller'] |= opened(system.node, 'pd_controller_goals', SPACE)
+            seen[task] |= opened(system.node, f'{task}_recorder', SPACE)
             return not system.alive(task)
 
         # The graph may need seconds to show a node, more than the task takes: let it wait.
         system.processes['simulator'].send_signal(signal.SIGSTOP)
         system.start(task, 'controller:=servo', f'output_dir:={tmp_path}', 'cycles:=10.0')
-        known = ('services', 'request', full('simulator/reset'))
+        known = ('services', 'request', full('simulator/reset', SPACE))
         system.wait(lambda: look() or known in seen[task], 'the task on the graph')
         system.processes['simulator'].send_signal(signal.SIGCONT)
         system.wait(look, 'end of the task')
@@ -156,7 +116,7 @@ def test_every_node_may_open_what_it_opens_and_little_else(security, tmp_path):
         system.wait(lambda: look() and not any(map(unseen, stay)), 'what the nodes may open')
     for name in names:
         assert {each for each in seen[name] if '/test_client/' not in each[2]} - allowed(
-            policy, name
+            policy, name, SPACE
         ) == set()
         assert unseen(name) == set()
 
@@ -164,7 +124,7 @@ def test_every_node_may_open_what_it_opens_and_little_else(security, tmp_path):
 def test_every_node_that_is_installed_has_an_enclave(security):
     installed = {script.name for script in distribution('arm_sim').entry_points}
     kinds = r'simulator|composed|viewer|view|plot|camera|recorder|inverse_kinematics'
-    kinds += r'|tip_servo|linear_move|plan_motion|\w+_(controller|manager|task)'
+    kinds += r'|tip_servo|linear_move|plan_motion|supervisor|\w+_(controller|manager|task)'
     enclaves = {each.get('path') for each in security.policy(security.nodes()).iter('enclave')}
     named = {f'/arm_sim/{name}' for name in installed if re.fullmatch(kinds, name)}
     assert named == enclaves

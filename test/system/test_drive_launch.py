@@ -5,6 +5,7 @@ forward_command_controller commands.
 """
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -15,8 +16,10 @@ import rclpy
 from builtin_interfaces.msg import Duration
 from domains import fresh_domain
 from patience import PATIENCE
+from permissions import allowed, opened
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from scripts import load_script
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
@@ -104,6 +107,15 @@ def test_a_law_takes_a_foreign_robot_from_rest_to_a_goal_and_a_request_stops_it(
         until(lambda: robot.targets.get_subscription_count() > 0, 'controller')
         robot.go(there)
         until(lambda: np.abs(robot.q - there).max() < 1e-6, 'goal')
+        security = load_script('tools/security.py')
+        policy = security.policy(security.nodes(), ['/drive'])
+        for name in ('supervisor', 'servo_controller'):
+            found = opened(robot, name, '/drive')
+            assert found
+            assert found - allowed(policy, name, '/drive') == set()
+        left = allowed(policy, 'supervisor', '/drive') - opened(robot, 'supervisor', '/drive')
+        kinds = r'.*/(commands|joint_trajectory|controller_state|clock|parameter_events)'
+        assert [each for each in left if not re.fullmatch(kinds, each[2])] == []
         robot.go(HOME)
         until(lambda: np.abs(robot.q - there).max() > 0.05, 'way back')
         stop = robot.create_client(Trigger, '/drive/supervisor/stop')

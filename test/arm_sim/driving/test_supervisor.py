@@ -79,6 +79,21 @@ def test_effort_commands_keep_torque_and_torque_rate_without_a_stop():
     np.testing.assert_array_equal(limited, 0.5 * MODEL.effort_limit)
 
 
+@pytest.mark.parametrize('share', [0.5, 0.999, 1.001, 3.0])
+def test_a_command_is_limited_exactly_where_its_row_is_beyond(share):
+    run = Run(torque_rate=(1000.0,)).driving()
+    command = run.sent + np.array([share * 1000.0 * DT, 0.0, 0.0])
+    sent = run.step(command=command)
+    rows = dict(zip([x.name for x in run.own.checks], run.state.seen.swapaxes(0, 1), strict=True))
+    value, limit = rows['rate of the torque']
+    np.testing.assert_allclose(value, [share * 1000.0, 0.0, 0.0], atol=1e-9)
+    assert (value > limit).any() == (sent != command).any() == (share > 1.0)
+    np.testing.assert_array_equal(rows['torque'], [np.abs(command), 0.9 * MODEL.effort_limit])
+    assert run.state.phase == DRIVING
+    position = Supervisor(MODEL, SupervisorParameters(), 'position')
+    assert 'torque' not in [x.name for x in position.checks]
+
+
 JUMP = np.array([0.0, 0.05, 0.0])
 FAST = np.array([0.0, 0.0, 0.9]) * MODEL.velocity_limit
 

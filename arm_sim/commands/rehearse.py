@@ -1,0 +1,148 @@
+"""`ros2 run arm_sim rehearse`: go or no go for a drive, from drawn arms behind its supervisor."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import Annotated, Any
+
+import numpy as np
+
+from arm_controllers.laws import law_class, law_names
+from arm_controllers.parameter_values import read_fields
+from arm_dynamics.checks import Array
+from arm_dynamics.parameters import parameter
+from arm_sim.command_line import RobotOptions, command
+from arm_sim.commands.jobs import Jobs
+from arm_sim.driving.presets import PRESETS, drives_of
+from arm_sim.driving.rehearsal import (
+    Row,
+    experiment_of,
+    measured_ranges,
+    rehearse,
+    supervisor_of,
+    table,
+)
+from arm_sim.driving.supervisor_parameters import SupervisorParameters
+from arm_sim.experiments.experiment import Experiment
+from arm_sim.experiments.ranges import Ranges
+from arm_sim.experiments.report import Listing
+from arm_sim.experiments.work import Work
+from arm_sim.loop.report import write_json
+from arm_sim.options import File, Folder, Name
+from arm_sim.output_folder import writable_folder
+from arm_sim.progress import new_console, progress
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES
+from arm_sim.tasks import task_names
+
+_CHUNK = 5  # arms per job
+
+
+@dataclass(frozen=True)
+class Options(RobotOptions):
+    """Rehearse a task behind the supervisor of drive.launch.py before a robot moves.
+
+    The arms are drawn: each differs in masses, friction, delay, noise and torque from the arm that
+    the law knows. Each limit of the supervisor is "go" if no arm reaches it. The exit code is 0
+    where all are.
+    """
+
+    task: Name = parameter('sinusoid', f'task, one of {", ".join(task_names())}')
+    law: Name = parameter('servo', f'control law, one of {", ".join(law_names())}')
+    drives: str = parameter('position', 'what the drives of the robot take', one_of=(*PRESETS,))
+    rate: float = parameter(
+        0.0, "rate of the robot's states [Hz]; 0: that of the drives", min=0, max=1e4
+    )
+    workspace: Annotated[tuple[float, ...], 'X,Y,Z,X,Y,Z'] = parameter(
+        (),
+        'box in the base frame that the tool stays in, its least and its largest corner [m]; '
+        'empty: that of the parameter file',
+        length=6,
+    )
+    engine: str = parameter('mujoco', 'physics engine of the arms', one_of=RIGID_BODY_ENGINES)
+    measured: File = parameter(
+        '',
+        'comparison.json of compare_recordings or identified.json of identify: delay, friction, '
+        'payload and masses are drawn up to what it says',
+    )
+    samples: int = parameter(100, 'number of drawn arms', min=1, max=1_000_000)
+    first: int = parameter(0, 'number of the first one', min=0)
+    seed: int = parameter(0, 'seed of the random numbers by which arms are drawn', min=0)
+    output_dir: Folder = parameter('rehearsal', 'folder for rehearsal.json')
+    ranges: Ranges = field(default_factory=Ranges)
+    jobs: Jobs = field(default_factory=Jobs)
+
+
+@command(Options)
+def main(options: Options) -> int:
+    """Run the command; 0 where no arm reaches a limit."""
+    folder, console = writable_folder(options.output_dir), new_console()
+    drives_of(options.drives, law_class(options.law).command_interface)
+    experiment, limits = case(options)
+    rehearse(experiment, limits, ())  # what is refused is refused before processes start
+    samples = range(options.first, options.first + options.samples)
+    jobs = [samples[k : k + _CHUNK] for k in range(0, len(samples), _CHUNK)]
+    found = dict[int, Array]()
+    with options.jobs.executor() as own, progress(console, 'arms', len(samples)) as advance:
+        for number, answer in Work(own).results(partial(rehearse, experiment, limits), jobs, {}):
+            found[number] = answer
+            advance(sum(map(len, found.values())))
+    supervisor = supervisor_of(experiment.load(), limits)
+    rows = table(supervisor, np.concatenate([found[k] for k in range(len(jobs))]), samples)
+    console.print(listing(rows, experiment, len(samples)).terminal())
+    left = [each.name for each in supervisor.checks if each.name not in [x.name for x in rows]]
+    console.print(f'not tried in the loop: {"; ".join(left)}', soft_wrap=True)
+    go = not any(row.beyond for row in rows)
+    for row in (x for x in rows if x.beyond):
+        again = replace(options, first=row.sample, samples=1)
+        console.print(f'{row.name}: {again.line()}', soft_wrap=True)
+    told = {
+        'go': go, 'arms': len(samples), 'seed': options.seed, 'ranges': asdict(experiment.ranges),
+        'limits': [row._asdict() | {'go': not row.beyond} for row in rows], 'not_tried': left,
+        'command': options.line(),
+    }  # fmt: skip
+    write_json(folder / 'rehearsal.json', told)
+    console.print(f'{"go" if go else "no go"}; wrote rehearsal.json to {folder}')
+    return int(not go)
+
+
+def case(options: Options) -> tuple[Experiment, SupervisorParameters]:
+    """Return the arms, and the limits of the supervisor, of the options.
+
+    Raises:
+        ArmError: a file that does not hold what it should.
+    """
+    preset = drives_of(options.drives)
+    experiment = experiment_of(
+        options.robot, options.task, options.law, options.drives, options.config, options.rate,
+        engine=options.engine, seed=options.seed, ranges=options.ranges,
+    )  # fmt: skip
+    robot = experiment.load().robot
+    own: dict[str, Any] = {'torque_rate': (preset.torque_rate,)} if preset.torque_rate else {}
+    if options.workspace:
+        own['workspace'] = options.workspace
+    limits = read_fields(SupervisorParameters, robot.parameters('supervisor') | own)
+    if options.measured:
+        ranges, period = options.ranges, experiment.timestep
+        ranges = measured_ranges(ranges, options.measured, robot.model, period)
+        experiment = replace(experiment, ranges=ranges)
+    return experiment, limits
+
+
+def listing(rows: Sequence[Row], experiment: Experiment, arms: int) -> Listing:
+    """Return the table of the limits."""
+    e, r = experiment, experiment.ranges
+    title = (
+        f'{e.robot}, {e.task}, {e.law}: {arms} arms; masses +-{r.mass:.0%}, friction up to '
+        f'{r.friction:.2%} of the torque limits, delay up to {r.delay} periods of '
+        f'{1e3 * e.timestep:g} ms, payload up to {r.payload:g} kg'
+    )
+    headings = 'limit', '', 'worst', 'allowed', 'unit', 'joint', 'arm', 'at [s]', 'beyond'
+    cells = [
+        (
+            x.name, 'no go' if x.beyond else 'go', f'{x.value:.4g}', f'{x.limit:.4g}', x.unit,
+            x.joint, str(x.sample), f'{x.t:.2f}', f'{x.beyond} of {arms}',
+        )
+        for x in rows
+    ]  # fmt: skip
+    bad = [i for i, row in enumerate(rows) if row.beyond]
+    return Listing(title, headings, cells, texts=('', 'unit', 'joint'), bad=bad)

@@ -1,0 +1,43 @@
+"""What the permission files allow a node to open, and what it has opened."""
+
+from rclpy import action
+from rclpy.node import Node, NodeNameNonExistentError
+
+LOOKS = {
+    ('topics', 'publish'): Node.get_publisher_names_and_types_by_node,
+    ('topics', 'subscribe'): Node.get_subscriber_names_and_types_by_node,
+    ('services', 'reply'): Node.get_service_names_and_types_by_node,
+    ('services', 'request'): Node.get_client_names_and_types_by_node,
+    ('actions', 'execute'): action.get_action_server_names_and_types_by_node,
+    ('actions', 'call'): action.get_action_client_names_and_types_by_node,
+}
+
+
+def full(name, space):
+    """Return the full name of what a node in a namespace opens."""
+    return name if name.startswith('/') else f'{space}/{name}'
+
+
+def allowed(policy, name, space):
+    """Return (group, right, full name) of all that a node may open."""
+    profile = policy.find(f".//enclave[@path='/arm_sim{space}/{name}']/profiles/profile")
+    assert profile.get('ns') == space
+    return {
+        (group.tag, right, full(entry.text.replace('~', name), space))
+        for group in profile
+        for right in group.attrib
+        for entry in group
+    }
+
+
+def opened(watcher, name, space):
+    """Return (group, right, full name) of all that a node has open now."""
+    try:
+        return {
+            (*kind, found)
+            for kind, look in LOOKS.items()
+            for found, _ in look(watcher, name, space)
+            if '/_action/' not in found
+        }
+    except NodeNameNonExistentError:
+        return set()
