@@ -12,20 +12,19 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from PIL import Image
 
 from arm_sim.notebook import display, in_notebook
 from arm_sim.output_folder import whole_file
+from arm_sim.palette import COLORS
 
-# What a picture is about, what it is held against, and the rest. Many curves take COLORS in turn.
-BLUE, ORANGE, QUIET = '#1b6ca8', '#d95f02', '0.72'
-COLORS = (
-    BLUE, ORANGE, '#1b9e77', '#7570b3', '#e7298a', '#66a61e',
-    '#e6ab02', '#8c510a', '#17a2b8', '#8c1c13', '#4d4d4d', '#9e9ac8',
-)  # fmt: skip
+# What a picture is about, what it is held against, and the rest. Many curves take `look`.
+BLUE, ORANGE, QUIET = *COLORS[:2], '0.72'
 
 TITLE, TEXT, SMALL = 12, 9, 8  # font sizes [pt]
 _DPI = 110
 _LINE_HEIGHT = 1.35  # of a curve's name, in font sizes
+_DASHES = ('-', '--', ':')
 _SHORT = 300.0  # a logarithmic axis from 1 to less than this is short
 
 
@@ -81,6 +80,12 @@ def plain_numbers(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
+def look(number: int) -> dict[str, Any]:
+    """Return colour and line style of the curve with this number, from 0."""
+    dashes, color = divmod(number, len(COLORS))
+    return {'color': COLORS[color], 'ls': _DASHES[dashes % len(_DASHES)]}
+
+
 def legend(owner: Axes | Figure | SubFigure, **options: Any) -> None:
     """Add a legend without a frame."""
     owner.legend(**{'fontsize': SMALL + 0.5, 'frameon': False, **options})
@@ -124,9 +129,12 @@ def warm_up() -> None:
 
 
 def save(figure: Figure, path: Path | str) -> None:
-    """Write a figure as PNG."""
-    with whole_file(path) as file:
-        figure.savefig(file, dpi=_DPI)
+    """Write a figure as PNG with 256 colours, which is a third as large as with all."""
+    data = io.BytesIO()
+    figure.savefig(data, dpi=_DPI)
+    with whole_file(path) as file, Image.open(data) as drawn:
+        few = drawn.convert('RGB').quantize(256, dither=Image.Dither.NONE)
+        few.save(file, 'png', optimize=True)
 
 
 def show(figure: Figure, path: Path | str) -> None:

@@ -1,15 +1,17 @@
 """Draw the pictures of docs/kinematics.md.
 
-    ./ws python benchmarks/kinematics_figures.py ik.json
+    ./ws python benchmarks/kinematics_figures.py
 
-ik.json is what benchmarks/inverse_kinematics.py --json writes; without it its picture is left out.
+The benchmark's numbers are those of the page, which benchmarks/inverse_kinematics.py prints.
 """
 
-import json
+import re
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from matplotlib.lines import Line2D
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -27,35 +29,66 @@ READY = np.array([-HALF, -HALF, HALF, -HALF, -HALF, 0.0])
 PLAIN = np.array([0.3, -1.1, 1.2, -0.4, 0.9, 0.2])
 
 
-def draw_benchmark(report: dict) -> None:
+class Reachable(NamedTuple):
+    """What a solver does on reachable targets: its share in words, times of a call [us]."""
+
+    solved: str
+    median: float
+    p99: float
+
+
+def reachable(page: str) -> dict[str, dict[str, Reachable]]:
+    """Return what the tables of the page say of reachable targets, by arm and solver."""
+    arms: dict[str, dict[str, Reachable]] = {}
+    for title, table in re.findall(r'^\*\*(.+)\*\*\n\n((?:\|.*\n)+)', page, re.MULTILINE):
+        rows = arms.setdefault(title, {})
+        for row in table.splitlines()[2:]:
+            name, (solved, *more) = row.split(' | ')[0][2:], row.split(' | ')[1].split(', ')
+            *wrong, median, p99 = more
+            rows[name] = Reachable(', '.join([solved, *wrong]), float(median), float(p99))
+    return arms
+
+
+def draw_benchmark(page: str) -> None:
     """Time and success of every solver on reachable targets, one panel per arm."""
-    figure = pictures.new_figure(
-        13, 4.4, 'Time of a call to reach a target, and the share of targets solved'
-    )
-    names = list(next(iter(report['arms'].values())))[::-1]
-    arms = report['arms'].items()
+    figure = pictures.new_figure(13, 4.8, 'Inverse kinematics: time of a call, and share solved')
+    arms = reachable(page).items()
+    names = list(next(iter(dict(arms).values())))[::-1]
+    groups = {
+        'this package': pictures.BLUE,
+        'plain methods': pictures.ORANGE,
+        'other packages': pictures.COLORS[2],
+    }
+    plain = ('DLS', 'pseudo-inverse')
     for panel, (arm, rows) in zip(
         pictures.panels(figure, len(arms), sharex=True, sharey=True), arms, strict=True
     ):
-        for place, name in enumerate(names):
-            row = rows.get(name, {}).get('reachable')
-            if row is None:
-                continue
-            color = pictures.BLUE if name.startswith('this') else '0.5'
-            panel.plot([row['median_us'], row['p99_us']], [place, place], color=color, lw=2)
-            panel.plot(row['median_us'], place, 'o', color=color, ms=7)
-            panel.plot(row['p99_us'], place, '|', color=color, ms=10, mew=2)
-            solved = f'{row["success_percent"]:.0f} %'
-            solved += f' of {row["targets"]}' if row['targets'] < 1000 else ''
-            solved += f', {row["wrong"]} wrong' if row['wrong'] else ''
-            full = row['success_percent'] > 99.5
+        for name, row in rows.items():
+            group = 'this package' if name.startswith('this') else 'other packages'
+            color = groups['plain methods' if name.startswith(plain) else group]
+            place = names.index(name)
+            panel.plot([row.median, row.p99], [place, place], color=color, lw=2)
+            panel.plot(row.median, place, 'o', color=color, ms=7)
+            panel.plot(row.p99, place, '|', color=color, ms=10, mew=2)
+            share = float(row.solved.split()[0])
             panel.text(
-                1.01, place, solved, va='center', fontsize=pictures.SMALL,
-                color='0.3' if full else pictures.ORANGE, transform=panel.get_yaxis_transform(),
+                1.01, place, row.solved, va='center', fontsize=pictures.SMALL, color='0.2',
+                fontweight='normal' if share > 99.5 else 'bold',
+                transform=panel.get_yaxis_transform(),
             )  # fmt: skip
         panel.set_yticks(range(len(names)), names)
         panel.set_xscale('log')
-        pictures.style(panel, arm, 'median (dot) to 99th percentile (bar) [us]', grid='both')
+        panel.text(
+            1.01, 1.0, 'solved', fontsize=pictures.SMALL, va='bottom', transform=panel.transAxes
+        )
+        pictures.style(panel, arm, 'time of a call [us]', grid='x')
+    lines = [Line2D([], [], color=color, lw=2, label=x) for x, color in groups.items()]
+    lines += [
+        Line2D([], [], color='0.4', marker='o', ls='', ms=7, label='median'),
+        Line2D([], [], color='0.4', marker='|', ls='', ms=10, mew=2, label='99th percentile'),
+        Line2D([], [], ls='', label='bold: not all targets solved'),
+    ]
+    pictures.legend(figure, handles=lines, ncols=6, loc='outside lower center')
     pictures.save(figure, IMAGES / 'ik_benchmark.png')
 
 
@@ -132,12 +165,11 @@ def draw_timing(model: RobotModel) -> None:
 
 
 def main() -> int:
-    """Draw all pictures; without a JSON, all but the benchmark's."""
+    """Draw all pictures."""
+    draw_benchmark((IMAGES.parent / 'kinematics.md').read_text())
     model = RobotModel.from_urdf(find_urdf('ur5e'))
     draw_singularities(model)
     draw_timing(model)
-    if len(sys.argv) > 1:
-        draw_benchmark(json.loads(Path(sys.argv[1]).read_text()))
     return 0
 
 

@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
 from arm_dynamics.checks import Array
@@ -19,7 +21,7 @@ _RMS = {
     'tracking_rms_mm': 'tracking error of the tip, RMS [mm]',
     'force_rms_n': 'error of the force, RMS [N]',
 }
-_SMALLEST = 1e-5  # errors below it are not shown [mm]
+_SMALLEST = 1e-4  # errors below it are not shown [mm]
 _ROUNDING = 1e-9  # errors below it are not distinguished [mm]
 _MARKS = 'os^Dv'  # of model errors
 
@@ -27,7 +29,7 @@ _MARKS = 'os^Dv'  # of model errors
 def comparison_figure(
     cases: Sequence[Experiment], measures: Sequence[Measures], errors: Sequence[str] = ()
 ) -> Figure:
-    """Return the picture: a panel per task and robot, a row per law; the best law's in blue.
+    """Return the picture: a panel per task and robot, a row and a colour per law; best in bold.
 
     `errors` name the model error of each case; each has a mark of its own.
     """
@@ -44,9 +46,8 @@ def comparison_figure(
     engines = list(dict.fromkeys(case.engine for case in cases))
     first, *others = dict.fromkeys(errors)
     rows = math.ceil(len(groups) / 3)
-    size = 2.1 + 3.3 * min(3, len(groups)), 0.9 + (0.24 * len(laws) * len(engines) + 0.8) * rows
-    titles = list(dict.fromkeys(title_of(task_class(task).ranked_by) for _, task in groups))
-    figure = pictures.new_figure(*size, title='; '.join(titles))
+    size = 2.1 + 3.3 * min(3, len(groups)), 0.9 + (0.24 * len(laws) * len(engines) + 1.0) * rows
+    figure = pictures.new_figure(*size, title='the laws by task; the smallest error is bold')
     for axis, group in zip(pictures.panels(figure, len(groups), sharey=True), groups, strict=True):
         found = [x for key, x in runs.items() if key[:2] == group and not math.isnan(x)] or [1.0]
         axis.set_xscale('log')
@@ -58,7 +59,7 @@ def comparison_figure(
         best = min([x for key, x in runs.items() if key[:2] == group and key[4] == first] or [1.0])
         for place, (law, engine) in enumerate(lines):
             value = runs.get((*group, law, engine, first), math.nan)
-            color = pictures.BLUE if value == best else '0.4'
+            color = pictures.look(laws.index(law))['color']
             values = [value]
             for mark, error in zip(_MARKS[1:], others, strict=False):
                 other = runs.get((*group, law, engine, error), math.nan)
@@ -72,11 +73,13 @@ def comparison_figure(
             text = ' / '.join(f'{x:.3g}' if x > _ROUNDING else 'rounding' for x in values)
             axis.annotate(
                 text, (np.nanmax(values), place), (6, 0), textcoords='offset points', va='center',
-                color=color, fontsize=pictures.SMALL,
+                color='0.2', fontsize=pictures.SMALL,
+                fontweight='bold' if value == best else 'normal',
             )  # fmt: skip
         several = len(engines) > 1
         axis.set_yticks(range(len(lines)), [f'{law}, {e}' if several else law for law, e in lines])
-        pictures.style(axis, f'{group[0]}: {group[1]}', grid='')
+        x = title_of(task_class(group[1]).ranked_by)
+        pictures.style(axis, f'{group[0]}: {group[1]}', x, grid='')
     if others:
         for mark, error in zip(_MARKS, (first, *others), strict=False):
             filled = '0.4' if error == first else 'none'
@@ -94,9 +97,10 @@ def title_of(measure: str) -> str:
 def law_figure(law: str, cases: Sequence[Experiment], courses: Sequence[Array]) -> Figure:
     """Return the picture of one law: its error over time and that of the others, by task."""
     groups = list(dict.fromkeys((case.robot, case.task) for case in cases))
+    laws = list(dict.fromkeys(case.law for case in cases))
     rows = math.ceil(len(groups) / 3)
     figure = pictures.new_figure(
-        1.0 + 3.6 * min(3, len(groups)), 0.9 + 2.4 * rows, f'{law} (blue) and the other laws'
+        1.0 + 3.6 * min(3, len(groups)), 1.4 + 2.4 * rows, f'{law} (thick) and the other laws'
     )
     for axis, group in zip(pictures.panels(figure, len(groups)), groups, strict=True):
         for case, (t, error) in zip(cases, courses, strict=True):
@@ -104,15 +108,25 @@ def law_figure(law: str, cases: Sequence[Experiment], courses: Sequence[Array]) 
                 continue
             own = case.law == law
             axis.plot(
-                t, np.where(error > _SMALLEST, error, np.nan), zorder=2 if own else 1,
-                lw=1.8 if own else 0.8, color=pictures.BLUE if own else pictures.QUIET,
+                t, np.where(error > _SMALLEST, error, np.nan), zorder=3 if own else 2,
+                lw=3.0 if own else 1.0, **_look(case.law, law, laws),
             )  # fmt: skip
         axis.set_yscale('log')
         pictures.plain_numbers(axis.yaxis)
-        pictures.style(axis, f'{group[0]}: {group[1]}')
-    figure.supxlabel('time [s]', fontsize=pictures.TEXT)
+        pictures.style(axis, f'{group[0]}: {group[1]}', 'time [s]')
     figure.supylabel('tracking error of the tip [mm]', fontsize=pictures.TEXT)
+    lines = [
+        Line2D([], [], lw=3.0 if each == law else 1.5, label=each, **_look(each, law, laws))
+        for each in laws
+    ]
+    pictures.legend(figure, handles=lines, loc='outside lower center', ncols=6)
     return figure
+
+
+def _look(law: str, own: str, laws: Sequence[str]) -> dict[str, Any]:
+    """Return colour and line style of a law in the picture of `own`, whose line is whole."""
+    look = pictures.look(laws.index(law))
+    return look | {'ls': '-'} if law == own else look
 
 
 def sweep_figure(sweep: Sweep, title: str) -> Figure:
@@ -120,9 +134,10 @@ def sweep_figure(sweep: Sweep, title: str) -> Figure:
     figure = pictures.new_figure(9.5, 5.0, title)
     (axis,) = pictures.panels(figure, 1)
     for i, (law, values) in enumerate(zip(sweep.laws, sweep.errors, strict=True)):
-        color = pictures.COLORS[i % len(pictures.COLORS)]
         if np.isfinite(values).any():
-            axis.plot(sweep.values, values, 'o-', color=color, ms=4, lw=1.4, label=law)
+            axis.plot(
+                sweep.values, values, marker='o', ms=4, lw=1.4, label=law, **pictures.look(i)
+            )
     axis.set_yscale('log')
     if sweep.parameter == 'frequency':
         axis.set_xscale('log')

@@ -1,13 +1,13 @@
 """A judgement as table, picture, JSON and JUnit's XML."""
 
 import math
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from arm_sim import pictures
 from arm_sim.experiments.report import Listing
@@ -22,7 +22,7 @@ _SHOWN = ('tracking_rms_mm', 'tracking_max_mm', 'peak_torque_share', 'recovery_s
 _COLUMNS = [each for each in all_measures() if each.name in _SHOWN]
 _HEADINGS = ('task', 'engine', 'variant', *(each.heading for each in _COLUMNS), 'verdict')
 _STYLES = ('-', '--', ':', '-.')
-_SMALLEST = 1e-6  # errors below it are not shown [mm]
+_SMALLEST = 1e-3  # errors below it are not shown [mm]
 
 
 def listing(judgement: Judgement) -> Listing:
@@ -95,43 +95,58 @@ def junit(judgement: Judgement) -> ElementTree.Element:
 
 
 def figure(judgement: Judgement) -> Figure:
-    """Return the picture: error over time, a panel per task, a curve per engine and variant."""
+    """Return the picture: error over time, a panel per task, a curve per engine and variant.
+
+    Later engines are thinner, so that equal curves are seen through each other.
+    """
     plan, verdicts = judgement.plan, judgement.verdicts
     tasks = list(dict.fromkeys(trial.task for trial in plan.trials))
     engines = list(dict.fromkeys(trial.engine for trial in plan.trials))
     wrong = list(dict.fromkeys(trial.variant for trial in plan.trials))
-    colors = dict(zip(wrong, cycle(pictures.COLORS)))
-    styles = dict(zip(engines, cycle(_STYLES)))
     rows = math.ceil(len(tasks) / 3)
-    drawn = pictures.new_figure(
-        2.0 + 3.6 * min(3, len(tasks)), 1.2 + 2.6 * rows, judgement.summary
-    )
+    held = judgement.summary.partition(';')[0]
+    drawn = pictures.new_figure(2.0 + 3.6 * min(3, len(tasks)), 1.2 + 2.6 * rows, held)
     for axis, task in zip(pictures.panels(drawn, len(tasks)), tasks, strict=True):
         for each in verdicts:
             t, error = each.course
             if each.trial.task != task or not len(t):
                 continue
-            color, label = (
-                colors[each.trial.variant],
-                f'{each.trial.engine}, {each.trial.variant}',
-            )
+            color = pictures.look(wrong.index(each.trial.variant))['color']
             shown = np.where(error > _SMALLEST, error, np.nan)
-            axis.plot(t, shown, styles[each.trial.engine], color=color, lw=1.2, label=label)
-            if (most := each.trial.limits.get('tracking_max_mm')) is not None:
-                axis.axhline(most, color=color, lw=0.8, ls=(0, (1, 3)), label='_limit')
+            axis.plot(t, shown, color=color, **_line(engines.index(each.trial.engine)))
+        limits: dict[float, list[str]] = {}
+        for trial in plan.trials:
+            if trial.task == task and (most := trial.limits.get('tracking_max_mm')) is not None:
+                names = limits.setdefault(most, [])
+                names += [trial.variant] if trial.variant not in names else []
+        for most, names in limits.items():
+            color = (
+                pictures.look(wrong.index(names[0]))['color'] if limits.keys() - {most} else '0.3'
+            )
+            axis.axhline(most, color=color, lw=1.0, ls=':')
+            axis.text(
+                1.0, most, f'limit of {", ".join(names)}', ha='right', va='bottom', color=color,
+                fontsize=pictures.SMALL, transform=axis.get_yaxis_transform(),
+            )  # fmt: skip
         axis.set_yscale('log')
+        axis.margins(y=0.12)
+        pictures.plain_numbers(axis.yaxis)
         pictures.style(axis, task, 'time [s]')
-    drawn.supylabel('tracking error of the tip [mm]; dotted: limit', fontsize=pictures.TEXT)
-    handles = {
-        label: line
-        for axis in drawn.axes
-        for line, label in zip(*axis.get_legend_handles_labels(), strict=True)
-    }
-    if handles:
-        lines, labels = list(handles.values()), list(handles)
-        place = 'outside lower center'
-        pictures.legend(drawn, handles=lines, labels=labels, ncols=4, loc=place)
+    drawn.supylabel('tracking error of the tip [mm]', fontsize=pictures.TEXT)
+    lines = [Line2D([], [], lw=2.0, label=x, **pictures.look(k)) for k, x in enumerate(wrong)]
+    lines += [
+        Line2D([], [], color='0.45', label=engine, **_line(k)) for k, engine in enumerate(engines)
+    ]
+    pictures.legend(drawn, handles=lines, ncols=6, loc='outside lower center')
     return drawn
+
+
+def _line(engine: int) -> dict[str, Any]:
+    """Return width, dashes and opacity of the curves of an engine with this number."""
+    return {
+        'lw': (4.0, 1.4, 1.0, 1.0)[min(engine, 3)], 'ls': _STYLES[engine % len(_STYLES)],
+        'alpha': 1.0 if engine else 0.4,
+    }  # fmt: skip
 
 
 def write(judgement: Judgement, folder: Path) -> None:

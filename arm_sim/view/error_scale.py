@@ -19,8 +19,8 @@ class ErrorScale:
         palette: (c, 4) colours: red, green, blue and opacity, 0 to 1.
     """
 
-    # The ends of 'turbo' are nearly black.
-    palette = np.asarray(colormaps['turbo'](np.linspace(0.1, 0.9, _COLOURS)))
+    # From dark blue to orange, which colour-blind eyes tell apart; yellow is not seen on light.
+    palette = np.asarray(colormaps['plasma'](np.linspace(0.0, 0.8, _COLOURS)))
 
     def __init__(self, errors: Array):
         """Fit the scale to errors (k,) [m]."""

@@ -1,6 +1,6 @@
 """A film of an arm's motion: the path of its tip in colours of its error, and the reference."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import mujoco
@@ -46,8 +46,11 @@ class Film:
         size: tuple[int, int],
         title: str,
         objects: RecordedObjects | None = None,
+        scale: ErrorScale | None = None,
     ):
         """Prepare the pictures; `view.orbit` is in degrees per second of `times`.
+
+        `scale`: the colours of errors; None: they fit the motion's own.
 
         Raises:
             ArmError: no OpenGL renders without a window on this machine.
@@ -64,7 +67,7 @@ class Film:
             self._camera.lookat[:] = 0.5 * (motion.tip.min(axis=0) + motion.tip.max(axis=0))
             self._camera.distance /= view.zoom
         self._radius = max(_RADIUS, _SMALLEST_RADIUS / size[1]) * extent
-        scale = ErrorScale(motion.error) if len(motion.error) else None
+        scale = (scale or ErrorScale(motion.error)) if len(motion.error) else None
         errors = motion.error_at(motion.t)
         levels = scale.levels(errors) if scale else np.zeros(len(errors), dtype=np.int64)
         self._colours = scale.palette if scale else _PLAIN
@@ -110,6 +113,22 @@ class Film:
         self._offscreen.close()
 
 
+class Films:
+    """Films side by side, each with as many pictures.
+
+    Attributes:
+        times: of the first film's pictures [s].
+    """
+
+    def __init__(self, films: Sequence[Film]):
+        """Put films of one height side by side."""
+        self._films, self.times = films, films[0].times
+
+    def picture(self, k: int) -> Picture:
+        """Return picture k of all films."""
+        return np.hstack([film.picture(k) for film in self._films])
+
+
 def film_times(path: Path, begin: float, end: float, speed: float) -> Array:
     """Return the times [s] of the pictures of a file: from begin to end; of a PNG the end.
 
@@ -123,7 +142,7 @@ def film_times(path: Path, begin: float, end: float, speed: float) -> Array:
     return np.linspace(begin, end, count) if rate else np.array([end])
 
 
-def write_film(path: Path, film: Film, size: tuple[int, int], console: Console) -> None:
+def write_film(path: Path, film: Film | Films, size: tuple[int, int], console: Console) -> None:
     """Draw the pictures, and write them as the file's name says; show the progress."""
     kind, count = path.suffix.lower(), len(film.times)
     if kind == '.png':

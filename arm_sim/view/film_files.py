@@ -84,7 +84,7 @@ def write_gif(
     first = next(images)
     with whole_file(path) as file:
         first.save(
-            file, 'gif', save_all=True, append_images=images, loop=0, optimize=False,
+            file, 'gif', save_all=True, append_images=images, loop=0, optimize=True,
             duration=round(1000 / KINDS['.gif']), disposal=1,
         )  # fmt: skip
 

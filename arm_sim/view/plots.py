@@ -7,14 +7,11 @@ import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
+from arm_sim.palette import COLORS
 from arm_sim.view.monitor import ArmMonitor
 
 _POINTS = 250  # of a curve
 _HEIGHT = 130  # [pixels]
-# Okabe and Ito, "Color Universal Design", 2008, without its yellow, and a grey.
-_COLOURS = (
-    '#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#000000', '#999999',
-)  # fmt: skip
 # Smaller errors are rounding: an idle plot shows 1 µrad or 1 µm.
 _PREFIXES = ((1.0, ''), (1e-3, 'm'), (1e-6, 'µ'))
 # From zero up to the largest value, or one.
@@ -53,7 +50,7 @@ def legend(names: tuple[str, ...]) -> str:
 
 def colour_of(joint: int) -> str:
     """Return the colour of a joint's curves."""
-    return _COLOURS[joint % len(_COLOURS)]
+    return COLORS[joint % len(COLORS)]
 
 
 class Plots:

@@ -65,6 +65,7 @@ class RecordedMotion:
         reference_t: Array,
         reference_q: Array,
         measured_q: Array,
+        exaggerate: float = 1.0,
     ) -> 'RecordedMotion':
         """Return the motion of states t (m,), q (m, n) and of a controller's reports.
 
@@ -73,6 +74,11 @@ class RecordedMotion:
             t, q: the states.
             reference_t: (k,) times of the reports [s].
             reference_q, measured_q: (k, n) reference and state in each report.
+            exaggerate: the arm is shown at its reports, this many times as far from the reference
+                in each joint; `error` remains the true one.
+
+        Raises:
+            ArmError: there is nothing to exaggerate, because there are no reports.
         """
 
         def tips(states: Array) -> Array:
@@ -81,6 +87,13 @@ class RecordedMotion:
 
         reference = tips(reference_q)
         error = np.linalg.norm(tips(measured_q) - reference, axis=1)
+        if exaggerate != 1.0:
+            if not len(reference_t):
+                raise ArmError('no controller published a reference, whose errors are exaggerated')
+            t, q = (
+                reference_t,
+                reference_q + exaggerate * model.difference(reference_q, measured_q),
+            )
         return cls(t, q, tips(q), reference_t, reference, error)
 
     def between(self, start: float, end: float) -> 'RecordedMotion':

@@ -1,10 +1,10 @@
 """`ros2 run arm_sim render FILE`: a picture or a film of what was recorded."""
 
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import MISSING, dataclass
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from control_msgs.msg import JointTrajectoryControllerState
@@ -20,13 +20,14 @@ from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import RobotArgument, find_urdf, robot_names
-from arm_sim.command_line import CommandOptions, command
+from arm_sim.command_line import CommandOptions, UsageError, command
 from arm_sim.loop.report import law_of
 from arm_sim.options import File
 from arm_sim.recording.ros.recorded_run import RecordedRun
 from arm_sim.ros.object_messages import shapes_of
 from arm_sim.view.camera import View
-from arm_sim.view.film import Film, film_times, write_film
+from arm_sim.view.error_scale import ErrorScale
+from arm_sim.view.film import Film, Films, film_times, write_film
 from arm_sim.view.film_files import (
     KINDS,
     check_file,
@@ -56,8 +57,14 @@ def recorded_arm(recording: RecordedRun) -> tuple[RobotModel, Surroundings]:
     return model, read_fields(Surroundings, around)
 
 
-def recorded_motion(recording: RecordedRun, model: RobotModel) -> RecordedMotion:
-    """Return the recorded states, and the reference where a controller published one."""
+def recorded_motion(
+    recording: RecordedRun, model: RobotModel, exaggerate: float = 1.0
+) -> RecordedMotion:
+    """Return the recorded states, and the reference where a controller published one.
+
+    Raises:
+        ArmError: errors shall be shown `exaggerate` times as large, and there is no reference.
+    """
     states = recording.joint_states(model.joint_names)
     rows, reader = [], JointReader(model.joint_names)
     for data in recording.reports:
@@ -70,10 +77,10 @@ def recorded_motion(recording: RecordedRun, model: RobotModel) -> RecordedMotion
             )
             rows.append((to_ns(report.header.stamp) * 1e-9, *both))
     columns = zip(*rows, strict=True) if rows else ([], [], [])
-    reports: list[Array] = [np.array(column, dtype=float) for column in columns]
+    at, reference, measured = (np.array(column, dtype=float) for column in columns)
     order = np.argsort(states.time_ns, kind='stable')
     t = states.time_ns[order].astype(float) * 1e-9
-    return RecordedMotion.of(model, t, states.q[order], *reports)
+    return RecordedMotion.of(model, t, states.q[order], at, reference, measured, exaggerate)
 
 
 def title_of(recording: RecordedRun, model: RobotModel) -> str:
@@ -101,12 +108,14 @@ def span(
 class Options(CommandOptions):
     """Draw a recording: the arm, the path of its tool coloured by error, the reference in grey."""
 
-    file: Positional[File] = parameter(MISSING, 'path of an MCAP file, or of a folder with one')
+    files: Positional[Annotated[tuple[str, ...], 'FILE ...']] = parameter(
+        MISSING, 'paths of MCAP files, or of folders with one; several are drawn side by side'
+    )
     output: File = parameter(
         'film.gif', f'path of the picture or film; ends in {", ".join(KINDS)}'
     )
     size: Annotated[str, 'WIDTHxHEIGHT'] = parameter(
-        '960x720', 'width and height of the picture or film [pixels]'
+        '960x720', 'width and height of the picture or film of each recording [pixels]'
     )
     camera: Annotated[tuple[float, ...], 'AZIMUTH,ELEVATION'] = parameter(
         (View().azimuth, View().elevation),
@@ -118,6 +127,9 @@ class Options(CommandOptions):
     )
     zoom: float = parameter(
         1.0, 'magnification around the middle of the path of the tool [1]', min=1, max=100
+    )
+    exaggerate: float = parameter(
+        1.0, 'factor by which errors of the joints are drawn larger [1]', min=1, max=1e6
     )
     speed: float | None = parameter(
         None,
@@ -140,26 +152,62 @@ def main(options: Options) -> None:
     in_range('azimuth of --camera', azimuth, -360.0, 360.0)
     in_range('elevation of --camera', elevation, -90.0, 90.0)
     output = Path(options.output)
-    check_file(output, 0)  # before the recording is read
-    recording = RecordedRun.load(options.file)
-    model, surroundings = recorded_arm(recording)
-    motion = recorded_motion(recording, model)
-    begin, end = span(recording, motion, options.begin, options.end)
-    motion = motion.between(begin, end)
-    speed = options.speed or usual_speed(output, end - begin)
+    check_file(output, 0)  # before a recording is read
+    if not options.files:
+        raise UsageError('missing: FILE')
+    shown = [_Shown.of(file, options) for file in options.files]
+    seconds = min(each.seconds for each in shown)
+    speed = options.speed or usual_speed(output, seconds)
     view = View(azimuth, elevation, options.orbit / speed, options.zoom)
-    times = film_times(output, begin, end, speed)
-    title = title_of(recording, model)
-    of_objects = sorted(recording.objects, key=itemgetter(0))
-    objects = RecordedObjects(
-        [time_ns * 1e-9 for time_ns, _ in of_objects], [shapes_of(raw) for _, raw in of_objects]
-    )
-    with closing(Film(model, surroundings, motion, times, view, size, title, objects)) as film:
-        write_film(output, film, size, Console())
+    times = film_times(output, 0.0, seconds, speed)
+    errors = np.concatenate([each.motion.error for each in shown])
+    scale = ErrorScale(errors) if len(errors) else None
+    with ExitStack() as stack:
+        films = [
+            stack.enter_context(closing(each.film(times, view, size, scale))) for each in shown
+        ]
+        write_film(output, Films(films), (size[0] * len(films), size[1]), Console())
     summary = f'{len(times)} picture{"s" if len(times) > 1 else ""}'
     if options.speed is None and speed > 1:
         summary += f' at --speed {speed}'
     print(f'{output}: {summary}, {output.stat().st_size / 1e6:.2f} MB')
+
+
+class _Shown(NamedTuple):
+    """What is drawn of a recording: from `begin` [s] on."""
+
+    model: RobotModel
+    surroundings: Surroundings
+    motion: RecordedMotion
+    objects: RecordedObjects
+    title: str
+    begin: float
+    seconds: float
+
+    @classmethod
+    def of(cls, file: str, options: Options) -> '_Shown':
+        """Read a recording."""
+        recording = RecordedRun.load(file)
+        model, surroundings = recorded_arm(recording)
+        motion = recorded_motion(recording, model, options.exaggerate)
+        begin, end = span(recording, motion, options.begin, options.end)
+        of_objects = sorted(recording.objects, key=itemgetter(0))
+        objects = RecordedObjects(
+            [time_ns * 1e-9 for time_ns, _ in of_objects],
+            [shapes_of(raw) for _, raw in of_objects],
+        )
+        title = title_of(recording, model)
+        if options.exaggerate != 1.0:
+            title += f', errors x {options.exaggerate:g}'
+        part = motion.between(begin, end)
+        return cls(model, surroundings, part, objects, title, begin, end - begin)
+
+    def film(
+        self, times: Array, view: View, size: tuple[int, int], scale: ErrorScale | None
+    ) -> Film:
+        """Return the film of it, at times [s] from its begin."""
+        given = self.model, self.surroundings, self.motion, self.begin + times
+        return Film(*given, view, size, self.title, self.objects, scale)
 
 
 def _size(text: str) -> tuple[int, int]:

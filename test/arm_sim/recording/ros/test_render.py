@@ -128,6 +128,15 @@ def test_a_film_has_as_many_pictures_as_its_time_and_speed_say(file, tmp_path, c
     assert (gif.n_frames, gif.size, gif.info['duration']) == (7, (160, 120), 80)
 
 
+def test_recordings_are_drawn_side_by_side(file, tmp_path):
+    if not draws():
+        return
+    for name, files in (('one.png', [file]), ('two.png', [file, file])):
+        assert rendered(*files, '--output', tmp_path / name, '--size', '160x120') == 0
+    one, two = (np.asarray(Image.open(tmp_path / name)) for name in ('one.png', 'two.png'))
+    np.testing.assert_array_equal(two, np.hstack([one, one]))
+
+
 def test_a_gif_of_any_length_is_as_quick_as_its_size_asks_for():
     for name, duration, speed in (
         ('a.gif', 79.9, 1), ('a.gif', 80.0, 2), ('a.GIF', 3600.0, 46), ('a.mp4', 3600.0, 1),
@@ -276,6 +285,21 @@ def test_a_motion_knows_no_error_where_no_controller_told_of_one():
     motion = RecordedMotion.of(ARM, np.arange(3.0), q, np.array([]), empty, empty)
     assert np.isnan(motion.error_at(np.array([0.5]))).all()
     assert len(motion.between(1.0, 2.0).t) == 2
+
+
+def test_exaggerated_errors_are_so_many_times_as_far_from_the_reference():
+    t, rng = np.arange(4.0), np.random.default_rng(0)
+    reference = rng.uniform(-1.0, 1.0, (4, 3))
+    q = reference + 1e-4 * rng.normal(size=(4, 3))
+    true = RecordedMotion.of(ARM, t, q, t, reference, q)
+    drawn = RecordedMotion.of(ARM, t, q, t, reference, q, 7.0)
+    np.testing.assert_allclose(drawn.q - reference, 7.0 * (q - reference), rtol=1e-9)
+    off = [each.tip - each.reference_tip for each in (true, drawn)]
+    np.testing.assert_allclose(off[1], 7.0 * off[0], atol=1e-5)  # of second order in the error
+    np.testing.assert_array_equal(drawn.error, true.error)
+    empty = np.empty((0, 3))
+    with pytest.raises(ArmError, match='no controller published a reference'):
+        RecordedMotion.of(ARM, t, q, np.array([]), empty, empty, 2.0)
 
 
 def pictures(count, size=(64, 48)):
