@@ -44,7 +44,7 @@ class Law:
         tuned: the parameters that a robust tuning varies; empty: `gains`.
         without_meaning: parameters that files for another implementation of the law have, and that
             are accepted and logged here.
-        knows: how much of the arm, from 0; laws are compared in this order.
+        model_use: how much of the model of the arm the law uses, from 0; sorts compared laws.
         compared_as: what differs from the design, by name in comparisons; empty: nothing, by the
             law's own name.
         variant: the parameter that a name such as `servo:discrete` sets; empty: there is none.
@@ -64,7 +64,7 @@ class Law:
     gains: tuple[str, ...] = ()
     tuned: tuple[str, ...] = ()
     without_meaning: tuple[str, ...] = ()
-    knows = 100
+    model_use = 100
     compared_as: ClassVar[dict[str, dict[str, Any]]] = {}
     variant: ClassVar[str] = ''
     of_file: ClassVar[bool] = False

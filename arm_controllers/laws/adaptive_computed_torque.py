@@ -57,7 +57,7 @@ class AdaptiveComputedTorque(Law):
 
     gains = ('slope', 'damping_rate')
     tuned = ('slope', 'damping_rate', 'adaptation_gain')
-    knows = 90
+    model_use = 90
     Parameters = AdaptiveComputedTorqueParameters
 
     def __init__(self, model: RobotModel, parameters: AdaptiveComputedTorqueParameters):

@@ -138,7 +138,7 @@ class Admittance(Law):
     ros2_controllers' admittance_controller.
     """
 
-    knows = 54
+    model_use = 54
     needs, wrench_goal = ('wrench',), ('force', 'torque')
     without_meaning = _THEIRS
     Parameters: Any = AdmittanceParameters

@@ -89,7 +89,7 @@ class CartesianImpedance(ToolLaw):
     (Kronander and Billard, IEEE Trans. Robotics 32(5), 2016).
     """
 
-    knows = 21
+    model_use = 21
     wrench_goal = ('force', 'torque')
     Parameters = CartesianImpedanceParameters
 

@@ -24,7 +24,7 @@ class ComputedTorque(Law):
 
     gains = ('kp', 'kd')
     designed = acceleration_gains  # kp = wn^2, kd = 2 zeta wn
-    knows = 60
+    model_use = 60
     Parameters = ComputedTorqueParameters
 
     def __call__(

@@ -36,7 +36,7 @@ class ComputedTorquePid(Law):
 
     gains = ('kp', 'kd')
     tuned = ('kp', 'ki', 'kd')
-    knows = 70
+    model_use = 70
     Parameters = ComputedTorquePidParameters
 
     def __init__(self, model: RobotModel, parameters: ComputedTorquePidParameters):

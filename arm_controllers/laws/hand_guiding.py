@@ -67,7 +67,7 @@ class HandGuiding(ToolLaw):
     Source: Hogan, J. Dynamic Systems, Measurement and Control 107, 1985 (impedance control).
     """
 
-    knows = 22
+    model_use = 22
     needs = ('wrench',)
     Parameters = HandGuidingParameters
 

@@ -106,7 +106,7 @@ class HybridForceMotion(ToolLaw):
     control); Khatib, IEEE J. Robotics and Automation 3(1), 1987 (unified operational space).
     """
 
-    knows = 55
+    model_use = 55
     needs, wrench_goal = ('wrench',), ('force',)
     Parameters = HybridForceMotionParameters
 
@@ -117,7 +117,7 @@ class HybridForceMotion(ToolLaw):
         return zero._replace(age=zero.age - 1.0)
 
     def resumed(self, state: State) -> State | None:
-        """Return None: a contact begins anew."""
+        """Return None: a new contact begins."""
         return None
 
     def __call__(

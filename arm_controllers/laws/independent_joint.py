@@ -37,7 +37,7 @@ class IndependentJoint(Law):
     """
 
     tuned = ('natural_frequency', 'damping_ratio', 'integral_rate')
-    knows = 0
+    model_use = 0
     Parameters = IndependentJointParameters
 
     def __init__(self, model: RobotModel, parameters: IndependentJointParameters):

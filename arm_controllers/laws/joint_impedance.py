@@ -36,7 +36,7 @@ class JointImpedance(Law):
     """
 
     tuned = ('stiffness', 'damping_ratio')
-    knows = 20
+    model_use = 20
     Parameters = JointImpedanceParameters
 
     def __init__(self, model: RobotModel, parameters: JointImpedanceParameters):

@@ -46,7 +46,7 @@ class MomentumObserver(ComputedTorque):
     """
 
     tuned = ('kp', 'kd', 'observer_gain')
-    knows = 80
+    model_use = 80
     Parameters = MomentumObserverParameters
 
     def start(self, measured: Measurement, reference: Reference) -> State:

@@ -21,7 +21,7 @@ class MotorComputedTorque(ComputedTorque):
     """
 
     command_interface = 'voltage'
-    knows = 100
+    model_use = 100
     Parameters = MotorComputedTorqueParameters
 
     def __init__(self, model: RobotModel, parameters: MotorComputedTorqueParameters):

@@ -73,7 +73,7 @@ class Mpc(Law):
     gains = ('kp', 'kd')
     designed = acceleration_gains
     knows_delay = True
-    knows = 85
+    model_use = 85
     Parameters = MpcParameters
 
     def __init__(self, model: RobotModel, parameters: MpcParameters):

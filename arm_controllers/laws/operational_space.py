@@ -35,7 +35,7 @@ class OperationalSpace(Law):
     """
 
     tuned = ('kp', 'kd', 'posture_kp', 'posture_kd')
-    knows = 50
+    model_use = 50
     Parameters = OperationalSpaceParameters
 
     def __init__(self, model: RobotModel, parameters: OperationalSpaceParameters):

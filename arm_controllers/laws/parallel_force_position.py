@@ -56,7 +56,7 @@ class ParallelForcePosition(ToolLaw):
     Siciliano and Villani, IEEE Trans. Automatic Control 39(3), 1994.
     """
 
-    knows = 56
+    model_use = 56
     needs, wrench_goal = ('wrench',), ('force', 'torque')
     Parameters = ParallelForcePositionParameters
 

@@ -25,7 +25,7 @@ class PD(Law):
 
     gains = ('kp', 'kd')
     designed = torque_gains  # kp = M_jj wn^2, kd = 2 zeta wn M_jj, each joint as if alone
-    knows = 10
+    model_use = 10
     compared_as = {  # noqa: RUF012
         'pd': {'gravity_compensation': False},
         'pd_gravity': {'gravity_compensation': True},

@@ -30,7 +30,7 @@ class PDFeedforward(Law):
 
     gains = ('kp', 'kd')
     designed = torque_gains  # kp = M_jj wn^2, kd = 2 zeta wn M_jj, each joint as if alone
-    knows = 40
+    model_use = 40
     Parameters = PDFeedforwardParameters
 
     def __call__(

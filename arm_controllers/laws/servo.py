@@ -108,7 +108,7 @@ class Servo(Law):
     lookahead = 0  # unless the feedforward is discrete
     tuned = ('servo_kp', 'servo_kd')
     variant = 'feedforward'
-    knows = 30
+    model_use = 30
     Parameters = ServoParameters
 
     def __init__(self, model: RobotModel, parameters: ServoParameters):

@@ -35,7 +35,7 @@ class VelocityServo(Law):
 
     command_interface = 'velocity'
     tuned = ('kp', 'servo_kd')
-    knows = 35
+    model_use = 35
     Parameters = VelocityServoParameters
 
     @classmethod

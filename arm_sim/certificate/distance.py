@@ -17,7 +17,7 @@ from arm_sim.certificate.finding import Finding
 from arm_sim.certificate.pieces import Pieces
 
 _PROMISING = 1.5  # a distance is computed where the way is below this multiple of the last one
-RESOLUTION = 1e-4  # a distance this near to the least one is not told from it [m]
+RESOLUTION = 1e-4  # a distance this near to the least one counts as equal [m]
 
 
 class DistanceBound:

@@ -1,4 +1,4 @@
-"""What refutes a goal: one value beyond its limit, or one that cannot be told from it."""
+"""What refutes a goal: one value beyond its limit, or one that counts as equal to it."""
 
 from typing import NamedTuple
 

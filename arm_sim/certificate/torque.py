@@ -16,7 +16,7 @@ from arm_sim.certificate.arms import UncertainArm
 from arm_sim.certificate.finding import Finding
 from arm_sim.certificate.pieces import Pieces
 
-RESOLUTION = 1e-3  # a torque this near to its limit, as a share, is not told from it
+RESOLUTION = 1e-3  # a torque this near to its limit, as a share, counts as equal
 TOLERANCE = 1e-6  # as of goals: points are often rounded to their printed digits [N.m | N]
 _NODES = np.arange(5) / 4.0
 # Largest (t - t_0) .. (t - t_4) on an interval of length 1, over 5!

@@ -142,14 +142,14 @@ def _judgements(options: Options, folder: Path, console: Console) -> list[Judgem
     with progress(console, 'trials', count * repeat) as advance:
         for number in range(repeat):
 
-            def tell(done: int, begun: int = number * count) -> None:
+            def show(done: int, begun: int = number * count) -> None:
                 advance(begun + done)
 
             try:
                 if law:
-                    found.append(judge_law(plan, law, folder, options.seconds, tell))
+                    found.append(judge_law(plan, law, folder, options.seconds, show))
                 else:
-                    found.append(judge_all(plan, words, folder, tell))
+                    found.append(judge_all(plan, words, folder, show))
             except KeyboardInterrupt:
                 if found:
                     console.print(_agreement(found))

@@ -12,7 +12,7 @@ from arm_dynamics.checks import ArmError, one_of
 def compared_laws() -> dict[str, tuple[str, dict[str, Any]]]:
     """Return each one's name among all laws and what differs from its design, by name here.
 
-    From the least to the most that a law knows of the arm. A plugin that cannot be imported comes
+    Sorted by how much of the model of the arm each law uses. A plugin that cannot be imported comes
     last, and is refused when it is made.
     """
     ranked: list[tuple[float, dict[str, tuple[str, dict[str, Any]]]]] = []
@@ -24,7 +24,7 @@ def compared_laws() -> dict[str, tuple[str, dict[str, Any]]]:
             continue
         if law.designed and law.command_interface != 'voltage':
             named = law.compared_as or {name: {}}
-            ranked.append((law.knows, {own: (name, named[own]) for own in named}))
+            ranked.append((law.model_use, {own: (name, named[own]) for own in named}))
     ranked.sort(key=lambda entry: entry[0])
     return {own: compared for _, laws in ranked for own, compared in laws.items()}
 

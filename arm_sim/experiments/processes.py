@@ -68,10 +68,10 @@ class Group:
 
     def end(self) -> None:
         """End the whole group: as by Ctrl-C first, and by force in the end."""
-        for number, patience in END_SIGNALS:
+        for number, wait in END_SIGNALS:
             with suppress(ProcessLookupError):
                 os.killpg(self.pid, number)
-            end = time.monotonic() + patience
+            end = time.monotonic() + wait
             while time.monotonic() < end:
                 if self.code is not None and not self._others():
                     return

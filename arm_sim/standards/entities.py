@@ -39,8 +39,8 @@ class Entity(NamedTuple):
     description: str
 
 
-_MOVES = Category.DYNAMIC_OBJECT, 'object that moves'
-_STANDS = Category.STATIC_OBJECT, 'object that is fixed'
+_MOVING = Category.DYNAMIC_OBJECT, 'object that moves'
+_FIXED = Category.STATIC_OBJECT, 'object that is fixed'
 
 
 class Entities:
@@ -63,7 +63,7 @@ class Entities:
     def all(self) -> dict[str, Entity]:
         """Return the present entities by name."""
         objects = {
-            name: Entity('', *(_MOVES if moves else _STANDS))
+            name: Entity('', *(_MOVING if moves else _FIXED))
             for name, moves in self.objects().items()
         }
         found, mass = self._fixed | objects, self._payload()

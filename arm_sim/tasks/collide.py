@@ -1,4 +1,4 @@
-"""Collide: the tool of a moving arm hits a sphere on a spring that nobody expects."""
+"""Collide: the tool of a moving arm hits a sphere on a spring that no controller expects."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -110,11 +110,11 @@ def search(
         jobs = [candidates[k : k + _PER_JOB] for k in range(0, len(candidates), _PER_JOB)]
         each, before = effort.arms + min(effort.edge, effort.arms), done
 
-        def tell(finished: int) -> None:
+        def show(finished: int) -> None:
             progress(before + each * min(finished * _PER_JOB, len(candidates)))
 
         done += each * len(candidates)
-        answers = ordered(executor, tried, jobs, tell)
+        answers = ordered(executor, tried, jobs, show)
         return [score(rows, effort.arms, margins) for answer in answers for rows in answer]
 
     starts = list(space.starts(robot.start))
@@ -155,10 +155,10 @@ def validate(
     jobs = [(Drawn(k, min(_CHUNK, count - k)),) for k in range(0, count, _CHUNK)]
     run = partial(_try_arms, fresh, parameters)
 
-    def tell(finished: int) -> None:
+    def show(finished: int) -> None:
         progress(min(finished * _CHUNK, count))
 
-    return np.concatenate(ordered(executor, run, jobs, tell))
+    return np.concatenate(ordered(executor, run, jobs, show))
 
 
 def _try_arms(experiment: Experiment, parameters: Any, arms: Sequence[Drawn]) -> Array:

@@ -148,12 +148,12 @@ def write_film(path: Path, film: Film | Films, size: tuple[int, int], console: C
     if kind == '.png':
         write_png(path, film.picture(0))
         return
-    with progress(console, 'render', count) as tell:
+    with progress(console, 'render', count) as show:
 
         def pictures() -> Iterator[Picture]:
             for k in range(count):
                 yield film.picture(k)
-                tell(k + 1)
+                show(k + 1)
 
         if kind == '.mp4':
             write_mp4(path, pictures(), size)
