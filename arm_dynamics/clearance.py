@@ -12,7 +12,7 @@ import pinocchio as pin
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
-from arm_dynamics.shapes import mesh_finder, with_shapes
+from arm_dynamics.shapes import mesh_finder, read_mesh, with_shapes
 
 _TOUCHING = 1e-4  # distance of pairs that touch [m]
 _NEVER = -100.0  # margin of a pair that is left out [m]
@@ -283,10 +283,9 @@ def _solid(each: Obstacle) -> coal.CollisionGeometry:
     """Return the shape of an obstacle as coal has it."""
     if each.kind == 'mesh':
         try:
-            mesh = coal.MeshLoader().load(each.file, np.array(each.size))
-        except (RuntimeError, ValueError) as error:
-            reason = ' '.join(str(error).split())
-            raise ArmError(f'object {each.name!r}: mesh {each.file}: {reason}') from None
+            mesh = read_mesh(each.file, np.array(each.size))
+        except ArmError as error:
+            raise ArmError(f'object {each.name!r}: {error}') from None
         mesh.buildConvexHull(True, 'Qt')
         return mesh.convex
     x, y, z = each.size

@@ -2,15 +2,19 @@
 
 import os
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
 import coal
+import numpy as np
 
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.packages import packages_around
 from arm_dynamics.urdf import bare
+
+ONES = np.ones(3)
+_FLAT = 1e-9  # thickness of a mesh that has no volume, as a share of its length
 
 
 def with_shapes(
@@ -62,13 +66,11 @@ def mesh_finder(urdf_file: str) -> Callable[[str], Path | None]:
     that is sourced.
     """
     folder = Path(urdf_file).expanduser().resolve().parent if urdf_file else Path('/')
-    loader = coal.MeshLoader()
     known: dict[str, Path | None] = {}
 
     def find(filename: str) -> Path | None:
         if filename not in known:
-            read = partial(_is_read, loader)
-            known[filename] = next(filter(read, candidates(filename, folder)), None)
+            known[filename] = next(filter(_is_read, candidates(filename, folder)), None)
         return known[filename]
 
     return find
@@ -86,11 +88,29 @@ def candidates(filename: str, folder: Path) -> list[Path]:
     return own + [Path(prefix, 'share', package, inside) for prefix in prefixes if prefix]
 
 
-def _is_read(loader: coal.MeshLoader, file: Path) -> bool:
-    """Return whether coal reads a mesh from a file: STL, OBJ, DAE and other formats of Assimp."""
-    if not file.is_file():
-        return False
+def read_mesh(file: str | Path, scale: Array = ONES) -> coal.BVHModelBase:
+    """Return the mesh of a file, scaled (3,): STL, OBJ, DAE and other formats of Assimp.
+
+    Raises:
+        ArmError: no mesh, or one without a volume or with numbers that are not finite: coal's
+            convex hull of it ends the process.
+    """
     try:
-        return loader.load(str(file)).num_vertices > 3
-    except (RuntimeError, ValueError):
+        mesh = coal.MeshLoader().load(str(file), scale)
+    except (RuntimeError, ValueError) as error:
+        raise ArmError(f'mesh {file}: {" ".join(str(error).split())}') from None
+    points = np.asarray(mesh.vertices())
+    if not np.isfinite(points).all():
+        raise ArmError(f'mesh {file}: not all of its points are finite')
+    extent = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    if len(points) < 4 or extent[2] <= _FLAT * extent[0]:
+        raise ArmError(f'mesh {file}: its {len(points)} points lie in a plane; allowed: a solid')
+    return mesh
+
+
+def _is_read(file: Path) -> bool:
+    """Return whether a file has a mesh with a volume."""
+    try:
+        return file.is_file() and bool(read_mesh(file))
+    except ArmError:
         return False

@@ -80,7 +80,10 @@ def measure(arm: ManagedArm, runs: int, rate: int) -> int:
     print(f'{runs} runs of {periods} cycles: {len(sums)} checksum(s) {dict(sums)}')
     print(f'runs without an unproven cycle: {dict(+proven)}')
     print(f'{unproven} of {cycles} cycles unproven {counts}')
-    print(f'{done / wall:.0f} cycles per second, {done / wall / rate:.2f} times real time at {rate} Hz')
+    rate_of_cycles = done / wall
+    print(
+        f'{rate_of_cycles:.0f} cycles/s, {rate_of_cycles / rate:.2f} times real time at {rate} Hz'
+    )
     for name, seconds in used.items():
         print(f'CPU time of {name}: {1e6 * seconds / max(cycles, 1):.0f} us per cycle')
     return int(len(+proven) > 1)

@@ -9,7 +9,7 @@ import coal
 import pinocchio as pin
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.shapes import mesh_finder
+from arm_dynamics.shapes import mesh_finder, read_mesh
 from arm_dynamics.urdf_checks import INERTIAL, check_numbers
 from arm_dynamics.urdf_elements import origin_of, set_inertial, vector
 
@@ -99,7 +99,7 @@ def _solid(each: Element, find: Callable[[str], Path | None]) -> Any:
         case 'sphere':
             return coal.Sphere(radius)
         case 'mesh' if file := find(each.get('filename', '')):
-            mesh = coal.MeshLoader().load(str(file), vector(each, 'scale', '1 1 1'))
+            mesh = read_mesh(file, vector(each, 'scale', '1 1 1'))
             mesh.buildConvexHull(True, 'Qt')
             return mesh.convex
     return None

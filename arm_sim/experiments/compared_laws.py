@@ -12,8 +12,8 @@ from arm_dynamics.checks import ArmError, one_of
 def compared_laws() -> dict[str, tuple[str, dict[str, Any]]]:
     """Return each one's name among all laws and what differs from its design, by name here.
 
-    Sorted by how much of the model of the arm each law uses. A plugin that cannot be imported comes
-    last, and is refused when it is made.
+    Sorted by how much of the model of the arm each law uses. A plugin that cannot be imported
+    comes last, and is refused when it is made.
     """
     ranked: list[tuple[float, dict[str, tuple[str, dict[str, Any]]]]] = []
     for name in law_names():

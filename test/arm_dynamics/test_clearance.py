@@ -10,6 +10,7 @@ from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.clearance import FLOOR, TABLE, Clearance, Surroundings
 from arm_dynamics.robots import find_urdf
 from arm_sim.robot import Robot
+from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.tasks import make_task
 
 UR5E = Robot.load('ur5e')
@@ -239,9 +240,17 @@ def test_a_mesh_is_found_and_has_the_distances_of_the_box_that_it_shows(
         checked.check(np.array([1.0]), np.array([[0.0, 0.9, 0.1]]), 0.0)
 
 
-def test_a_mesh_that_cannot_be_read_is_named_and_the_others_are_checked(tmp_path):
+FLAT = 'solid plate\n' + ''.join(
+    f'facet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex {x} 1 {{z}}\nendloop\n'
+    'endfacet\n'
+    for x in (0, 1)
+)
+
+
+@pytest.mark.parametrize('text', ['solid nothing', FLAT.format(z=0), FLAT.format(z='nan')])
+def test_a_mesh_that_cannot_be_read_is_named_and_the_others_are_checked(tmp_path, text):
     write_mesh(tmp_path / 'good.stl')
-    (tmp_path / 'broken.stl').write_bytes(b'solid nothing')
+    (tmp_path / 'broken.stl').write_text(text)
     model = crane('<mesh filename="good.stl"/>').urdf
     other = shape('<mesh filename="broken.stl"/>')
     text = model.replace('<link name="y">', f'<link name="y">{other}', 1)
@@ -252,6 +261,15 @@ def test_a_mesh_that_cannot_be_read_is_named_and_the_others_are_checked(tmp_path
         'meshes count as their convex hulls'
     )
     np.testing.assert_allclose(checked.distances(np.array([0.0, 0.0, 1.0])), [0.7], atol=1e-7)
+
+
+@pytest.mark.parametrize(('z', 'words'), [('0', 'lie in a plane'), ('nan', 'are finite')])
+def test_an_object_with_a_mesh_without_a_volume_is_refused(tmp_path, z, words):
+    (tmp_path / 'plate.stl').write_text(FLAT.format(z=z))
+    pose = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+    plate = ObjectShape('plate', 'mesh', (1.0,) * 3, (0.0,) * 4, f'{tmp_path}/plate.stl', pose)
+    with pytest.raises(ArmError, match=f"object 'plate': mesh .*plate.stl: .*{words}"):
+        Clearance(UR5E.model, Surroundings(), (plate,))
 
 
 def test_the_meshes_of_a_manufacturers_arm_are_apart_upright_and_touch_where_it_is_folded():
