@@ -3,16 +3,19 @@
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pinocchio as pin
 
+from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_sim.view.monitor import ArmMonitor
 from arm_sim.view.page_scene import PageScene
 from arm_sim.view.panel import Panel
+from arm_sim.view.past_film import NEEDS, PastFilm, film_file
 from arm_sim.view.server import start_server
 
 PANEL_PERIOD = 6  # pictures between two updates of plots and texts
@@ -58,6 +61,7 @@ class Page:
         self.pusher: Any = None
         self._held: set[str] = set()
         self._pictures = 0
+        self._arm: ArmMonitor | None = None
 
     @property
     def has_browser(self) -> bool:
@@ -73,9 +77,10 @@ class Page:
             server.gui.main_panel.dock_right()
             server.gui.set_panel_label(model.name)
             self.scene = PageScene(server, model, surroundings)
-            self.panel = Panel(server.gui, model, commands, self._schedule)
+            self.panel = Panel(server.gui, model, commands, self._schedule, self._film_past)
             self._add_arrows(commands, 0.06 * self.scene.size)
         self._model, self._origin = model, np.zeros(3)
+        self._film, self._arm = PastFilm(model, surroundings), None
         self._held.clear()
 
     def _place_camera(self, client: Any) -> None:
@@ -93,6 +98,25 @@ class Page:
 
         client.camera.on_update(place)
         place(client.camera)
+
+    def _film_past(self) -> None:
+        """Write a film of the last minute into the working directory; say where it is."""
+        arm, path = self._arm, film_file(Path.cwd())
+        if arm is None:
+            return
+
+        def done(found: Path | ArmError) -> None:
+            def tell() -> None:
+                if isinstance(found, ArmError):
+                    arm.events.refuse('film', str(found), arm.time)
+                else:
+                    why = f' ({NEEDS})' if found.suffix == '.gif' else ''
+                    arm.events.add(f'film: {found}{why}', arm.time)
+
+            self._schedule(tell)
+
+        self._film.start(tuple(arm.past), path, done)
+        arm.events.add(f'film: {path.name} is being drawn', arm.time)
 
     def _add_arrows(self, commands: Any, size: float) -> None:
         """Add the arrows at the tip, which command a pose where they are released, and others.
@@ -146,6 +170,7 @@ class Page:
         if self.scene is None or self.panel is None:
             return
         self._pictures += 1
+        self._arm = arm
         with self.server.atomic():
             past = self.panel.past(arm)
             self.scene.show(arm, self.panel.chosen, past)

@@ -42,8 +42,12 @@ class Panel:
         model: RobotModel,
         commands: Any,
         schedule: Callable[[Callable[[], None]], None],
+        film: Callable[[], None],
     ):
-        """Build the panel in viser's empty `gui`; the rest is as for `Page.set_arm` and `Page`."""
+        """Build the panel in viser's empty `gui`; the rest is as for `Page.set_arm` and `Page`.
+
+        `film` writes a film of the last minute.
+        """
         self._gui, self._model, self._commands, self._schedule = gui, model, commands, schedule
         self.chosen: Array | None = None
         self._home: Array | None = None
@@ -60,6 +64,9 @@ class Panel:
         )
         self._timeline = gui.add_slider(
             'Timeline [s]', -PAST, 0.0, 0.1, 0.0, hint='show the arm as it was; 0: as it is'
+        )
+        self._add_button(
+            'Film the last minute', film, color='gray', hint='at the speed of simulated time'
         )
         with gui.add_folder('Messages'):
             self._events = gui.add_html('')

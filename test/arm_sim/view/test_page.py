@@ -20,7 +20,7 @@ from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.robots import find_urdf, robot_names
 from arm_sim.simulation.object_shapes import ObjectShape
-from arm_sim.view import page, server, trail
+from arm_sim.view import page, past_film, server, trail
 from arm_sim.view.arm_shapes import arm_shapes, triangles
 from arm_sim.view.event_log import EventLog
 from arm_sim.view.history import History
@@ -460,6 +460,29 @@ def test_a_browser_pauses_steps_resets_pushes_and_sets_gains(served):
     order, link, force, seconds = click('Push')
     assert (order, link, seconds) == ('push', UR5E.tip_frame, 0.5)
     np.testing.assert_array_equal(force, [0.0, 0.0, -20.0])
+
+
+def test_a_browser_that_films_is_told_where_the_film_is(served, tmp_path, monkeypatch):
+    shown, _, send, do = served
+    monkeypatch.chdir(tmp_path)
+
+    def film_past(model, surroundings, past, path):
+        path.write_text(f'{len(past)} moments of {model.name}')
+
+    monkeypatch.setattr(past_film, 'film_past', film_past)
+    arm = ArmMonitor(UR5E)
+    for k in range(3):
+        arm.on_state(0.1 * k, np.full(6, 0.1 * k), None)
+    shown.show(arm, '')
+    send(
+        'GuiUpdateMessage', uuid=element(shown, 'Film the last minute')._impl.uuid,
+        updates={'value': True},
+    )  # fmt: skip
+    said = []
+    do(lambda: said.append(arm.events.changes() or '') or f'{tmp_path}/film_1.' in said[-1])
+    (file,) = tmp_path.glob('film_1.*')
+    assert file.read_text() == f'3 moments of {UR5E.name}'
+    assert ('pip install imageio-ffmpeg' in said[-1]) == (file.suffix == '.gif')
 
 
 def test_what_no_browser_sends_fails_as_a_command_and_does_not_end_the_page(served):
