@@ -12,9 +12,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-from latex2mathml.converter import convert
-from mkdocs.structure.files import File
-
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
@@ -36,8 +33,8 @@ from arm_sim.ros.task_node import TaskNodeParameters  # noqa: E402
 from arm_sim.ros.tip_servo_node import TipServoNodeParameters  # noqa: E402
 from arm_sim.simulation.plant import PlantParameters, engine_names, plant_class  # noqa: E402
 from arm_sim.tasks import task_class, task_names  # noqa: E402
+from arm_sim.view.ros.described_arm import ShownArmParameters  # noqa: E402
 from arm_sim.view.ros.view_node import ViewParameters  # noqa: E402
-from arm_sim.view.ros.viewer_node import ViewerParameters  # noqa: E402
 
 PACKAGES = {
     'arm_dynamics': 'The model of an arm: dynamics, kinematics, paths, identification.',
@@ -57,6 +54,8 @@ SECTIONS = re.compile(r'^(Equation|Source|When to use it|When not):[ \n](\w?)', 
 
 def on_files(files: Any, config: Any) -> Any:
     """Add the generated pages."""
+    from mkdocs.structure.files import File
+
     pages = {'interfaces.md': interfaces()}
     pages |= {f'api/{name}.md': api(name) for name in PACKAGES}
     pages |= {f'engines/{name}.md': plant(name) for name in PLANTS}
@@ -67,6 +66,8 @@ def on_files(files: Any, config: Any) -> Any:
 
 def on_page_markdown(text: str, **others: Any) -> str:
     """Show equations, $$ in LaTeX $$, as MathML, which browsers draw without a script."""
+    from latex2mathml.converter import convert
+
     return re.sub(r'\$\$(.+?)\$\$', lambda found: convert(found[1].strip(), display='block'), text)
 
 
@@ -109,7 +110,7 @@ def interfaces() -> str:
         'controller': [*parameter_fields(ControllerParameters), *follower],
         'inverse_kinematics': parameter_fields(InverseKinematicsParameters),
         'task': parameter_fields(TaskNodeParameters),
-        'viewer': parameter_fields(ViewerParameters),
+        'viewer': parameter_fields(ShownArmParameters),
         'view': parameter_fields(ViewParameters),
         'tip_servo': parameter_fields(TipServoNodeParameters),
         'supervisor': parameter_fields(SupervisorNodeParameters),
