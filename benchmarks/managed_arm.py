@@ -53,19 +53,26 @@ class ManagedArm:
         references: (m, 1 + 3 n) of every controller_state since `clear`: time [s], q, v, a.
     """
 
-    def __init__(self, robot: str, rate: int, extra: str = '', actuator: str = 'servo'):
+    def __init__(
+        self, robot: str, rate: int, extra: str = '', actuator: str = 'servo',
+        of_manager: str = '', config: str = '',
+    ):  # fmt: skip
         """Start everything, wait until the controller is active, and stop time.
 
-        `rate`: of the manager [Hz]; `extra`: further lines of the controller's parameters.
+        `robot`: as commands name it; `rate`: of the manager [Hz]; `extra`, `of_manager`: further
+        lines of the parameters of controller and manager; `config`: the robot's parameter file.
         """
         folder = Path(tempfile.mkdtemp())
         shipped = Path(__file__).parents[1] / 'config' / 'ros2_control' / 'controllers.yaml'
-        text = re.sub(r'update_rate: \d+', f'update_rate: {rate}', shipped.read_text())
+        lines = f'update_rate: {rate}\n{of_manager}    #'
+        text = re.sub(r'update_rate: \d+', lines, shipped.read_text())
         controllers = folder / 'controllers.yaml'
         controllers.write_text(text + extra)
         self.log = folder / 'launch.log'
-        words = f'robot:={robot} mode:=lockstep controllers:={controllers} actuator:={actuator}'
+        words = f'mode:=lockstep controllers:={controllers} actuator:={actuator}'
         command = ['ros2', 'launch', 'arm_sim', 'ros2_control.launch.py', *words.split()]
+        name, *others = robot.split()  # 'ur5e gripper:=parallel'
+        command += [f'robot:={name}', f'config:={config}', *others]
         self.launch = subprocess.Popen(
             command, stdout=self.log.open('w'), stderr=subprocess.STDOUT, start_new_session=True
         )

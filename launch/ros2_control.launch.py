@@ -36,7 +36,8 @@ from arm_sim.standards.ros2_control import (
 )
 
 ARGUMENTS = (
-    *shared('robot', 'joints', 'tip_frame', 'xacro_args', 'engine', 'config', 'viewer'),
+    *shared('robot', 'joints', 'tip_frame', 'xacro_args', 'gripper', 'gripper_frame'),
+    *shared('engine', 'config', 'viewer'),
     *shared('scene', actuator='servo', mode='realtime'),
     argument(
         'gravity_compensation',
@@ -98,7 +99,8 @@ def hardware(given: dict[str, str]) -> list:
     if given['gravity_compensation'] == 'true':
         simulator |= compensation(drives)
         lines = [LogInfo(msg=COMPENSATION)]
-    nodes = [each for each in arm_nodes(arm, simulator) if not isinstance(each, LogInfo)]
+    found = arm_nodes(arm, simulator, gripper_controller=False)
+    nodes = [each for each in found if not isinstance(each, LogInfo)]
     remaps = [SetRemap(src=name, dst=other) for name, other in (REMAPPED | READ).items()]
     urdf = temporary_folder() / 'ros2_control.urdf'
     urdf.write_text(with_hardware(model, given['hardware'], drives))

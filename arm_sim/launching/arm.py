@@ -42,13 +42,15 @@ def arm_nodes(
     controller: Mapping[str, Any] = MappingProxyType({}),
     inverse_kinematics: bool = True,
     recorder: bool = True,
+    gripper_controller: bool = True,
 ) -> list[Any]:
     """Return simulator, controller and IK nodes for the values of launch arguments.
 
     Args:
         given: values of the arguments, among them those of ARM.
         simulator, controller: parameters that replace those of the arguments and of the files.
-        inverse_kinematics, recorder: whether to start that node; a task records itself.
+        inverse_kinematics, recorder, gripper_controller: whether to start that node; a task
+            records itself, and a manager of ros2_control commands the gripper as well.
     """
     robot, law, mode = (given[name] for name in ('robot', 'controller', 'mode'))
     model, space = RobotModel.from_urdf(find_urdf(robot)), namespace_of(given)
@@ -74,7 +76,7 @@ def arm_nodes(
     if given['camera'] and mode == 'lockstep':
         contacts['wait_for_camera'] = True
     clock = {'clock_rate': 0.0} if given['clock'] == 'false' else {}
-    gripper = _gripper(robot, model) if law != 'none' else ''
+    gripper = _gripper(robot, model) if law != 'none' and gripper_controller else ''
     if gripper and isinstance(actuator, str):
         names = model.joint_names
         plant['actuator'] = ['torque' if x == gripper else actuator for x in names]

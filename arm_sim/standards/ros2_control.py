@@ -38,6 +38,9 @@ def with_hardware(model: RobotModel, package: str, actuator: str | Sequence[str]
     robot = ElementTree.fromstring(model.urdf)
     for tag in robot.findall('ros2_control'):
         robot.remove(tag)
+    for dynamics in robot.iterfind('joint/dynamics'):
+        if not {'damping', 'friction'} & {*dynamics.keys()}:
+            dynamics.set('damping', '0')  # urdfdom refuses a rotor inertia alone
     tag = SubElement(robot, 'ros2_control', name='arm_sim', type='system')
     hardware = SubElement(tag, 'hardware')
     SubElement(hardware, 'plugin').text = f'{package}/{PLUGINS[package]}'

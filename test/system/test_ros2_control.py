@@ -15,7 +15,7 @@ import rclpy
 from arm_system import NAMES, ArmSystem
 from domains import fresh_domain
 from launch.actions import LogInfo
-from launch_ros.actions import SetRemap
+from launch_ros.actions import Node, SetRemap
 from mimic_arm import MIMICS, mimic_arm
 from patience import PATIENCE
 from rclpy.executors import SingleThreadedExecutor
@@ -181,6 +181,18 @@ def test_followers_of_other_joints_have_states_and_no_command():
     assert len(tag.findall('joint')) == 3 + MIMICS
 
 
+def test_a_gripper_is_commanded_by_the_manager_and_its_urdf_is_one_for_urdfdom(monkeypatch):
+    model = RobotModel.from_urdf(find_urdf('ur5e gripper:=parallel'))
+    rotor = model.urdf.replace('damping="0" armature', 'armature')
+    assert rotor != model.urdf
+    robot = ElementTree.fromstring(with_hardware(RobotModel(rotor), next(iter(PLUGINS)), 'servo'))
+    (found,) = (x for x in robot.iterfind('joint/dynamics') if x.get('armature'))
+    assert found.attrib == {'damping': '0', 'armature': '0.3'}
+    group, *_ = launched(monkeypatch, robot='ur5e gripper:=parallel')
+    nodes = [each for each in group.get_sub_entities() if isinstance(each, Node)]
+    assert [each.node_executable for each in nodes] == ['simulator', 'inverse_kinematics']
+
+
 def test_the_controllers_file_is_filled_in_and_must_have_a_rate(tmp_path):
     file = ROOT / 'config' / 'ros2_control' / 'controllers.yaml'
     message = controllers_of(file, ['a', 'b'], 'effort')
@@ -211,7 +223,7 @@ def simulator_of(monkeypatch, **given):
     """The simulator's parameters in the launch file, and its log lines."""
     file, found = runpy.run_path(str(ROOT / 'launch' / 'ros2_control.launch.py')), []
     monkeypatch.setitem(
-        file['hardware'].__globals__, 'arm_nodes', lambda arm, own: found.append(own) or []
+        file['hardware'].__globals__, 'arm_nodes', lambda arm, own, **_: found.append(own) or []
     )
     own = {'actuator': 'servo', 'controllers': '', 'hardware': next(iter(PLUGINS))}
     own |= {'mode': 'realtime', 'gravity_compensation': 'true', 'engine': 'mujoco'}
