@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import coal
@@ -11,6 +11,7 @@ import pinocchio as pin
 
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.model import RobotModel
+from arm_dynamics.object_shapes import ObjectShape
 from arm_dynamics.parameters import Parameters, parameter
 from arm_dynamics.shapes import mesh_finder, read_mesh, with_shapes
 
@@ -34,30 +35,6 @@ class Surroundings(Parameters):
         super().__post_init__()
         for size in self.table[3:]:
             in_range('size of table', size, 0.0, np.inf, True)
-
-
-class Obstacle(Protocol):
-    """A shape of an object around an arm, as `arm_sim.simulation.object_shapes` has them."""
-
-    @property
-    def name(self) -> str:
-        """Name of the object."""
-
-    @property
-    def kind(self) -> str:
-        """Name of the shape: 'box', 'sphere', 'cylinder' or 'mesh'."""
-
-    @property
-    def size(self) -> tuple[float, ...]:
-        """Lengths of a box, diameters of a sphere, two and the length of a cylinder [m]."""
-
-    @property
-    def file(self) -> str:
-        """Name of the file of a mesh, whose `size` is its scale [1]."""
-
-    @property
-    def pose(self) -> tuple[float, ...]:
-        """Pose (7,) in the base frame: position [m], quaternion x, y, z, w."""
 
 
 class Nearest(NamedTuple):
@@ -94,6 +71,7 @@ class Clearance:
         names: of the shapes: their links, then the obstacles.
         pairs: names of the two shapes of each checked pair; the first one is a link.
         own: largest distance that links keep from each other [m].
+        most: (len(pairs),) largest distance that each pair keeps [m].
     """
 
     own = np.inf
@@ -102,7 +80,7 @@ class Clearance:
         self,
         model: RobotModel,
         surroundings: Surroundings,
-        objects: Sequence[Obstacle] = (),
+        objects: Sequence[ObjectShape] = (),
         links: Set[frozenset[str]] | None = None,
     ):
         """Read the shapes of the model's URDF.
@@ -161,7 +139,7 @@ class Clearance:
         """Prepare the computation for the pairs as they are."""
         self._data = self.geometry.createData()
         pairs = self.geometry.collisionPairs
-        self._left_out = np.zeros(len(pairs), dtype=bool)
+        self.most = np.full(len(pairs), np.inf)
         self._of_links = np.array([each.second < self._first for each in pairs], dtype=bool)
 
     def distances(self, q: Array) -> Array:
@@ -175,14 +153,23 @@ class Clearance:
     def margins(self, least: float) -> Array:
         """Return the distance (len(pairs),) that each pair keeps where `least` [m] is allowed."""
         kept = np.where(self._of_links, min(least, self.own), least)
-        return np.where(self._left_out, _NEVER, kept)
+        return np.minimum(kept, self.most)
 
-    def leave_out_near(self, q: Array, least: float) -> None:
-        """Leave out the pairs that touch or are too near at q (n,), until the next call."""
-        self._left_out = np.zeros(len(self.pairs), dtype=bool)
-        self._left_out = self.distances(q) < self.margins(least) + _TOUCHING
+    def most_at(self, q: Array, least: float) -> Array:
+        """Return `most` of a motion that starts at q (n,), where `least` [m] is allowed.
 
-    def place(self, objects: Sequence[Obstacle]) -> None:
+        Pairs that are too near at q may not come nearer. Left out are those that touch, and those
+        of an object that is touched: it may be carried along.
+        """
+        distances, self.most = self.distances(q), np.full(len(self.pairs), np.inf)
+        near = distances < self.margins(least) + _TOUCHING
+        touching, of_objects = distances < _TOUCHING, ~self._of_links
+        others = np.array([other for _, other in self.pairs])
+        carried = np.isin(others, others[touching & of_objects]) & of_objects
+        kept = np.where(touching | carried, _NEVER, distances - _TOUCHING)
+        return np.where(near, kept, np.inf)
+
+    def place(self, objects: Sequence[ObjectShape]) -> None:
         """Move the objects, which are those of the constructor in its order."""
         first = len(self.names) - len(objects)
         for number, each in enumerate(objects, first):
@@ -279,7 +266,7 @@ class Clearance:
         return one != other and parents[one] != other and parents[other] != one
 
 
-def _solid(each: Obstacle) -> coal.CollisionGeometry:
+def _solid(each: ObjectShape) -> coal.CollisionGeometry:
     """Return the shape of an obstacle as coal has it."""
     if each.kind == 'mesh':
         try:
@@ -296,7 +283,7 @@ def _solid(each: Obstacle) -> coal.CollisionGeometry:
     return coal.Sphere(x / 2.0) if x == y == z else coal.Ellipsoid(x / 2.0, y / 2.0, z / 2.0)
 
 
-def _pose(each: Obstacle) -> pin.SE3:
+def _pose(each: ObjectShape) -> pin.SE3:
     quaternion = pin.Quaternion(np.array(each.pose[3:])).normalized()
     return pin.SE3(quaternion, np.array(each.pose[:3]))
 

@@ -12,6 +12,7 @@ from arm_controllers.follower.end_on_force import end_on_force
 from arm_controllers.follower.goal import Goal, GoalResult, ResultCode
 from arm_controllers.follower.goal_check import checked_trajectory
 from arm_controllers.follower.goal_rules import check_end, check_form
+from arm_controllers.follower.object_check import MotionCheck, begin, object_check, rest
 from arm_controllers.follower.parameters import FollowerParameters, Limits
 from arm_controllers.follower.schedule import Schedule, Scheduled
 from arm_controllers.follower.speed_scaling import SpeedScaling
@@ -20,6 +21,7 @@ from arm_controllers.follower.trajectory import Array, hold
 from arm_controllers.follower.upsampling import with_policy_times
 from arm_controllers.follower.wrench_goals import WrenchGoals
 from arm_controllers.reference import Reference
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import with_arrays
 
@@ -36,6 +38,7 @@ class TrajectoryFollower:
         reference: the reference that `update` returned last.
         results: ends of goals, oldest first; the reader takes them out.
         scaling: the speed at which goals are followed.
+        check: of goals against objects, where `clearance` is not negative; else None.
     """
 
     def __init__(self, model: RobotModel, parameters: FollowerParameters):
@@ -48,6 +51,7 @@ class TrajectoryFollower:
         self.scaling = self._schedule.scaling
         self.results: deque[GoalResult] = self._schedule.results
         self.time_ns, self.parameters = 0, parameters
+        self.check: MotionCheck | None = None
         self._wrenches = WrenchGoals()
         self.set_parameters(parameters)
 
@@ -70,6 +74,7 @@ class TrajectoryFollower:
             (model or self.model).frame_id(p.end_frame)  # there is such a frame
         self._longest_step_ns = int(p.time_jump_limit * 1e9)
         self._limits = Limits.of(p)
+        self.check = object_check(self.check, self.model, p.clearance)
         for scheduled in self._schedule.all:
             self._set_tolerances(scheduled)
 
@@ -170,12 +175,15 @@ class TrajectoryFollower:
             trajectory, point_times = yield from checked_trajectory(
                 goal, self.model, state, (from_ns - start_ns) * 1e-9, p, self._limits, executor
             )
+            near = None
+            if self.check is not None:
+                near = yield from begin(self.check, trajectory, state.q)
             in_time = self._scaled_ns <= max(from_ns, now_ns)
             if in_time and np.array_equal(self._schedule.planned(from_ns).row, state.row):
                 break
             notice_ns *= 2
         end = float(point_times[-1])
-        scheduled = Scheduled(start_ns, from_ns, trajectory, goal, end, scaled=True)
+        scheduled = Scheduled(start_ns, from_ns, trajectory, goal, end, scaled=True, near=near)
         self._set_tolerances(scheduled)
         self._schedule.add(scheduled)
         self._schedule.start(self._scaled_ns)
@@ -220,6 +228,23 @@ class TrajectoryFollower:
                         'the goal before it was stopped by a violated tolerance',
                     )  # fmt: skip
         return self.reference
+
+    def check_again(self) -> Iterator[None]:
+        """Check what is left of all goals against the objects as they are now, in slices.
+
+        A goal that is blocked ends, with those after it; the arm brakes where it follows the goal.
+        """
+        if self.check is None:
+            return
+        for each in self._schedule.all:
+            t = each.time(self._scaled_ns)
+            try:
+                yield from rest(self.check, each.trajectory, t, each.near)
+            except ArmError as error:
+                if each.goal is not None:
+                    end = f'stopped on the way: {error}', ResultCode.INVALID_GOAL
+                    self.cancel(self.time_ns, each.goal.identifier, *end)
+                return
 
     def peek(self, time_ns: int) -> Reference:
         """Return the planned reference at a stamp of the newest state or later.

@@ -100,6 +100,14 @@ class FollowerParameters(Parameters):
         min=0,
         name='constraints.{}.start',
     )
+    clearance: float = parameter(
+        -1.0,
+        'distance that links keep from the objects on simulator/objects while the arm follows '
+        'goals [m]; negative: goals are not checked against objects',
+        min=-1,
+        max=1,
+        name='constraints.clearance',
+    )
     goal_time_limit: float = parameter(
         10.0, "longest wait after a goal's last point until the goal ends [s]", above=0
     )

@@ -2,6 +2,7 @@
 
 from collections import deque
 from dataclasses import dataclass
+from typing import Any
 
 from arm_controllers.follower.goal import Goal, GoalError, GoalResult, ResultCode
 from arm_controllers.follower.speed_scaling import SpeedScaling
@@ -27,6 +28,7 @@ class Scheduled:
     tolerances: GoalTolerances | None = None
     scaled: bool = False  # whether speed scaling applies
     tool: Array | None = None  # (3,) where the tool was when the goal began [m]
+    near: Any = None  # `motion_check.Start`, where motions are checked against objects
 
     def time(self, time_ns: int) -> float:
         """Return the time [s] since the start."""

@@ -100,8 +100,11 @@ class ControlCycle:
         )
         self._report = StateReport(self._state_publisher, names, p.state_publish_rate)
         self._wrench: Any = None
+        self._objects: Any = None
         self._without_wrench = b''
         self._listen_to_wrench()
+        self._realtime = p.mode == 'realtime'
+        self._listen_to_objects()
         self._state_input = node.create_subscription(
             JointState, STATES, self.on_state, CONTROL_INPUT_QOS, raw=True
         )
@@ -115,6 +118,7 @@ class ControlCycle:
         self.state = CycleState.INACTIVE
         self._transport.unsubscribe_states(self._topics[0], self.on_state)
         self._listen_to_wrench(False)
+        self._listen_to_objects(False)
         self._node.destroy_service(self._query)
         if self._reset is not None:
             self._node.destroy_service(self._reset)
@@ -180,6 +184,7 @@ class ControlCycle:
                 self._law_state = law.resumed(state)
         self.follower.set_parameters(rules, model)
         self._listen_to_wrench()
+        self._listen_to_objects()
 
     def _listen_to_wrench(self, listens: bool = True) -> None:
         """Subscribe to the wrench where the law or the end of goals needs one."""
@@ -191,6 +196,17 @@ class ControlCycle:
         elif self._wrench is not None and not (listens and needed):
             self._wrench.close()
             self._wrench = None
+
+    def _listen_to_objects(self, listens: bool = True) -> None:
+        """Subscribe to the objects around the arm where the follower checks goals against them."""
+        needed = listens and self.follower.check is not None
+        if needed and self._objects is None:
+            from arm_controllers.ros.objects_input import ObjectsInput  # lazily: few need it
+
+            self._objects = ObjectsInput(self._node, self.follower, self._realtime, self._drop)
+        elif self._objects is not None and not needed:
+            self._objects.close()
+            self._objects = None
 
     def _set(self, model: RobotModel, law: Any) -> None:
         self.model, self.law, self._guard = model, law, law.guard
@@ -255,6 +271,8 @@ class ControlCycle:
             self._watch(self._guard, self._law_state, time_ns, q, v)
         if not self._collision:
             self.goals.after_cycle(time_ns, q, v)
+            if self._objects is not None:
+                self._objects.after_cycle(time_ns)
         if self._report.is_due(time_ns):
             output, effort = {self._output_name: self._output}, np.empty(0)
             with suppress(ArmError):  # missing or not finite: the control loop does not need it

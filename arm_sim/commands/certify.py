@@ -14,6 +14,7 @@ from arm_controllers.follower.trajectory import Trajectory
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import parameter
+from arm_dynamics.scene_clearance import scene_clearance
 from arm_sim import pictures
 from arm_sim.certificate.certificate import Certificate, Certifier
 from arm_sim.command_line import RobotOptions, command
@@ -22,7 +23,7 @@ from arm_sim.experiments.ranges import Ranges
 from arm_sim.experiments.report import Listing, Report
 from arm_sim.loop.goal_file import read_goal
 from arm_sim.options import File, Name
-from arm_sim.planning.scene_clearance import scene_clearance, scene_shapes
+from arm_sim.planning.scene_shapes import scene_shapes
 from arm_sim.progress import new_console
 from arm_sim.robot import Robot
 

@@ -13,6 +13,7 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.parameters import parameter
+from arm_dynamics.scene_clearance import scene_clearance
 from arm_sim.command_line import RobotOptions, command
 from arm_sim.commands.call import call
 from arm_sim.commands.run import film_record
@@ -29,7 +30,7 @@ from arm_sim.planning.planner import (
     plan_motion,
     poses_before,
 )
-from arm_sim.planning.scene_clearance import scene_clearance, scene_shapes
+from arm_sim.planning.scene_shapes import scene_shapes
 from arm_sim.progress import new_console
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import Plant, plant_class

@@ -17,6 +17,7 @@ from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
+from arm_dynamics.object_shapes import ShapePoses
 from arm_dynamics.parameters import facts, parameter
 from arm_dynamics.robots import RobotArgument
 from arm_sim.command_line import RobotOptions, command
@@ -35,7 +36,6 @@ from arm_sim.progress import new_console
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.joints import JointParameters
-from arm_sim.simulation.object_shapes import ShapePoses
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, Plant
 from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import Run as TaskRun

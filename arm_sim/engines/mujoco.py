@@ -39,6 +39,7 @@ from arm_dynamics.checks import ArmError, Array, in_range, one_of, unknown
 from arm_dynamics.frames import cross
 from arm_dynamics.link_loads import External
 from arm_dynamics.model import STANDSTILL, RobotModel
+from arm_dynamics.self_contact import touching_links
 from arm_dynamics.shapes import with_shapes
 from arm_sim.simulation.contact import IMPRATIO, set_springs
 from arm_sim.simulation.joints import link_side
@@ -61,7 +62,6 @@ from arm_sim.simulation.mujoco_shapes import (
     state_places,
 )
 from arm_sim.simulation.plant import MODEL_TOLERANCE, Plant, PlantParameters, check_inertia
-from arm_sim.simulation.self_contact import touching_links
 
 Places = Any  # a slice, or an array of integers
 INTEGRATORS = ('euler', 'rk4', 'implicit', 'implicitfast')

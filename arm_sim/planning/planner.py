@@ -23,11 +23,11 @@ from arm_dynamics.clearance import Clearance, Nearest
 from arm_dynamics.inverse_kinematics import inverse_kinematics, solve_ik
 from arm_dynamics.inverse_kinematics.task import ik_task, pose_matrix
 from arm_dynamics.model import RobotModel
+from arm_dynamics.object_shapes import ObjectShape
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.paths.timing import Limits
+from arm_dynamics.scene_clearance import OWN
 from arm_sim.planning.joint_timing import JointMotion, time_path
-from arm_sim.planning.scene_clearance import OWN
-from arm_sim.simulation.object_shapes import ObjectShape
 
 _DEGREE = 5
 _PIECES = (1, 2, 4, 8, 16, 32, 64, 128)  # of the spline

@@ -10,10 +10,10 @@ from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics import warm_up
+from arm_dynamics.motion_check import MotionCheck
 from arm_dynamics.parameters import with_arrays
 from arm_interfaces.action import LinearMove
 from arm_sim.cartesian.linear_move import LinearMoveParameters, timed_goal
-from arm_sim.planning.motion_check import MotionCheck
 from arm_sim.ros.lent_parameters import LentParameters
 from arm_sim.ros.linear_move_messages import end_values, feedback, plan_goal
 from arm_sim.ros.motion_action import Motion, MotionAction

@@ -17,6 +17,7 @@ from rclpy.task import Future
 from visualization_msgs.msg import MarkerArray
 
 from arm_controllers.follower.goal import Goal
+from arm_controllers.ros import object_messages
 from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.goal_endpoints import EventActionServer
 from arm_controllers.ros.log import Log
@@ -25,9 +26,8 @@ from arm_controllers.ros.qos import CONTROL_QOS, STATE_QOS
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
+from arm_dynamics.motion_check import MotionCheck
 from arm_sim.cartesian.linear_move import MovesError, check_rest
-from arm_sim.planning.motion_check import MotionCheck
-from arm_sim.ros import object_messages
 from arm_sim.ros.lent_parameters import LentParameters
 
 _TIMEOUT = 10.0  # for the controller's answer to a goal [s]

@@ -9,8 +9,8 @@ from arm_controllers.ros.messages import prefix_of
 from arm_controllers.ros.qos import STATE_QOS
 from arm_controllers.ros.running import now_and_then
 from arm_dynamics.checks import Array
+from arm_dynamics.object_shapes import ObjectShape
 from arm_sim.ros.loop_messages import OBJECTS, LoopMessages
-from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.simulation.plant import Plant
 from arm_sim.simulation.simulation import Simulation
 
@@ -54,7 +54,7 @@ class ObjectsOutput:
         self._plant, shapes = plant, _shapes(plant)
         if shapes == before:
             return
-        from arm_sim.ros import object_messages  # not every simulator has objects
+        from arm_controllers.ros import object_messages  # not every simulator has objects
 
         node = self._node
         if self._publisher is None:

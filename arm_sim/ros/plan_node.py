@@ -7,6 +7,7 @@ import numpy as np
 from rclpy.action.server import ServerGoalHandle
 from rclpy.node import Node
 
+from arm_controllers.ros import object_messages
 from arm_controllers.ros.messages import prefix_of, to_ns
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.pose_messages import poses_from_message
@@ -14,13 +15,12 @@ from arm_controllers.ros.serialized_messages import JointReader
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.inverse_kinematics import warm_up
+from arm_dynamics.motion_check import MotionCheck
 from arm_dynamics.parameters import parameter, with_arrays
+from arm_dynamics.scene_clearance import scene_clearance
 from arm_interfaces.action import PlanMotion
 from arm_sim.cartesian.tip_parameters import TipParameters
-from arm_sim.planning.motion_check import MotionCheck
 from arm_sim.planning.planner import PlanParameters, goals_of_poses, plan_motion, poses_before
-from arm_sim.planning.scene_clearance import scene_clearance
-from arm_sim.ros import object_messages
 from arm_sim.ros.motion_action import Motion, MotionAction
 
 _APPROACH = 0.05  # distance of the tool from an object where a goal has none [m]

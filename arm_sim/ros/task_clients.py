@@ -13,11 +13,11 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 
 from arm_controllers.ros.messages import set_stamp
+from arm_controllers.ros.object_messages import shapes_of
 from arm_controllers.ros.pose_messages import pose_to_message
 from arm_controllers.ros.running import wait_for
 from arm_dynamics.checks import ArmError, Array
 from arm_interfaces.srv import ComputeIK, ComputeIKPath
-from arm_sim.ros.object_messages import shapes_of
 
 ACTION = 'gripper_controller/gripper_cmd'
 _TRIES = 50  # of a goal that comes before the controller's first state

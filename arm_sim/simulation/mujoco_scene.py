@@ -10,6 +10,7 @@ import pinocchio as pin
 
 from arm_dynamics.clearance import level_joints
 from arm_dynamics.model import RobotModel
+from arm_dynamics.self_contact import LinkPairs, touching_links
 from arm_dynamics.shapes import with_shapes
 from arm_dynamics.urdf import bare
 from arm_sim.simulation.mujoco_inertias import make_readable
@@ -17,7 +18,6 @@ from arm_sim.simulation.mujoco_mjcf import mjcf_spec
 from arm_sim.simulation.mujoco_objects import add_scene
 from arm_sim.simulation.plant import PlantParameters
 from arm_sim.simulation.scene import read_objects
-from arm_sim.simulation.self_contact import LinkPairs, touching_links
 
 _BODY = pin.FrameType.BODY
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arm_dynamics.checks import ArmError, Array
-from arm_sim.simulation.object_shapes import ObjectShape
+from arm_dynamics.object_shapes import ObjectShape
 
 _HIDDEN = 3  # first group of shapes that MuJoCo's viewer hides
 

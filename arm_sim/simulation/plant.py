@@ -16,13 +16,13 @@ from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.link_loads import External
 from arm_dynamics.model import RobotModel
+from arm_dynamics.object_shapes import ObjectShape
 from arm_dynamics.parameters import JointWords, PerJoint, Stepping, parameter
 from arm_dynamics.plugins import PluginRegistry
 from arm_sim.simulation.body_sensors import BodySensors
 from arm_sim.simulation.drives import DriveParameters, Drives
 from arm_sim.simulation.faults import Fault, Faults, read_faults
 from arm_sim.simulation.joints import JointParameters, drive_trains, link_side
-from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.simulation.sensors import SensorParameters, Sensors
 
 if TYPE_CHECKING:

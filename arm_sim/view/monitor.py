@@ -9,7 +9,7 @@ import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
-from arm_sim.simulation.object_shapes import ObjectShape
+from arm_dynamics.object_shapes import ObjectShape
 from arm_sim.view.event_log import EventLog
 from arm_sim.view.history import History
 from arm_sim.view.trail import Trail

@@ -8,7 +8,7 @@ import numpy as np
 from arm_dynamics.checks import Array
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
-from arm_sim.simulation.object_shapes import ObjectShape
+from arm_dynamics.object_shapes import ObjectShape
 from arm_sim.view.arm_figure import ArmFigure
 from arm_sim.view.arm_shapes import arm_shapes
 from arm_sim.view.camera import FIELD_OF_VIEW, View, axes_of, camera_for

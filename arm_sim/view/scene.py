@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from arm_dynamics.checks import Array
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
+from arm_dynamics.object_shapes import ObjectShape
 from arm_dynamics.shapes import mesh_finder
 from arm_sim.simulation.mujoco_scene import scene_of
-from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.simulation.plant import PlantParameters
 from arm_sim.view.meshes import add_meshes
 from arm_sim.view.shown_objects import add_shown_objects, poses

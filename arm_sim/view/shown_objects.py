@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_sim.simulation.object_shapes import ObjectShape
+from arm_dynamics.object_shapes import ObjectShape
 from arm_sim.view.meshes import add_mesh
 
 _KINDS = {

@@ -54,6 +54,9 @@ replacement
 stream of single points
   F test_stream_of_single_points_at_50_hz_never_drops_to_zero_velocity
   S test_stream_of_single_points_at_50_hz_moves_without_stopping
+objects around the arm
+  test_object_check.py
+  test_checked_goals.py
 empty trajectory
   F test_empty_trajectory_brakes_and_holds
 `allow_trajectory_replacement: false`

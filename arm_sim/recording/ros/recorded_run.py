@@ -14,13 +14,14 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from arm_controllers.parameter_values import read_fields
+from arm_controllers.ros import object_messages
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import ArmError
 from arm_dynamics.robots import ArmParameters, RobotArgument, robot_names
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.loop.record import JointStates
 from arm_sim.loop.recorded_messages import Recorded, messages_of, reading
-from arm_sim.ros import contact_messages, object_messages
+from arm_sim.ros import contact_messages
 from arm_sim.ros.goal_run import joint_states
 from arm_sim.ros.simulator_setup import SCENE_OBJECTS
 

@@ -12,6 +12,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.utilities import get_rmw_implementation_identifier
 
+from arm_controllers.ros import object_messages
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, stamp_at
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, RECORD_QOS
@@ -26,7 +27,7 @@ from arm_sim.recording.ros.recordings import Recordings, file_time_ns
 from arm_sim.recording.ros.rest import RestFilter
 from arm_sim.recording.ros.schemas import message_class
 from arm_sim.recording.ros.state_sender import StateSender
-from arm_sim.ros import contact_messages, loop_messages, object_messages
+from arm_sim.ros import contact_messages, loop_messages
 from arm_sim.versions import versions
 
 Take = Callable[[bytes], None]  # writes a serialised message

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from arm_controllers.ros import object_messages
 from arm_controllers.ros.serialized_messages import exact, is_native, stamp_ns
 from arm_dynamics.checks import ArmError
 from arm_sim.recording.mcap_file import McapFile
 from arm_sim.recording.ros.schemas import message_class, schema_text
-from arm_sim.ros import object_messages
 
 # Types of which thousands of messages are recorded; nodes of this package serialise them without
 # uninitialised memory.

@@ -14,6 +14,7 @@ from tyro.conf import Positional
 
 from arm_controllers.parameter_values import read_fields
 from arm_controllers.ros.messages import to_ns
+from arm_controllers.ros.object_messages import shapes_of
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.clearance import Surroundings
@@ -24,7 +25,6 @@ from arm_sim.command_line import CommandOptions, UsageError, command
 from arm_sim.loop.report import law_of
 from arm_sim.options import File
 from arm_sim.recording.ros.recorded_run import RecordedRun
-from arm_sim.ros.object_messages import shapes_of
 from arm_sim.view.camera import View
 from arm_sim.view.error_scale import ErrorScale
 from arm_sim.view.film import Film, Films, film_times, write_film

@@ -22,6 +22,7 @@ from tyro.conf import Positional
 from arm_controllers.reference import Reference
 from arm_controllers.ros.command_messages import CommandReader
 from arm_controllers.ros.messages import MOST_POINTS_LOCKSTEP, components, goal_from_action, to_ns
+from arm_controllers.ros.object_messages import shapes_of
 from arm_controllers.ros.serialized_messages import JointStateReader, stamp_ns
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import parameter
@@ -32,7 +33,6 @@ from arm_sim.loop.record import JointStates
 from arm_sim.options import File
 from arm_sim.recording.ros.recorded_run import RecordedRun
 from arm_sim.ros.mjcf_topics import controls_of
-from arm_sim.ros.object_messages import shapes_of
 from arm_sim.ros.prediction import KnownNodes
 from arm_sim.ros.simulator_setup import SimulatorParameters, make_plant
 from arm_sim.simulation.plant import Plant, plant_class

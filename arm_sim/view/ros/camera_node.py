@@ -13,6 +13,7 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import UInt8MultiArray
 
+from arm_controllers.ros import object_messages
 from arm_controllers.ros.frame_messages import TFMessage
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, stamp_at
@@ -22,10 +23,10 @@ from arm_controllers.ros.quiet_nodes import taken
 from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
+from arm_dynamics.object_shapes import ObjectShape
 from arm_dynamics.parameters import parameter
-from arm_sim.ros import loop_messages, object_messages
+from arm_sim.ros import loop_messages
 from arm_sim.ros.loop_messages import OBJECTS, STATE
-from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.view.cameras import Camera, CameraPictures, read_cameras
 from arm_sim.view.ros.described_arm import ShownArmParameters, subscribe_to_arm
 from arm_sim.view.scene import Scene

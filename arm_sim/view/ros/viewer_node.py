@@ -9,15 +9,15 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.log import Log
+from arm_controllers.ros.object_messages import TOPIC, MarkerArray, shapes_of
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS
 from arm_controllers.ros.running import end_node, run_and_exit
 from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
+from arm_dynamics.object_shapes import ObjectShape
 from arm_sim.parent_process import LAUNCH
-from arm_sim.ros.object_messages import TOPIC, MarkerArray, shapes_of
-from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.view.ros.described_arm import ShownArmParameters, subscribe_to_arm
 from arm_sim.view.scene import Scene
 from arm_sim.view.shown_objects import looks, poses

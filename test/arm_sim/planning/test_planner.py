@@ -11,6 +11,7 @@ from optional import optional
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.scene_clearance import scene_clearance
 from arm_sim.engines.mujoco import arm_spec
 from arm_sim.planning import planner
 from arm_sim.planning.planner import (
@@ -21,7 +22,7 @@ from arm_sim.planning.planner import (
     poses_before,
     schoenberg,
 )
-from arm_sim.planning.scene_clearance import scene_clearance, scene_shapes
+from arm_sim.planning.scene_shapes import scene_shapes
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters
 

@@ -20,15 +20,16 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
 
+from arm_controllers.ros import object_messages  # noqa: E402
 from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
 from arm_controllers.ros.goal_endpoints import EventActionServer  # noqa: E402
 from arm_controllers.ros.pose_messages import pose_to_message  # noqa: E402
+from arm_dynamics.object_shapes import ObjectShape  # noqa: E402
 from arm_interfaces.action import LinearMove  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
 from arm_sim.robot import Robot  # noqa: E402
-from arm_sim.ros import linear_move_node, motion_action, object_messages  # noqa: E402
+from arm_sim.ros import linear_move_node, motion_action  # noqa: E402
 from arm_sim.ros.simulator_node import SimulatorNode  # noqa: E402
-from arm_sim.simulation.object_shapes import ObjectShape  # noqa: E402
 
 MODEL = load_arm('planar_3r')
 JOINTS = [f'joint_{k}' for k in range(1, 4)]

@@ -20,19 +20,21 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
 from visualization_msgs.msg import MarkerArray  # noqa: E402
 
+from arm_controllers.ros import object_messages  # noqa: E402
 from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
 from arm_controllers.ros.goal_endpoints import EventActionServer  # noqa: E402
 from arm_controllers.ros.messages import to_ns  # noqa: E402
 from arm_controllers.ros.pose_messages import pose_to_message  # noqa: E402
+from arm_dynamics.object_shapes import ObjectShape  # noqa: E402
+from arm_dynamics.scene_clearance import scene_clearance  # noqa: E402
 from arm_interfaces.action import PlanMotion  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
 from arm_sim.planning.planner import plan_motion  # noqa: E402
-from arm_sim.planning.scene_clearance import scene_clearance, scene_shapes  # noqa: E402
+from arm_sim.planning.scene_shapes import scene_shapes  # noqa: E402
 from arm_sim.robot import Robot  # noqa: E402
-from arm_sim.ros import motion_action, object_messages  # noqa: E402
+from arm_sim.ros import motion_action  # noqa: E402
 from arm_sim.ros.plan_node import PlanNode  # noqa: E402
 from arm_sim.ros.simulator_node import SimulatorNode  # noqa: E402
-from arm_sim.simulation.object_shapes import ObjectShape  # noqa: E402
 
 UR5E = Robot.load('ur5e')
 MODEL, START = UR5E.model, np.array(UR5E.start)

@@ -14,6 +14,7 @@ from arm_controllers.ros.frame_messages import FrameMessages
 from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model_error import ModelError, with_error
+from arm_dynamics.object_shapes import ShapePoses
 from arm_sim.engines.analytical import AnalyticalPlant
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.loop.batch_choice import batch_of
@@ -21,7 +22,6 @@ from arm_sim.loop.loop import Loop
 from arm_sim.loop.mujoco_batch import MujocoBatch
 from arm_sim.robot import Robot
 from arm_sim.simulation.contact import material_of
-from arm_sim.simulation.object_shapes import ShapePoses
 from arm_sim.simulation.plant import PlantParameters, check_model
 from arm_sim.simulation.simulation import Simulation
 from arm_sim.view.scene import Scene

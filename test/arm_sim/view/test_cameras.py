@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Surroundings
+from arm_dynamics.object_shapes import ObjectShape
 from arm_sim.robot import Robot
-from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.view.cameras import Camera, CameraPictures, read_cameras
 from arm_sim.view.scene import Scene
 

@@ -18,8 +18,8 @@ from repository import ROOT
 
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.clearance import Surroundings
+from arm_dynamics.object_shapes import ObjectShape
 from arm_dynamics.robots import find_urdf, robot_names
-from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.view import page, past_film, server, trail
 from arm_sim.view.arm_shapes import arm_shapes, triangles
 from arm_sim.view.event_log import EventLog

@@ -6,8 +6,8 @@ import pytest
 
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
+from arm_dynamics.object_shapes import ObjectShape
 from arm_dynamics.robots import find_urdf
-from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.view.scene import Scene
 from arm_sim.view.shown_objects import RecordedObjects
 

@@ -10,9 +10,9 @@ from scipy.spatial.transform import Rotation
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
+from arm_dynamics.object_shapes import ShapePoses
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.simulation.object_shapes import ShapePoses
 
 
 def test_shapes_are_where_mujoco_has_them(tmp_path):

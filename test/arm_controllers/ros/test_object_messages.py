@@ -8,10 +8,10 @@ pytest.importorskip('rclpy')
 from falling_objects import turned_plant
 from visualization_msgs.msg import Marker, MarkerArray
 
+from arm_controllers.ros.object_messages import ObjectMessages, shapes_of
 from arm_controllers.ros.serialized_messages import serialized
 from arm_dynamics.checks import ArmError
-from arm_sim.ros.object_messages import ObjectMessages, shapes_of
-from arm_sim.simulation.object_shapes import ShapePoses
+from arm_dynamics.object_shapes import ShapePoses
 
 
 def test_shapes_are_read_as_they_were_published(tmp_path):

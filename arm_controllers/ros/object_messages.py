@@ -12,7 +12,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from arm_controllers.ros.messages import deserialized
 from arm_controllers.ros.serialized_messages import Template
 from arm_dynamics.checks import Array
-from arm_sim.simulation.object_shapes import ObjectShape, ShapePoses
+from arm_dynamics.object_shapes import ObjectShape, ShapePoses
 
 TOPIC = 'simulator/objects'
 KIND = 'visualization_msgs/msg/MarkerArray'

@@ -1,16 +1,11 @@
-"""Distances of an arm from the objects of a scene."""
+"""The shapes of a scene's objects, where a simulation starts."""
 
 import mujoco
 import numpy as np
 
-from arm_dynamics.clearance import Clearance, Surroundings
-from arm_dynamics.model import RobotModel
+from arm_dynamics.object_shapes import ObjectShape, ShapePoses
 from arm_sim.simulation.mujoco_objects import add_scene, moving_bodies
 from arm_sim.simulation.mujoco_shapes import object_shapes
-from arm_sim.simulation.object_shapes import ObjectShape, ShapePoses
-from arm_sim.simulation.self_contact import touching_links
-
-OWN = 0.005  # distance that links keep from each other [m]
 
 
 def scene_shapes(name: str) -> tuple[ObjectShape, ...]:
@@ -33,22 +28,3 @@ def scene_shapes(name: str) -> tuple[ObjectShape, ...]:
         shape._replace(pose=tuple(pose.tolist()))
         for shape, pose in zip(shapes, placed, strict=True)
     )
-
-
-def scene_clearance(
-    model: RobotModel,
-    objects: tuple[ObjectShape, ...] = (),
-    surroundings: Surroundings = Surroundings(),  # noqa: B008  # frozen
-    srdf: str = '',
-) -> Clearance:
-    """Return the distances of an arm from objects, floor, table and itself.
-
-    Pairs of links are those of `touching_links` at the posture nearest to zero; links keep at most
-    OWN from each other.
-
-    Raises:
-        ArmError: a shape or an SRDF that cannot be read.
-    """
-    found = Clearance(model, surroundings, objects, touching_links(model, srdf)[0])
-    found.own = OWN
-    return found

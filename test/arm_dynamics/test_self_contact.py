@@ -6,11 +6,11 @@ import pytest
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.robots import find_urdf
+from arm_dynamics.self_contact import touching_links
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters
-from arm_sim.simulation.self_contact import touching_links
 
 UR5E = Robot.load('ur5e')
 PLANAR = find_urdf('planar_3r').read_text()

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from arm_dynamics.checks import ArmError
-from arm_sim.planning.motion_check import MotionCheck
+from arm_dynamics.motion_check import MotionCheck
+from arm_dynamics.object_shapes import ObjectShape
 from arm_sim.robot import Robot
-from arm_sim.simulation.object_shapes import ObjectShape
 
 UR5E = Robot.load('ur5e')
 TIMES = np.array([0.0, 2.0])

@@ -1,0 +1,79 @@
+"""The objects around an arm, for a follower that keeps clear of them."""
+
+from collections.abc import Callable, Iterator
+
+from rclpy.node import Node
+from visualization_msgs.msg import MarkerArray
+
+from arm_controllers.follower.follower import TrajectoryFollower
+from arm_controllers.ros.object_messages import TOPIC, shapes_of
+from arm_controllers.ros.qos import STATE_QOS
+from arm_dynamics.checks import ArmError
+
+_PERIOD_NS = 100_000_000  # shortest time between two checks against objects that move [ns]
+
+
+class ObjectsInput:
+    """Keeps the objects of a follower's check up to date; has goals checked again."""
+
+    def __init__(
+        self,
+        node: Node,
+        follower: TrajectoryFollower,
+        realtime: bool,
+        drop: Callable[[ArmError], None],
+    ):
+        """Subscribe; `realtime`: goals are checked in slices, one in a control cycle.
+
+        `drop` receives the reason why a message cannot be used.
+        """
+        self._node, self._follower, self._realtime, self._drop = node, follower, realtime, drop
+        self._newest, self._seen, self._moved, self._next_ns = b'', False, False, 0
+        self._slices: Iterator[None] | None = None
+        self._input = node.create_subscription(
+            MarkerArray, TOPIC, self._on_objects, STATE_QOS, raw=True
+        )
+        assert follower.check is not None  # else there is nothing to listen for
+        self._check = follower.check
+        self._check.look = self._look
+
+    def close(self) -> None:
+        """Unsubscribe."""
+        self._node.destroy_subscription(self._input)
+
+    def after_cycle(self, time_ns: int) -> None:
+        """Do the work after a control cycle at a stamp [ns]: the next slice of a check."""
+        if self._slices is None:
+            if time_ns < self._next_ns and time_ns >= self._next_ns - _PERIOD_NS:
+                return
+            self._next_ns = time_ns + _PERIOD_NS
+            self._read()
+            if not self._moved:
+                return
+            self._moved, self._slices = False, self._follower.check_again()
+        for _ in self._slices:
+            if self._realtime:
+                return
+        self._slices = None
+
+    def _on_objects(self, raw: bytes) -> None:
+        self._newest = raw
+
+    def _look(self) -> None:
+        """Take the newest objects before a goal is checked.
+
+        Raises:
+            ArmError: a node publishes objects, and no message has come yet.
+        """
+        self._read()
+        if not self._seen and self._node.count_publishers(TOPIC):
+            raise ArmError(f'no message on {TOPIC} has come yet: send the goal again')
+
+    def _read(self) -> None:
+        raw, self._newest = self._newest, b''
+        if raw:
+            try:
+                self._moved |= self._check.update(shapes_of(raw))
+                self._seen = True
+            except ArmError as error:
+                self._drop(error)
