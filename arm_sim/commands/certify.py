@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+import yaml
 from matplotlib.figure import Figure
 from rich.console import Console
 from tyro.conf import Positional
 
+from arm_controllers.follower.goal import Goal
 from arm_controllers.follower.trajectory import Trajectory
 from arm_dynamics.clearance import Surroundings
+from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import parameter
 from arm_dynamics.scene_clearance import scene_clearance
@@ -21,13 +24,16 @@ from arm_sim.command_line import RobotOptions, command
 from arm_sim.commands.call import call
 from arm_sim.experiments.ranges import Ranges
 from arm_sim.experiments.report import Listing, Report
-from arm_sim.loop.goal_file import read_goal
-from arm_sim.options import File, Name
+from arm_sim.loop.goal_file import read_goal, write_goal
+from arm_sim.loop.goals import sampled
+from arm_sim.options import File, Folder, Name
+from arm_sim.output_folder import writable_folder
 from arm_sim.planning.scene_shapes import scene_shapes
 from arm_sim.progress import new_console
 from arm_sim.robot import Robot
 
 _INSTANTS = 400  # of the picture
+_BETWEEN = 0.01  # points of the goal of a counterexample [s]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +70,9 @@ class Options(RobotOptions):
     )
     scene: Name = parameter('', 'objects around the arm: a shipped scene, a YAML file or an MJCF')
     picture: File = parameter('', 'path of a picture of the torques; empty: none')
+    counterexample: Folder = parameter(
+        '', 'folder for the goal of a counterexample, as runs and launches take it; empty: none'
+    )
 
 
 @command(Options)
@@ -73,6 +82,9 @@ def main(options: Options) -> int:
     print(report.words)
     if report.demonstration:
         print(f'this run shows it: {report.demonstration}')
+    if report.recording:
+        print('with a recording for rerun, report and render:')
+        print('\n'.join(report.recording))
     if options.picture:
         pictures.save(report.figure, options.picture)
     return 0 if report.safe else 1
@@ -84,12 +96,16 @@ class CertifyReport(Report):
     Attributes:
         words: the answer, in one line.
         certificate: the Certificate.
-        demonstration: command line of a run of the arm that needs too much torque; '' without.
+        demonstration: command line of a run of the arm that needs too much torque, or that comes
+            too near to something; '' without.
+        recording: command lines that record this run over topics, and run the recording again;
+            empty without `counterexample`.
     """
 
     words: str
     certificate: Certificate
     demonstration = ''
+    recording: tuple[str, ...] = ()
 
     @property
     def safe(self) -> bool:
@@ -129,13 +145,62 @@ def certified(options: Options, console: Console, folder: Path | None = None) ->
     report = CertifyReport('certificate', [listing], [facts], draw, options.line(), certificate)
     report.words, report.certificate = f'{options.goal}: {words}{note}', certificate
     finding = certificate.finding
-    if finding is not None and finding.error is not None and goal.accelerations is not None:
-        file = Path(options.goal).expanduser().resolve()
-        report.demonstration = (
-            f'python -m arm_sim run --robot {options.robot} --task excite '
-            f"--parameters '{{file: {file}}}' --plant-error '{_yaml(finding.error)}'"
-        )
+    if finding is not None and finding.quantity in ('torque', 'clearance'):
+        sampled_goal = _with_all_states(trajectory, robot.model)
+        whole = goal.accelerations is not None
+        _demonstrate(report, options, sampled_goal, whole, finding.error)
     return report
+
+
+def _demonstrate(
+    report: CertifyReport,
+    options: Options,
+    goal: Goal,
+    whole: bool,
+    error: ModelError | None,
+) -> None:
+    """Give the report the command lines of a counterexample; write its goal where asked.
+
+    `goal` has all states at its points; `whole`: that of the user has them as well.
+    """
+    file = Path(options.goal).expanduser().resolve()
+    if options.counterexample:
+        folder = writable_folder(options.counterexample).resolve()
+        file = folder / 'goal.yaml'
+        write_goal(file, goal)
+        task = {'excite_task': {'ros__parameters': {'file': str(file)}}}
+        (folder / 'parameters.yaml').write_text(yaml.safe_dump(task))
+        words = [
+            f'robot:={options.robot}', 'task:=excite', f'config:={folder / "parameters.yaml"}',
+            'natural_frequency:=20', f'output_dir:={folder}',
+        ]  # fmt: skip
+        words += [f'scene:={options.scene}'] * bool(options.scene)
+        words += [f"plant_error:='{_yaml(error)}'"] if error else []
+        report.recording = (
+            f'ros2 launch arm_sim task.launch.py {" ".join(words)}',
+            f'ros2 run arm_sim rerun {folder / "recording.mcap"}',
+        )
+    elif not whole:  # the task does not take the file of the user
+        return
+    report.demonstration = (
+        f'python -m arm_sim run --robot {options.robot} --task excite '
+        f"--parameters '{{file: {file}}}'"
+    )
+    if options.scene:
+        report.demonstration += f' --scene {options.scene}'
+    if error:
+        report.demonstration += f" --plant-error '{_yaml(error)}'"
+
+
+def _with_all_states(trajectory: Trajectory, model: RobotModel) -> Goal:
+    """Return a trajectory as a goal with all states at its knots and every 10 ms.
+
+    Quintics through them are the same motion, but for 10 ms before a step of the acceleration.
+    """
+    between = np.arange(trajectory.start, trajectory.end, _BETWEEN)
+    times = np.union1d(np.round(between, 9), np.round(trajectory.times, 9))
+    q, v, a = sampled(trajectory.evaluate, times, model.nv)
+    return Goal(tuple(model.joint_names), times, q, v, a)
 
 
 certify = call(

@@ -145,6 +145,9 @@ class RecordedRun:
             return values
         robot = values['robot']
         if robot in robot_names():  # no other name is followed: a recording may be anyone's
+            simulated = self.parameters.get(f'{self.namespace}/simulator', {})
+            if robot != simulated.get('robot', robot):
+                return values  # the description is that of an arm with a model error
             model = read_fields(ArmParameters, values).model()
             if self.urdf in (model.urdf, model.description):
                 return values

@@ -1,14 +1,19 @@
 """The command certify: answer, exit code, and a run that shows the counterexample."""
 
+import json
+import shlex
+
 import numpy as np
 import pytest
+import yaml
 
 import arm_sim
 from arm_controllers.follower.goal import Goal
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.commands.certify import main
-from arm_sim.loop.goal_file import write_goal
+from arm_sim.commands.run import main as run
+from arm_sim.loop.goal_file import read_goal, write_goal
 
 
 @pytest.fixture
@@ -35,6 +40,37 @@ def test_a_heavy_load_is_refuted_and_the_run_that_shows_it_is_named(file, capsys
     assert 'torque' in first
     assert f"--task excite --parameters '{{file: {file}}}' --plant-error " in second
     assert 'payload: 50' in second
+
+
+def test_the_run_of_a_counterexample_has_the_torque_at_its_limit(tmp_path, capsys):
+    # A cubic, whose points have no accelerations as the task needs them.
+    model, folder = RobotModel(find_urdf('planar_3r')), tmp_path / 'found'
+    points = [
+        {'positions': q, 'velocities': [0.0] * 3, 'time_from_start': {'sec': t, 'nanosec': 0}}
+        for t, q in enumerate([[0.0, 0.0, 0.0], [1.0, 0.5, -0.5]])
+    ]
+    goal = tmp_path / 'cubic.yaml'
+    trajectory = {'joint_names': list(model.joint_names), 'points': points}
+    goal.write_text(yaml.safe_dump({'trajectory': trajectory}))
+    words = [str(goal), '--robot', 'planar_3r', '--payload', '50']
+    assert main(words) == 1
+    assert 'this run shows it' not in capsys.readouterr().out
+    assert main([*words, '--counterexample', str(folder)]) == 1
+    _, line, _, launch, again = capsys.readouterr().out.splitlines()
+    assert f'config:={folder}/parameters.yaml' in launch
+    assert again == f'ros2 run arm_sim rerun {folder}/recording.mcap'
+    written = read_goal(folder / 'goal.yaml', model)
+    t = written.times[:, None]
+    np.testing.assert_allclose(
+        written.positions, [1.0, 0.5, -0.5] * (3.0 * t**2 - 2.0 * t**3), atol=1e-11
+    )
+    found = arm_sim.certify(str(goal), robot='planar_3r', payload=50.0).certificate.finding
+    command = shlex.split(line.split('this run shows it: ')[1])
+    assert command[:4] == ['python', '-m', 'arm_sim', 'run']
+    run([*command[4:], '--output-dir', str(tmp_path / 'run')])
+    report = json.loads((tmp_path / 'run' / 'report.json').read_text())
+    peak = report['joint_peak_torque_nm'][model.joint_names.index(found.name)]
+    assert abs(found.value) > found.limit == pytest.approx(peak, abs=1e-9)
 
 
 def test_the_python_call_gives_the_same_answer(file):

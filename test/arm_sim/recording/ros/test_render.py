@@ -271,6 +271,17 @@ def test_meshes_are_looked_for_beside_the_recorded_robots_file_where_that_is_her
     assert files == [str(find_urdf('planar_3r')), '']
 
 
+def test_the_controller_of_an_arm_with_a_model_error_has_its_own_model():
+    wrong = URDF.replace('effort="', 'effort="1')
+    known = {
+        '/simulator': {'robot': '/on/another/machine.urdf'},
+        '/pd_controller': {'robot': 'planar_3r'},
+    }
+    recording = RecordedRun(Path('x.mcap'), parameters=known, urdf=wrong)
+    assert recording.parameters_of('pd_controller')['robot'] == 'planar_3r'
+    assert Path(recording.parameters_of('simulator')['robot']).read_text() == wrong
+
+
 def test_a_long_title_is_cut_and_stays_within_the_picture():
     short, long = (Caption(320, 240, title, None) for title in ('an arm', 'x' * 500))
     grey = np.full((240, 320, 3), 120, dtype=np.uint8)
