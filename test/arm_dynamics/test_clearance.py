@@ -8,9 +8,9 @@ from scipy.spatial import ConvexHull
 
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.clearance import FLOOR, TABLE, Clearance, Surroundings
+from arm_dynamics.object_shapes import ObjectShape
 from arm_dynamics.robots import find_urdf
 from arm_sim.robot import Robot
-from arm_sim.simulation.object_shapes import ObjectShape
 from arm_sim.tasks import make_task
 
 UR5E = Robot.load('ur5e')
