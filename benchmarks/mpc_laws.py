@@ -1,7 +1,9 @@
 """Every law on the cube and on a sinusoid: speed, model error, delay, computing time.
 
     ./ws python benchmarks/mpc_laws.py                    # the tables of docs/mpc.md
-    ./ws python benchmarks/mpc_laws.py --picture error_over_speed.png
+    ./ws python benchmarks/mpc_laws.py --results mpc_laws.json --picture error_over_speed.png
+
+With `--results` every run is kept in a file; runs that the file has are not run again.
 
 UR5e, 500 Hz, lock-step without ROS, laws designed for 20 rad/s. Speed 1 is the task as it is: an
 edge of the cube in 2 s, a sinusoid of 0.2 rad with 0.5 Hz. A limit is exceeded in a period where a
@@ -9,10 +11,12 @@ velocity, a position or the commanded torque is beyond that of the URDF.
 """
 
 import argparse
+import json
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,6 +83,11 @@ def run(case: Case) -> Found:
     ).any(axis=1)
     mm = 1e3 * float(np.sqrt((error**2).mean())) if record.completed else np.inf
     return Found(mm, float(beyond.mean()), ms)
+
+
+def read_results(file: Path) -> dict[Case, Found]:
+    """Return the runs of a file, to the last bit."""
+    return {Case(*case): Found(*one) for case, one in json.loads(file.read_text())}
 
 
 def cell(found: Found) -> str:
@@ -191,6 +200,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--workers', type=int, default=2, help='number of processes')
     parser.add_argument('--picture', default='', help="file of the picture; '': none")
+    parser.add_argument('--results', default='', help="file of all runs; '': none")
     options = parser.parse_args()
     print_conditions()
     laws = [*compared_laws(), OBSERVED]
@@ -208,10 +218,14 @@ def main() -> None:
         }  # fmt: skip
     cases = [case(law) for each in columns.values() for case in each.values() for law in laws]
     cases = list(dict.fromkeys(cases))
-    found: dict[Case, Found] = {}
+    file = Path(options.results)
+    found = read_results(file) if file.is_file() else {}
+    missing = [case for case in cases if case not in found]
     with ProcessPoolExecutor(options.workers) as pool:
-        for case, one in zip(cases, pool.map(run, cases), strict=True):
+        for case, one in zip(missing, pool.map(run, missing), strict=True):
             found[case] = one
+            if options.results:
+                file.write_text(json.dumps(list(found.items()), indent=0))
             print(f'\r{len(found)} of {len(cases)}', end='', file=sys.stderr, flush=True)
     print('RMS error of the tip [mm], and the share of periods beyond a limit; best in bold\n')
     for title, each in columns.items():

@@ -1,6 +1,7 @@
 """Timing of one motion within limits of velocity, acceleration and torque."""
 
 import importlib.util
+import warnings
 from collections.abc import Callable
 from typing import Literal, NamedTuple, Self
 
@@ -130,8 +131,10 @@ def fastest_rates(
         ArmError: no such motion, or toppra is not installed.
     """
     check_toppra()
-    from toppra import algorithm, constraint
-    from toppra.interpolator import AbstractGeometricPath
+    with warnings.catch_warnings():  # of escape sequences in its docstrings
+        warnings.simplefilter('ignore', SyntaxWarning)
+        from toppra import algorithm, constraint
+        from toppra.interpolator import AbstractGeometricPath
 
     class Path(AbstractGeometricPath):
         """The joint path as toppra takes it."""
