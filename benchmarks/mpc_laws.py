@@ -26,7 +26,7 @@ from arm_dynamics.model_error import ModelError
 from arm_sim.experiments.compared_laws import compared_laws
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.measures import track
-from arm_sim.pictures import BLUE, COLORS, ORANGE, new_figure, style
+from arm_sim.pictures import BLUE, COLORS, ORANGE, new_figure, save, style
 from arm_sim.robot import Robot
 from arm_sim.simulation.drives import DriveParameters
 
@@ -129,7 +129,7 @@ def groups_of(laws: list[str], errors: np.ndarray) -> list[list[int]]:
 
 def picture(path: str, laws: list[str], found: dict[Case, Found]) -> None:
     """Draw the error over the speed; filled where all periods are within the limits."""
-    figure = new_figure(13.0, 5.6, 'Tracking error against speed: every law, UR5e, exact model')
+    figure = new_figure(13.33, 7.5, 'Error against speed: every law on a UR5e, exact model')
     for axes, (task, speeds) in zip(figure.subplots(1, 2), SPEEDS.items(), strict=True):
         runs = [[found[Case(law, task, speed)] for speed in speeds] for law in laws]
         errors = np.array([[max(x.mm, _ZERO) if x.mm < _LOST else np.nan for x in each]
@@ -140,9 +140,7 @@ def picture(path: str, laws: list[str], found: dict[Case, Found]) -> None:
             rows = errors[group]
             axes.fill_between(speeds, rows.min(axis=0), rows.max(axis=0), color=color, alpha=0.3,
                               linewidth=0)  # fmt: skip
-            names = '\n'.join(
-                ', '.join(laws[k] for k in group[at : at + 2]) for at in range(0, len(group), 2)
-            )
+            names = '\n'.join(laws[k] for k in group)
             middle = np.exp(np.log(rows).mean(axis=0))
             axes.plot(speeds, middle, '-', color=color, linewidth=width, label=names, zorder=2)
             for k in group:
@@ -151,19 +149,25 @@ def picture(path: str, laws: list[str], found: dict[Case, Found]) -> None:
                     axes.plot(np.array(speeds)[which], errors[k][which], 'o', color=color,
                               markersize=2.5 + width, markerfacecolor=face, zorder=3,
                               label='_')  # fmt: skip
-        axes.set(yscale='log', xticks=speeds, xlim=(speeds[0], speeds[-1]), ylim=(_ZERO / 2, 500))
+        axes.set_xticks(speeds, [f'{x:g}' for x in speeds])
+        axes.set(yscale='log', xlim=(speeds[0], speeds[-1]), ylim=(_ZERO / 2, 500))
         axes.set_yticks(
             10.0 ** np.arange(-6, 3),
             ['0', *(f'{10.0**k:g}'.replace('e-0', 'e-') for k in range(-5, 3))],
         )
         style(axes, task, 'speed (1: the task as it is)', 'RMS error of the tip [mm]', 'both')
         axes.minorticks_off()
+        axes.tick_params(labelsize=12)
+        axes.title.set_size(15)
+        axes.xaxis.label.set_size(13)
+        axes.yaxis.label.set_size(13)
         name_groups(axes)
     note = (
         'filled: every period within the limits of torque, velocity and position; hollow: beyond'
     )
-    figure.supxlabel(note, fontsize=9)
-    figure.savefig(path, dpi=150)
+    figure.suptitle(figure.get_suptitle(), fontsize=18, fontweight='bold')
+    figure.supxlabel(note, fontsize=12)
+    save(figure, path)
 
 
 def name_groups(axes: Any) -> None:
@@ -174,7 +178,7 @@ def name_groups(axes: Any) -> None:
     for line in lines:
         y = np.asarray(line.get_ydata())
         ends.append((np.log10(y[np.isfinite(y)][-1]) - low) / (high - low))
-    sizes = [0.036 * (1 + str(line.get_label()).count('\n')) + 0.012 for line in lines]
+    sizes = [0.031 * (1 + str(line.get_label()).count('\n')) + 0.012 for line in lines]
     order, places, below = np.argsort(ends).tolist(), np.array(ends), 0.0
     for k in order:
         places[k] = max(places[k], below + sizes[k] / 2)
@@ -187,7 +191,7 @@ def name_groups(axes: Any) -> None:
         bold = str(lines[k].get_label()) in SHOWN
         axes.annotate(
             str(lines[k].get_label()), (1.0, ends[k]), (1.05, places[k]),
-            xycoords='axes fraction', va='center', fontsize=10 if bold else 9,
+            xycoords='axes fraction', va='center', fontsize=13 if bold else 11,
             color=lines[k].get_color(), weight='bold' if bold else 'normal',
             annotation_clip=False,
             arrowprops={'arrowstyle': '-', 'color': lines[k].get_color(), 'lw': 0.6,
