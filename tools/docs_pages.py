@@ -9,8 +9,11 @@ import sys
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from textwrap import dedent
+from typing import Any, get_args, get_origin
 from xml.etree import ElementTree
+
+import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -48,6 +51,12 @@ PLANTS = {
     'motion_model': ('Motion models', 'motion_models.launch.py'),
     'five_joint_arm': ('Five joints with motors', 'pose_hold.launch.py'),
 }
+# What a node does with an endpoint, by its right in a permission profile.
+RIGHTS = {
+    'publish': 'publishes', 'subscribe': 'subscribes', 'reply': 'serves', 'request': 'requests',
+    'execute': 'executes', 'call': 'calls',
+}  # fmt: skip
+COMMANDS = re.compile(r'^\n((?: {4}(?:\./ws|ros2|python) .*\n(?: {4}.*\n)*))', re.MULTILINE)
 # First words of the paragraphs of a plant's docstring that become sections of its page.
 SECTIONS = re.compile(r'^(Equation|Source|When to use it|When not):[ \n](\w?)', re.MULTILINE)
 
@@ -65,10 +74,14 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(text: str, **others: Any) -> str:
-    """Show equations, $$ in LaTeX $$, as MathML, which browsers draw without a script."""
+    """Show equations, $$ in LaTeX $$, as MathML, and commands as such.
+
+    Browsers draw MathML without a script.
+    """
     from latex2mathml.converter import convert
 
-    return re.sub(r'\$\$(.+?)\$\$', lambda found: convert(found[1].strip(), display='block'), text)
+    text = re.sub(r'\$\$(.+?)\$\$', lambda found: convert(found[1].strip(), display='block'), text)
+    return COMMANDS.sub(lambda found: f'\n```sh\n{dedent(found[1])}```\n', text)
 
 
 def plant(name: str) -> str:
@@ -143,25 +156,35 @@ def plants() -> Iterator[ParameterField]:
 
 
 def endpoints(node: str) -> str:
-    """Return the table of the endpoints of a kind of node."""
-    rows = ['| | |', '| --- | --- |']
+    """Return the table of the endpoints of a kind of node, with their types."""
+    types = yaml.safe_load((ROOT / 'tools' / 'interface_types.yaml').read_text())
+    rows = ['| | name | type |', '| --- | --- | --- |']
     for group in ElementTree.parse(ROOT / 'config' / 'security' / f'{node}.xml').getroot():
-        what = next(iter(group.attrib))
-        names = [f'`{entry.text}`' for entry in group if '{' not in (entry.text or '')]
-        rows.append(f'| {group.tag}, {what} | {", ".join(names)} |')
+        what = RIGHTS[next(iter(group.attrib))]
+        for name in (entry.text or '' for entry in group):
+            if '{' not in name:
+                last = name if name in types else name.rpartition('/')[2]
+                rows.append(f'| {what} | `{name}` | `{types[last]}` |')
     return '\n'.join(rows)
 
 
 def table(fields: Iterable[ParameterField]) -> str:
     """Return the table of parameters."""
-    rows = ['| parameter | default | allowed | description |', '| --- | --- | --- | --- |']
+    rows = ['| parameter | type | default | allowed | description |', f'|{" --- |" * 5}']
     for field in fields:
         for name in field.names or [field.name]:
             value = as_ros_value(field.default)
             shown = '' if isinstance(value, type) or field.names else f'`{value!r}`'
-            cells = (f'`{name}`', shown, field.allowed, field.description)
+            cells = (f'`{name}`', type_of(field.kind), shown, field.allowed, field.description)
             rows.append('| ' + ' | '.join(cell.replace('|', '\\|') for cell in cells) + ' |')
     return '\n'.join(rows) if len(rows) > 2 else 'No own parameters.'
+
+
+def type_of(kind: Any) -> str:
+    """Return the type of a parameter in ROS for that of its field."""
+    item = next(iter(get_args(kind)), kind)
+    array = '[]' if get_origin(kind) is tuple else ''
+    return {bool: 'bool', int: 'integer', float: 'double', str: 'string'}[item] + array
 
 
 def api(package: str) -> str:

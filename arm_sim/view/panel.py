@@ -65,9 +65,7 @@ class Panel:
         self._timeline = gui.add_slider(
             'Timeline [s]', -PAST, 0.0, 0.1, 0.0, hint='show the arm as it was; 0: as it is'
         )
-        self._add_button(
-            'Film the last minute', film, color='gray', hint='at the speed of simulated time'
-        )
+        self._add_button('Film the last minute', film, color='gray', hint='three times as fast')
         with gui.add_folder('Messages'):
             self._events = gui.add_html('')
         tabs = gui.add_tab_group()

@@ -19,6 +19,7 @@ from arm_sim.view.recorded_motion import RecordedMotion
 from arm_sim.view.shown_objects import RecordedObjects
 
 SIZE = 640, 480  # [pixels]
+SPEED = 3.0  # simulated seconds per second: a minute is not too long to draw and to see
 NEEDS = 'GIF: an MP4 needs "pip install imageio-ffmpeg"'
 
 
@@ -29,7 +30,7 @@ def film_past(
     path: Path,
     size: tuple[int, int] = SIZE,
 ) -> None:
-    """Write a film of moments at the speed of simulated time, in `size` [pixels].
+    """Write a film of moments, SPEED times as fast as simulated time, in `size` [pixels].
 
     Raises:
         ArmError: too few moments, no OpenGL, or a file that cannot be written.
@@ -45,7 +46,7 @@ def film_past(
     t, q = (np.array([moment[k] for moment in past]) for k in (0, 1))
     motion = RecordedMotion.of(model, t, q, at, reference, measured)
     objects = RecordedObjects(t.tolist(), [moment.objects for moment in past])
-    times = film_times(path, t[0], t[-1], 1.0)
+    times = film_times(path, t[0], t[-1], SPEED)
     given = model, surroundings, motion, times, View(), size, model.name, objects
     with closing(Film(*given)) as film:
         write_film(path, film, size, Console(quiet=True))

@@ -1,8 +1,11 @@
 """What the permission files allow a node to open, and what it has opened."""
 
+import yaml
 from rclpy import action
 from rclpy.node import Node, NodeNameNonExistentError
+from repository import ROOT
 
+TYPES = yaml.safe_load((ROOT / 'tools' / 'interface_types.yaml').read_text())
 LOOKS = {
     ('topics', 'publish'): Node.get_publisher_names_and_types_by_node,
     ('topics', 'subscribe'): Node.get_subscriber_names_and_types_by_node,
@@ -30,14 +33,20 @@ def allowed(policy, name, space):
     }
 
 
+def typed(name, types):
+    """Check the type of an endpoint that the page on interfaces names."""
+    assert TYPES.get(name.rpartition('/')[2], *types) in types, name
+    return True
+
+
 def opened(watcher, name, space):
     """Return (group, right, full name) of all that a node has open now."""
     try:
         return {
             (*kind, found)
             for kind, look in LOOKS.items()
-            for found, _ in look(watcher, name, space)
-            if '/_action/' not in found
+            for found, types in look(watcher, name, space)
+            if '/_action/' not in found and typed(found, types)
         }
     except NodeNameNonExistentError:
         return set()

@@ -38,6 +38,27 @@ def test_every_path_that_a_page_names_exists(page):
     assert [name for name in sorted(named) if 'my_' not in name and not exists(name)] == []
 
 
+def prose(page):
+    """Return a page without its samples."""
+    return re.sub(r'^```.*?^```', '', page.read_text(), flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(page):
+    """Return the anchors of a page's headings that GitHub and the site agree on."""
+    titles = re.findall(r'^#{1,6} +(.+)$', prose(page), re.MULTILINE)
+    plain = [re.sub(r'\[([^\]]*)\]\([^)]*\)', r'\1', title).lower() for title in titles]
+    words = [re.sub(r'[^\w\- ]', '', title).strip() for title in plain]
+    return {each.replace(' ', '-') for each in words} & {re.sub('[- ]+', '-', x) for x in words}
+
+
+@pytest.mark.parametrize('page', PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_heading_that_a_link_names_exists(page):
+    links = re.findall(r'\]\(([^)#:\s]*)#([^)\s]+)\)', prose(page))
+    pages = [(page.parent / link if link else page, anchor) for link, anchor in links]
+    lost = [(str(to), anchor) for to, anchor in pages if anchor not in anchors(to)]
+    assert lost == []
+
+
 def test_the_page_on_architecture_names_every_folder():
     text = (ROOT / 'docs' / 'architecture.md').read_text()
     rooms = {

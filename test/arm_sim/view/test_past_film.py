@@ -21,7 +21,7 @@ def moments(seconds):
 
 
 def test_the_film_has_the_pictures_of_its_seconds_and_the_arm_moves(tmp_path):
-    path, past = tmp_path / 'film.gif', tuple(moments(0.4))
+    path, past = tmp_path / 'film.gif', tuple(moments(1.2))
     if all(offscreen.why_not(library) for library in offscreen.BACKENDS):
         with pytest.raises(ArmError, match='no OpenGL'):
             past_film.film_past(ARM, Surroundings(), past, path, (160, 120))
