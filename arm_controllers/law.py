@@ -49,7 +49,8 @@ class Law:
             law's own name.
         variant: the parameter that a name such as `servo:discrete` sets; empty: there is none.
         of_file: whether a file designs it, as that of a policy; it is then compared by its file.
-        derivative_step: of the differences by which margins linearise it.
+        derivative_step: of the differences by which margins linearise it; 0: its answer depends
+            on earlier periods, and has no derivatives.
         knows_delay: whether a designed law gets the delay of the drives as its parameter `delay`.
         guard: the Guard around the law, which has the same state; None: there is none.
     """
@@ -137,6 +138,7 @@ class LawAdapter(Law):
         self.law, self.model = law, law.model
         self.lookahead, self.many_arms = law.lookahead, law.many_arms
         self.needs, self.guard = law.needs, law.guard
+        self.derivative_step = law.derivative_step
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the state with which the law takes over the arm."""

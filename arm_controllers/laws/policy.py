@@ -1,12 +1,15 @@
 """A policy from an ONNX file: a trained function of errors and motion, on top of another law."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from arm_controllers.latency import FORMS, latency_of
 from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State, law_class
 from arm_controllers.parameter_values import read_fields
 from arm_controllers.policy_layout import PolicyLayout
@@ -20,19 +23,27 @@ _TYPES = {'tensor(float)': np.float32, 'tensor(double)': np.float64}
 
 @dataclass(frozen=True)
 class PolicyParameters(Parameters):
-    """The file of the policy."""
+    """The file of the policy, and how slow it is."""
 
     policy: str = parameter('', 'path of the ONNX file of the policy, whose metadata name its law')
+    latency: str = parameter('0', f'time from an observation to its actions [s]: {FORMS}')
+    latency_seed: int = parameter(0, 'random seed of drawn latencies', min=0)
+    execute: int = parameter(
+        0, 'control periods from one observation to the next; 0: as many as a chunk has actions',
+        min=0,
+    )  # fmt: skip
 
 
 class PolicyFile:
-    """A policy that onnxruntime evaluates: actions (..., n) of observations (..., size).
+    """A policy that onnxruntime evaluates: actions of observations (..., size).
 
-    An arm's action is the same bits for any number of arms.
+    They are (..., n), or chunks (..., chunk, n) with one action per control period from the
+    observation on. An arm's action is the same bits for any number of arms.
 
     Attributes:
         layout: of observation and action.
         exact: whether it computes with 64 bits.
+        chunk: number of actions in a chunk; 0: its actions are no chunks.
     """
 
     def __init__(self, path: str):
@@ -67,6 +78,9 @@ class PolicyFile:
         (given,), (answer, *_) = session.get_inputs(), session.get_outputs()
         n, rows = len(self.layout.joint_names), given.shape[0]
         sizes = given.shape[-1], answer.shape[-1]
+        (self.chunk,) = answer.shape[1:-1] or (0,)
+        if not isinstance(self.chunk, int):
+            raise ArmError(f'policy {path!r}: its chunks have no fixed number of actions')
         if given.type not in _TYPES or sizes != (self.layout.size, n):
             raise ArmError(
                 f'policy {path!r} takes {sizes[0]} {given.type} and gives {sizes[1]} numbers; '
@@ -87,11 +101,30 @@ class PolicyFile:
         return np.clip(actions.astype(float), -1.0, 1.0)
 
 
+class Plan(NamedTuple):
+    """What a slow policy has answered; arrays of many arms have leading axes.
+
+    Attributes:
+        followed: (..., chunk, n) actions in use; zero until the first ones arrive.
+        coming: (..., chunk, n) actions of the last observation.
+        count: (..., 4) control periods since the observations of both, and until the latter
+            arrives; number of observations. The same for all arms.
+    """
+
+    followed: Array
+    coming: Array
+    count: Array
+
+
 class Policy(Law):
     """tau = tau_law + scale * policy(observation), see PolicyLayout; the file names the law.
 
     A residual policy as of Johannink et al., Residual Reinforcement Learning for Robot Control
     (2019), equation 2: the policy adds to a law, which is designed.
+
+    Actions arrive after the latency, in control periods. Those of a chunk whose time has passed
+    are left out; the last one is held until the next chunk arrives. The policy observes again
+    after `execute` periods, and not before its last actions have arrived.
     """
 
     Parameters = PolicyParameters
@@ -120,12 +153,22 @@ class Policy(Law):
         self.law = kind(model, read_fields(kind.Parameters, layout.parameters, '', names))
         self.lookahead, self.many_arms = self.law.lookahead, self.law.many_arms
         self.needs = ('wrench',) if layout.wrench else self.law.needs
+        self._latency = latency_of(parameters.latency)
+        self._execute = parameters.execute or max(self.file.chunk, 1)
+        self._slow = self.file.chunk > 0 or self._execute > 1 or parameters.latency != '0'
         self.derivative_step = 1e-6 if self.file.exact else 1e-3
+        if self._slow:
+            self.derivative_step = 0.0
         self._scale = np.array(layout.scale)
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the state of the law, and the memory of the policy."""
-        return self.law.start(measured, reference), self.layout.start(measured)
+        own, memory = self.law.start(measured, reference), self.layout.start(measured)
+        if not self._slow:
+            return own, memory
+        *arms, n = measured.q.shape
+        none = np.zeros((*arms, self.file.chunk or 1, n))
+        return own, memory, Plan(none, none, np.tile([0, self._execute, 0, 0], (*arms, 1)))
 
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
@@ -135,13 +178,36 @@ class Policy(Law):
         Raises:
             ArmError: another control period than that of the training.
         """
-        layout, model, (own, memory) = self.layout, self.model, state
+        layout, model, (own, memory, *slow) = self.layout, self.model, state
         if abs(dt - layout.period) > 1e-9:
             raise ArmError(
                 f'policy {self.parameters.policy!r} has a control period of {layout.period:g} s; '
                 f'the controller has {dt:g} s'
             )
         tau, own = self.law(own, measured, reference, dt)
-        action = self.file(layout.observe(model, memory, measured, reference))
+
+        def answer() -> Array:
+            return self.file(layout.observe(model, memory, measured, reference))
+
+        if slow:
+            action, *slow = self._in_time(*slow, answer, dt)
+        else:
+            action = answer()
         memory = layout.remember(model, memory, measured, reference, action)
-        return tau + self._scale * action, (own, memory)
+        return tau + self._scale * action, (own, memory, *slow)
+
+    def _in_time(self, plan: Plan, answer: Callable[[], Array], dt: float) -> tuple[Array, Plan]:
+        """Return the action (..., n) of this period, and the plan for the next one."""
+        followed, coming, count = plan
+        age, since, left, k = count.reshape(-1, 4)[0].tolist()
+        if left <= 0:
+            followed, age = coming, since
+        if left <= 0 and since >= self._execute:
+            coming, since = answer().reshape(coming.shape), 0
+            left = math.ceil(self._latency(self.parameters.latency_seed, k) / dt - 1e-6)
+            k += 1
+            if left == 0:
+                followed, age = coming, 0
+        action = followed[..., min(age, followed.shape[-2] - 1), :]
+        count = np.broadcast_to([age + 1, since + 1, left - 1, k], count.shape)
+        return action, Plan(followed, coming, count)

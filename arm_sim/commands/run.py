@@ -12,6 +12,7 @@ from rich.console import Console
 
 from arm_controllers.discrete_motion import MOTIONS
 from arm_controllers.known_friction import FRICTION_VELOCITIES
+from arm_controllers.latency import FORMS
 from arm_controllers.parameter_file import yaml_value
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, unknown
@@ -71,6 +72,10 @@ class Options(RobotOptions):
         '', "velocity of the friction torque; empty: as the gains' source says",
         one_of=('', *FRICTION_VELOCITIES),
     )  # fmt: skip
+    latency: str = parameter(
+        '', f"time that a policy's inference takes [s]: {FORMS}; empty: that of the robot's files"
+    )
+    latency_seed: int = parameter(0, 'random seed of drawn latencies', min=0)
     parameters: str = parameter('{}', 'parameters of the task, such as {cycles: 3}')
     plant_error: str = parameter('{}', 'error of the arm, such as {payload: 2.0}')
     model_error: str = parameter('{}', "error of the law's model, such as {mass_scale: [1.05]}")

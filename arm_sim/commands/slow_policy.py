@@ -6,13 +6,14 @@ from itertools import product
 
 from matplotlib.figure import Figure
 
+from arm_controllers.latency import latency_of
 from arm_controllers.laws import law_names
 from arm_dynamics.parameters import parameter
 from arm_sim import pictures
 from arm_sim.command_line import RobotOptions, command
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.report import Listing, Report
-from arm_sim.experiments.slow_policy import ChunkParameters, latency_of, run_slowly
+from arm_sim.experiments.slow_policy import ChunkParameters, run_slowly
 from arm_sim.loop.measures import Tracking
 from arm_sim.options import Folder, Name, Names
 from arm_sim.output_folder import writable_folder

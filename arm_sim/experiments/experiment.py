@@ -53,6 +53,8 @@ class Experiment(Parameters):
         feedforward: level of a servo law; empty: its default.
         actuator: drive of the arm under a controller that is no law of this package, 'external';
             empty: the drive that takes the law's commands.
+        latency: of the inference of a policy, see PolicyParameters; empty: that of its files.
+        latency_seed: of drawn latencies, where `latency` is given.
         error: of the arm, compared with the law's model.
         faults: while the arm runs, in place of those in the robot's files.
         scene: objects around the arm, in place of that in the robot's files.
@@ -89,6 +91,8 @@ class Experiment(Parameters):
     )  # fmt: skip
     feedforward: str = ''
     actuator: str = parameter('', 'drive of the arm', one_of=('', *ACTUATORS))
+    latency: str = ''
+    latency_seed: int = parameter(0, 'random seed of drawn latencies', min=0)
     error: ModelError = field(default_factory=ModelError)
     drives: DriveParameters = field(default_factory=DriveParameters)
     joints: JointParameters = field(default_factory=JointParameters)
@@ -201,6 +205,10 @@ class LoadedExperiment:
             if not law.variant:
                 raise ArmError(f'law {e.law!r}: {name} has no variants')
             level = {law.variant: variant}
+        if e.latency:
+            if not law.of_file:
+                raise ArmError(f"law {e.law!r} infers nothing: latency is for law 'policy'")
+            level |= {'latency': e.latency, 'latency_seed': e.latency_seed}
         if not e.natural_frequency:
             given = {**self._of_controller, **level}
             if self.task.gripper:
@@ -208,7 +216,7 @@ class LoadedExperiment:
             return read_fields(law.Parameters, given, '', arm.joint_names)
         start = self.robot.start[[x in arm.joint_names for x in self.robot.model.joint_names]]
         if law.of_file:
-            return law.Parameters(**level)
+            return read_fields(law.Parameters, {**self.robot.controller_parameters(name), **level})
         design = law.designed(arm, start, e.natural_frequency, 1.0)
         if law.knows_delay:
             level['delay'] = e.drives.command_delay

@@ -115,7 +115,7 @@ def with_guard_in_file(experiment: Experiment, folder: Path) -> Experiment:
 
 def launch_arguments(experiment: Experiment) -> dict[str, str]:
     """Return the arguments of `task.launch.py` for an experiment."""
-    values = {name: getattr(experiment, name) for name in _TEXTS + _NUMBERS}
+    values = {name: getattr(experiment, name) for name in (*_TEXTS, *_NUMBERS)}
     usual = ModelError()
     error = {k: v for k, v in asdict(experiment.error).items() if v != getattr(usual, k)}
     plain = {k: list(v) if isinstance(v, tuple) else v for k, v in error.items()}
@@ -129,9 +129,11 @@ def launch_arguments(experiment: Experiment) -> dict[str, str]:
 
 _TEXTS = (
     'robot', 'task', 'law', 'engine', 'config', 'reference_motion', 'friction_velocity', 'faults',
-    'scene',
+    'scene', 'latency',
 )  # fmt: skip
-_NUMBERS = ('timestep', 'natural_frequency', 'frequency')
+_NUMBERS = {
+    'timestep': float, 'natural_frequency': float, 'frequency': float, 'latency_seed': int
+}  # fmt: skip
 
 
 def experiment_of(
@@ -148,9 +150,9 @@ def experiment_of(
         ArmError: a value that an experiment cannot have.
     """
     values: dict[str, Any] = {name: arguments[name] for name in _TEXTS if arguments.get(name)}
-    for name in _NUMBERS:
+    for name, kind in _NUMBERS.items():
         try:
-            values[name] = float(arguments[name])
+            values[name] = kind(arguments[name])
         except ValueError:
             raise ArmError(f'{name} is {arguments[name]!r}; it must be a number') from None
     error = model_error_of(arguments['plant_error'], 'plant_error', robot.model)

@@ -6,9 +6,7 @@ through it by `positions_upsampling`. While a policy computes, the arm follows t
 which ends at rest.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -16,15 +14,12 @@ import numpy as np
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.goal import Goal, GoalError
 from arm_controllers.follower.parameters import FollowerParameters
+from arm_controllers.latency import Latency
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.experiments.experiment import LoadedExperiment
 from arm_sim.loop.goals import followed, sampled
 from arm_sim.loop.record import Record
-
-Latency = Callable[[np.random.Generator, int], float]  # of inference number k [s]
-LONGEST = 10.0  # latency [s]
 
 
 @dataclass(frozen=True)
@@ -52,31 +47,6 @@ class SlowRun(NamedTuple):
     largest_step: float
     chunks: int
     refused: int
-
-
-def latency_of(text: str) -> Latency:
-    """Return a latency [s] from '0.1', '0.05..0.2' (drawn uniformly), or a file with one per line.
-
-    Raises:
-        ArmError: anything else, or a latency that is negative or longer than LONGEST.
-    """
-    low, drawn, high = text.partition('..')
-    try:
-        found = np.array([float(low), float(high if drawn else low)])
-    except ValueError:
-        try:
-            found = np.loadtxt(Path(text).expanduser(), ndmin=1)
-        except (OSError, ValueError):
-            raise ArmError(
-                f'latency is {text!r}; it must be seconds such as 0.1, a range such as 0.05..0.2, '
-                'or a file with a number per line'
-            ) from None
-        drawn = ''
-    if found.ndim != 1 or not found.size or not ((found >= 0.0) & (found <= LONGEST)).all():
-        raise ArmError(f'latency is {text!r}; each one must be from 0 to {LONGEST:g} s')
-    if drawn:
-        return lambda rng, k: float(rng.uniform(*found))
-    return lambda rng, k: float(found[k % len(found)])
 
 
 def run_slowly(
@@ -118,8 +88,7 @@ class _Policy:
         self, loaded: LoadedExperiment, chunks: ChunkParameters, latency: Latency, stamped: bool
     ):
         self._task, self._chunks, self._stamped = loaded.task, chunks, stamped
-        self._latency, self._count = latency, 0
-        self._rng = np.random.default_rng(loaded.experiment.seed)
+        self._latency, self._count, self._seed = latency, 0, loaded.experiment.seed
         rules = FollowerParameters(upsampling=True, policy_frequency=chunks.rate)
         self.follower = TrajectoryFollower(loaded.robot.model, rules)
         start = Reference(loaded.robot.model.nv)
@@ -134,7 +103,7 @@ class _Policy:
         """Send the chunk that has arrived, and begin the next inference."""
         self._receive(now_ns)
         if self._pending is None and now_ns >= self._next_ns:
-            delay = self._latency(self._rng, self._count)
+            delay = self._latency(self._seed, self._count)
             self._count += 1
             self._pending = now_ns + round(delay * 1e9), self._chunk(now_ns)
             self._next_ns = now_ns + round(self._chunks.execute / self._chunks.rate * 1e9)

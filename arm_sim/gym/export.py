@@ -4,12 +4,18 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from arm_controllers.policy_layout import PolicyLayout
 from arm_dynamics.checks import ArmError, Array
 
 
 def export_mlp(
-    path: str, layout: PolicyLayout, layers: Sequence[tuple[Array, Array]], exact: bool = True
+    path: str,
+    layout: PolicyLayout,
+    layers: Sequence[tuple[Array, Array]],
+    exact: bool = True,
+    chunk: int = 0,
 ) -> None:
     """Write a policy of layers tanh(x W + b), 64 bits or not `exact` 32.
 
@@ -17,6 +23,9 @@ def export_mlp(
         path: of the ONNX file.
         layout: of the environment, `env.unwrapped.layout`.
         layers: weights W (inputs, outputs) and b (outputs,), from the observation on.
+        exact: whether with 64 bits.
+        chunk: number of actions per observation, whose numbers the last layer puts out one action
+            after the other; 0: one action, no chunk.
 
     Raises:
         ArmError: onnx is not installed.
@@ -28,7 +37,7 @@ def export_mlp(
     helper, kind = onnx.helper, onnx.TensorProto.DOUBLE if exact else onnx.TensorProto.FLOAT
     nodes, numbers, x = [], [], 'observation'
     for k, (w, b) in enumerate(layers):
-        y = 'action' if k == len(layers) - 1 else f'layer{k}'
+        y = 'action' if k == len(layers) - 1 and not chunk else f'layer{k}'
         numbers += [
             onnx.numpy_helper.from_array(each.astype('f8' if exact else 'f4'), f'{name}{k}')
             for name, each in (('w', w), ('b', b))
@@ -37,7 +46,11 @@ def export_mlp(
         nodes.append(helper.make_node('Tanh', [f'sum{k}'], [y]))
         x = y
     given = helper.make_tensor_value_info('observation', kind, ['rows', layout.size])
-    answer = helper.make_tensor_value_info('action', kind, ['rows', len(layout.joint_names)])
+    shape = [chunk, len(layout.joint_names)] if chunk else [len(layout.joint_names)]
+    if chunk:
+        numbers.append(onnx.numpy_helper.from_array(np.array([-1, *shape]), 'shape'))
+        nodes.append(helper.make_node('Reshape', [x, 'shape'], ['action']))
+    answer = helper.make_tensor_value_info('action', kind, ['rows', *shape])
     graph = helper.make_graph(nodes, 'policy', [given], [answer], numbers)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=9)
     add_layout(model, layout)
@@ -47,7 +60,8 @@ def export_mlp(
 def add_layout(model: Any, layout: PolicyLayout) -> None:
     """Write the layout into the metadata of an ONNX model, such as one that torch exported.
 
-    Its input is an observation (rows, size), its first output an action (rows, n).
+    Its input is an observation (rows, size), its first output an action (rows, n) or a chunk of
+    actions (rows, chunk, n), one per control period.
     """
     entry = model.metadata_props.add()
     entry.key, entry.value = 'arm_sim', layout.text()

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
+from arm_controllers.latency import FORMS
 from arm_controllers.laws import law_names
 from arm_controllers.laws.servo import FEEDFORWARD
 from arm_controllers.parameter_file import yaml_value
@@ -135,6 +136,12 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
             ['best', *FEEDFORWARD],
         ),
         'policy': _Shared('', 'path of the ONNX file of controller:=policy'),
+        'latency': _Shared(
+            '',
+            f'time that an inference of the policy takes [s]: {FORMS}; empty: as in the '
+            'parameter files',
+        ),
+        'latency_seed': _Shared('0', 'random seed of drawn latencies'),
         'reference_motion': _of(ControllerParameters, 'reference_motion'),
         'friction_velocity': _of(ControllerParameters, 'friction_velocity'),
         'learning_cutoff': _Shared(
@@ -228,7 +235,7 @@ _SHARED = {name: (group, each) for group, ones in _GROUPS.items() for name, each
 ARM = (
     'robot', 'joints', 'tip_frame', 'xacro_args', 'inertia', 'density', 'total_mass', 'gripper',
     'gripper_frame', 'mjcf',
-    'controller', 'engine', 'mode', 'feedforward', 'policy',
+    'controller', 'engine', 'mode', 'feedforward', 'policy', 'latency', 'latency_seed',
     'config', 'viewer', 'plot', 'rviz', 'contacts', 'srdf', 'scene', 'faults', 'camera',
     'table', 'composed', 'actuator',
     'namespace', 'clock', 'reference_motion', 'friction_velocity',

@@ -14,6 +14,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.utilities import evaluate_parameters, normalize_parameters
 
 from arm_controllers.gripper import gains_of_arm, gripper_joint
+from arm_controllers.latency import latency_of
 from arm_controllers.laws import law_class
 from arm_controllers.laws.servo import ServoParameters
 from arm_controllers.parameter_file import yaml_value
@@ -22,7 +23,7 @@ from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import RobotArgument, find_urdf
 from arm_dynamics.temporary_folder import temporary_folder
-from arm_sim.launching.arguments import namespace_of
+from arm_sim.launching.arguments import namespace_of, number_of
 from arm_sim.launching.config import config_file, feedforward_of, robot_parameter, sections_of
 from arm_sim.launching.extras import extra_processes
 from arm_sim.launching.processes import is_installed, node_process
@@ -83,7 +84,7 @@ def arm_nodes(
     nodes = {'simulator': common | core | plant | dict(simulator) | table | contacts | clock}
     if law not in ('none', 'external'):
         check_law(robot, law, in_files | nodes['simulator'])
-        nodes[f'{law}_controller'] = common | core | _controller(given) | dict(controller)
+        nodes[f'{law}_controller'] = common | core | _controller(given, controller)
         if gripper:
             own = parameters_of(sections, f'{law}_controller')
             own = gains_of_arm(law_class(law), own, model, gripper)
@@ -124,14 +125,25 @@ def core_of(space: str) -> int:
     return place % (os.cpu_count() or 1)
 
 
-def _controller(given: Mapping[str, str]) -> dict[str, Any]:
-    """Return the parameters of a controller of this package that arguments set."""
+def _controller(given: Mapping[str, str], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of a controller of this package that arguments set.
+
+    `own` replace those of the arguments, but not the latency.
+    """
     law, mode = given['controller'], given['mode']
     parameters: dict[str, Any] = {'autostart': True, 'mode': mode}
     if law == 'servo':
         parameters['feedforward'] = feedforward_of(law, given['feedforward'], mode)
     optional = ('policy', 'reference_motion', 'friction_velocity')
-    return parameters | {name: given[name] for name in optional if given[name]}
+    parameters |= {name: given[name] for name in optional if given[name]} | dict(own)
+    if text := given['latency']:
+        if not law_class(law).of_file:
+            raise ArmError(f'latency is {text!r}: controller {law!r} is no policy')
+        latency_of(text)  # a mistake is refused before any node starts
+        parameters |= {'latency': text, 'latency_seed': int(number_of(given, 'latency_seed'))}
+    if 'latency' in parameters:
+        parameters['latency'] = ParameterValue(parameters['latency'], value_type=str)
+    return parameters
 
 
 def _unknown_delay(servo: Mapping[str, Any], simulator: Mapping[str, Any]) -> list[str]:

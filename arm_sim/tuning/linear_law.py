@@ -8,7 +8,7 @@ import numpy as np
 from arm_controllers.laws import Law, State
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import ReferenceFunction, SampledReference
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import ArmError, Array
 
 WARM_UP = 24  # periods, after which a law's memory is as in the middle of a motion
 _STEP = 1e-6  # of central differences
@@ -51,7 +51,15 @@ def linear_law(
 
     The memory consists of those arrays of the law's state that change from period to period.
     `wrench` (6,) is the one that the law measures.
+
+    Raises:
+        ArmError: a law that answers late or in chunks.
     """
+    if not law.derivative_step:
+        raise ArmError(
+            'margins are of a loop that answers every control period; this policy answers late '
+            'or in chunks'
+        )
     n, period_ns = law.model.nv, round(period * 1e9)
     sampled = SampledReference(reference_function, n, period_ns)
 

@@ -12,7 +12,7 @@ def layers_of(layout, hidden=5, size=0.05, seed=3):
     return [(size * rng.normal(size=each), 0.01 * rng.normal(size=each[1])) for each in sizes]
 
 
-def policy_file(path, exact=True, layers=None, **experiment):
+def policy_file(path, exact=True, layers=None, chunk=0, **experiment):
     """Write a policy; return its path and its layout."""
     optional('onnx', 'onnx>=1.17')
     optional('onnxruntime', 'onnxruntime>=1.20')
@@ -21,5 +21,5 @@ def policy_file(path, exact=True, layers=None, **experiment):
     layout = layout_of(
         loaded_experiment(**{'task': 'sinusoid', 'robot': 'planar_3r'} | experiment)
     )
-    export_mlp(str(path), layout, layers_of(layout) if layers is None else layers, exact)
+    export_mlp(str(path), layout, layers_of(layout) if layers is None else layers, exact, chunk)
     return str(path), layout

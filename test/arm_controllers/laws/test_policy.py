@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from policies import layers_of, policy_file
 
+from arm_controllers.latency import latency_of
 from arm_controllers.laws import law_class
 from arm_controllers.laws.policy import Policy, PolicyFile, PolicyParameters
 from arm_controllers.measurement import Measurement
@@ -108,6 +109,61 @@ def test_a_monte_carlo_runs_a_policy_as_a_batch_or_one_by_one(tmp_path):
         record = loaded.on(case.ranges.draw(loaded.robot.model, 0, k)).run()
         error = track(loaded.robot.model, record).error
         assert_allclose(together[0, 0, k], 1e3 * rms(error), rtol=1e-6)
+
+
+@pytest.mark.parametrize('latency', ['0', '0.002', '0.0015..0.0045'])
+def test_a_slow_policy_acts_on_its_last_chunk_that_has_arrived(tmp_path, latency):
+    rng, chunk = np.random.default_rng(5), 4
+    layout = policy_file(tmp_path / 'p.onnx')[1]
+    w = 0.05 * rng.normal(size=(layout.size, 3 * chunk))
+    file, _ = policy_file(tmp_path / 'q.onnx', True, [(w, np.zeros(3 * chunk))], chunk)
+    law = Policy(BatchModel(MODEL), PolicyParameters(file, latency, latency_seed=2, execute=3))
+    kind = law_class('computed_torque')
+    base = kind(BatchModel(MODEL), kind.Parameters(**layout.parameters))
+    seen, arrivals, begun = [], {}, 0
+    for k in range(20):
+        measured, reference = moving((2,))
+        measured.q[:] += 1e-3 * rng.normal(size=(2, 3))
+        if k == 0:
+            state, memory = law.start(measured, reference), layout.start(measured)
+        seen.append(layout.observe(law.model, memory, measured, reference))
+        free = not arrivals or max(arrivals) <= k
+        if free and k >= begun + 3 * bool(arrivals):
+            late = latency_of(latency)(2, len(arrivals))
+            assert latency != '0.002' or late == 0.002
+            begun, arrival = k, k + int(np.ceil(late / DT - 1e-9))
+            arrivals[arrival] = k
+        action = np.zeros((2, 3))
+        if known := [at for at in arrivals if at <= k]:
+            since = arrivals[max(known)]
+            part = 3 * min(k - since, chunk - 1)
+            action = np.tanh(seen[since] @ w[:, part : part + 3])
+        command, state = law(state, measured, reference, DT)
+        expected = base((), measured, reference, DT)[0] + np.array(layout.scale) * action
+        assert_allclose(command, expected, atol=1e-12)
+        memory = layout.remember(law.model, memory, measured, reference, action)
+    assert len(arrivals) in ((7,) if latency == '0' else range(4, 8))
+    with pytest.raises(ArmError, match='this policy answers late or in chunks'):
+        linear_law(Policy(MODEL, law.parameters), lambda t, reference: None, WARM_UP, DT)
+
+
+def test_a_latency_from_the_call_or_a_file_has_the_same_bits_for_one_seed(tmp_path):
+    file, _ = policy_file(tmp_path / 'p.onnx')
+    slow = tmp_path / 'slow.yaml'
+    slow.write_text(
+        "policy_controller: {ros__parameters: {latency: '0.01..0.03', latency_seed: 1}}"
+    )
+    case = Experiment('planar_3r', 'sinusoid', f'policy:{file}', frequency=2.0)
+
+    def checksum(case):
+        return case.load().run().checksum()
+
+    drawn = replace(case, latency='0.01..0.03')
+    sums = [checksum(each) for each in (case, drawn, replace(drawn, latency_seed=1))]
+    assert len(set(sums)) == 3
+    assert checksum(replace(case, config=str(slow))) == sums[2]
+    with pytest.raises(ArmError, match="latency is for law 'policy'"):
+        _ = replace(drawn, law='pd').load().law_parameters
 
 
 def test_files_that_do_not_fit_are_refused_in_one_line(tmp_path):

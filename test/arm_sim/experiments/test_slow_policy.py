@@ -3,13 +3,12 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
-from arm_dynamics.checks import ArmError
+from arm_controllers.latency import latency_of
 from arm_sim.commands import slow_policy as command
 from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.slow_policy import ChunkParameters, latency_of, run_slowly
+from arm_sim.experiments.slow_policy import ChunkParameters, run_slowly
 from arm_sim.loop.goals import sampled
 
 CHUNKS = ChunkParameters(rate=25.0, chunk=20, execute=10)
@@ -59,29 +58,6 @@ def test_a_seed_is_one_checksum_under_any_load():
         many = list(pool.map(checksum, (3, 3, 4)))
     assert many[:2] == [alone, alone]
     assert many[2] != alone
-
-
-def test_a_latency_is_fixed_drawn_or_from_a_trace(tmp_path):
-    def drawn(text, seed=0, count=200):
-        latency, rng = latency_of(text), np.random.default_rng(seed)
-        return [latency(rng, k) for k in range(count)]
-
-    assert set(drawn('0.1')) == {0.1}
-    spread = drawn('0.1..0.3')
-    assert 0.1 <= min(spread) < 0.11 < 0.29 < max(spread) <= 0.3
-    assert spread == drawn('0.1..0.3') != drawn('0.1..0.3', seed=1)
-    trace = tmp_path / 'trace.csv'
-    trace.write_text('0.1\n0.2\n0.05\n')
-    assert_array_equal(drawn(str(trace), count=4), [0.1, 0.2, 0.05, 0.1])
-    trace.write_text('0.1\n11\n')
-    for text, message in (
-        ('soon', 'latency is .soon.; it must be seconds such as 0.1'),
-        ('-0.1', 'each one must be from 0 to 10 s'),
-        (str(trace), 'each one must be from 0 to 10 s'),
-        ('nan', 'each one must be from 0 to 10 s'),
-    ):
-        with pytest.raises(ArmError, match=message):
-            latency_of(text)
 
 
 def test_the_command_tabulates_both_starts_of_the_chunks(tmp_path, capsys):

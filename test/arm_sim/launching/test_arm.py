@@ -5,6 +5,7 @@ import yaml
 from foreign_files import PINCER
 from launch.actions import LogInfo
 
+from arm_dynamics.checks import ArmError
 from arm_sim.launching import arm
 from arm_sim.launching.arguments import usual_values
 from arm_sim.robot import Robot
@@ -41,3 +42,13 @@ def test_observed_with_an_unknown_delay_is_warned_of_unless_its_pole_bears_it(
     parts = arm.arm_nodes(usual_values() | {'engine': 'mujoco'} | given)
     texts = [part.msg[0].text for part in parts if isinstance(part, LogInfo)]
     assert any('may be unstable. Set delay to 1' in text for text in texts) == warned
+
+
+@pytest.mark.parametrize(
+    ('law', 'latency', 'message'),
+    [('pd', '0.1', "controller 'pd' is no policy"), ('policy', 'soon', 'it must be seconds')],
+)
+def test_a_latency_is_that_of_a_policy(law, latency, message):
+    given = {'engine': 'mujoco', 'controller': law, 'policy': 'x.onnx', 'latency': latency}
+    with pytest.raises(ArmError, match=message):
+        arm.arm_nodes(usual_values() | given)
