@@ -25,6 +25,11 @@ _CALLS = {
     'judge': 'commands.judge',
     'plan': 'commands.plan',
     'grade': 'commands.grade',
+    'learn': 'commands.learn',
+    'slow_policy': 'commands.slow_policy',
+    'excite': 'commands.excite',
+    'identify': 'commands.identify',
+    'guard_thresholds': 'commands.guard_thresholds',
     'explore': 'notebook',
 }  # by name: its module
 

@@ -79,6 +79,8 @@ def words_of(options: Parameters) -> list[str]:
             last = list(value)
         elif usual is MISSING:  # what is required has no option
             words.append(_exact(value))
+        elif _is_repeated(type(owner), each):
+            words += [word for one in value for word in (_option(each), _exact(one))]
         elif value != usual:
             words += [_option(each)] if hint is bool else [_option(each), _exact(value)]
     return words + last
@@ -102,10 +104,13 @@ def _from_python(kind: type[Any], values: Mapping[str, Any]) -> Any:
             found[each.name] = _from_python(hint, values)
         elif each.name in values:
             value = values[each.name]
-            if get_origin(hint) is tuple:
+            if _is_repeated(kind, each):
+                one = isinstance(value, str | Mapping)
+                value = tuple(map(_yaml, (value,) if one else value))
+            elif get_origin(hint) is tuple:
                 value = _listed(value, get_args(hint)[0])
             elif hint is str and isinstance(value, Mapping):
-                value = yaml.safe_dump(value, default_flow_style=True, width=10_000).strip()
+                value = _yaml(value)
             elif hint is float and isinstance(value, int):
                 value = float(value)
             allowed = get_args(hint) if isinstance(hint, UnionType) else (get_origin(hint) or hint)
@@ -115,6 +120,18 @@ def _from_python(kind: type[Any], values: Mapping[str, Any]) -> Any:
                 raise ArmError(f'{each.name} is {value!r}; it must be {_KINDS.get(hint, hint)}')
             found[each.name] = value
     return kind(**found)
+
+
+def _yaml(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return yaml.safe_dump(value, default_flow_style=True, width=10_000).strip()
+
+
+def _is_repeated(kind: type[Any], each: Field) -> bool:
+    """Whether an option is given once per value."""
+    hint = get_type_hints(kind, include_extras=True)[each.name]
+    return tyro.conf.UseAppendAction in getattr(hint, '__metadata__', ())
 
 
 def _listed(value: Any, kind: Any) -> tuple[Any, ...]:

@@ -78,7 +78,7 @@ class PolicyFile:
         (given,), (answer, *_) = session.get_inputs(), session.get_outputs()
         n, rows = len(self.layout.joint_names), given.shape[0]
         sizes = given.shape[-1], answer.shape[-1]
-        (self.chunk,) = answer.shape[1:-1] or (0,)
+        self.chunk: Any = answer.shape[1] if len(answer.shape) > 2 else 0
         if not isinstance(self.chunk, int):
             raise ArmError(f'policy {path!r}: its chunks have no fixed number of actions')
         if given.type not in _TYPES or sizes != (self.layout.size, n):
@@ -107,13 +107,13 @@ class Plan(NamedTuple):
     Attributes:
         followed: (..., chunk, n) actions in use; zero until the first ones arrive.
         coming: (..., chunk, n) actions of the last observation.
-        count: (..., 4) control periods since the observations of both, and until the latter
+        periods: (..., 4) control periods since the observations of both, and until the latter
             arrives; number of observations. The same for all arms.
     """
 
     followed: Array
     coming: Array
-    count: Array
+    periods: Array
 
 
 class Policy(Law):
@@ -190,7 +190,8 @@ class Policy(Law):
             return self.file(layout.observe(model, memory, measured, reference))
 
         if slow:
-            action, *slow = self._in_time(*slow, answer, dt)
+            action, plan = self._in_time(slow[0], answer, dt)
+            slow = [plan]
         else:
             action = answer()
         memory = layout.remember(model, memory, measured, reference, action)
@@ -198,8 +199,8 @@ class Policy(Law):
 
     def _in_time(self, plan: Plan, answer: Callable[[], Array], dt: float) -> tuple[Array, Plan]:
         """Return the action (..., n) of this period, and the plan for the next one."""
-        followed, coming, count = plan
-        age, since, left, k = count.reshape(-1, 4)[0].tolist()
+        followed, coming, periods = plan
+        age, since, left, k = periods.reshape(-1, 4)[0].tolist()
         if left <= 0:
             followed, age = coming, since
         if left <= 0 and since >= self._execute:
@@ -209,5 +210,5 @@ class Policy(Law):
             if left == 0:
                 followed, age = coming, 0
         action = followed[..., min(age, followed.shape[-2] - 1), :]
-        count = np.broadcast_to([age + 1, since + 1, left - 1, k], count.shape)
-        return action, Plan(followed, coming, count)
+        periods = np.broadcast_to([age + 1, since + 1, left - 1, k], periods.shape)
+        return action, Plan(followed, coming, periods)

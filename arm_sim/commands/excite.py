@@ -1,11 +1,11 @@
 """`ros2 run arm_sim excite`: a motion from which `identify` finds an arm's parameters."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from rich.box import SIMPLE
-from rich.table import Table
+from rich.console import Console
 
 from arm_dynamics.checks import in_range
 from arm_dynamics.identification.excitation import (
@@ -17,6 +17,8 @@ from arm_dynamics.identification.excitation import (
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import RobotOptions, command
+from arm_sim.commands.call import call
+from arm_sim.experiments.report import Listing, Report
 from arm_sim.loop.goal_file import write_goal
 from arm_sim.loop.goals import goal_of
 from arm_sim.options import File
@@ -42,26 +44,75 @@ class Options(RobotOptions):
     search: ExcitationSearch = field(default_factory=ExcitationSearch)
 
 
+class ExcitationReport(Report):
+    """A planned motion.
+
+    Attributes:
+        found: the Excitation, with its motion.
+        goal: the motion as a goal of all cycles, for a controller or `write_goal`.
+    """
+
+    found: Excitation
+
+    def __init__(self, options: Options, console: Console):
+        """Plan the motion of the options; write its goal to `output`, where that is given.
+
+        Raises:
+            ArmError: a motion that is too long, or none that keeps clear of all limits.
+        """
+        robot = Robot.load(options.robot, options.config)
+        model, own = robot.model, robot.parameters()
+        around = {name: own[name] for name in ('floor', 'table') if name in own}
+        parameters = ExcitationParameters(**around, **vars(options.search))
+        cycles = options.cycles
+        in_range('--cycles times --period [s]', cycles * parameters.period, 0, _LONGEST)
+        with progress(console, 'motions', parameters.evaluations) as advance:
+            found = plan(model, parameters, lambda done, condition: advance(done))
+        period = found.motion.period
+        count = max(_PERIODS, round(period / _SAMPLE_PERIOD)) * cycles
+        times = np.linspace(0.0, cycles * period, count + 1)
+        self.goal = goal_of(model, _APPROACH + times, found.motion.states(times), rest=1.0)
+        if options.output:
+            write_goal(options.output, self.goal)
+        numbers = {'condition': found.condition, 'period_s': period, 'note': found.note}
+        line = replace(options, output=options.output or Options.output).line()
+        super().__init__(
+            'excitation', [_listing(model, found)], [numbers], self._draw, line, found
+        )
+
+    def _draw(self) -> Any:
+        """Return positions and velocities of a period."""
+        from arm_sim.loop.picture import motion_figure
+
+        motion = self.found.motion
+        times = np.linspace(0.0, motion.period, 1001)
+        q, v, _ = motion.states(times)
+        return motion_figure(times, q, v, self.goal.joint_names)
+
+
+def excitation(options: Options, console: Console, folder: Path | None = None) -> ExcitationReport:
+    """Return the motion of the options."""
+    return ExcitationReport(options, console)
+
+
+excite = call(
+    Options, excitation, 'Plan a motion from which `identify` finds the parameters of an arm.',
+    robot='ur5e', output='',
+)  # fmt: skip
+
+
 @command(Options)
 def main(options: Options) -> None:
     """Run the command."""
-    robot, console = Robot.load(options.robot, options.config), new_console()
-    own = robot.parameters()
-    around = {name: own[name] for name in ('floor', 'table') if name in own}
-    parameters = ExcitationParameters(**around, **vars(options.search))
-    in_range('--cycles times --period [s]', options.cycles * parameters.period, 0, _LONGEST)
-    with progress(console, 'motions', parameters.evaluations) as advance:
-        found = plan(robot.model, parameters, lambda done, condition: advance(done))
-    console.print(_table(robot.model, found))
-    if found.note:
-        console.print(found.note)
-    period = found.motion.period
-    count = max(_PERIODS, round(period / _SAMPLE_PERIOD)) * options.cycles
-    times = np.linspace(0.0, options.cycles * period, count + 1)
-    goal = goal_of(robot.model, _APPROACH + times, found.motion.states(times), rest=1.0)
-    write_goal(options.output, goal)
-    file = Path(options.output).expanduser().resolve()
-    console.print(f'wrote {file}: {times[-1]:g} s after {_APPROACH:g} s on the way to its start')
+    console = new_console()
+    report = excitation(options, console)
+    report.table()
+    if report.found.note:
+        console.print(report.found.note)
+    file, duration = Path(options.output).expanduser().resolve(), report.goal.times[-1]
+    console.print(
+        f'wrote {file}: {duration:g} s, of which {_APPROACH:g} s on the way to its start'
+    )
     console.print(
         f'ros2 launch arm_sim task.launch.py task:=excite robot:={options.robot} '
         f"parameters:='{{file: {file}}}'",
@@ -69,15 +120,14 @@ def main(options: Options) -> None:
     )
 
 
-def _table(model: RobotModel, found: Excitation) -> Table:
+def _listing(model: RobotModel, found: Excitation) -> Listing:
     title = f'{model.name}: {found.motion.period:g} s, condition number {found.condition:.4g}'
-    table = Table('joint', box=SIMPLE, title=title)
-    for name in ('start', 'from', 'to', 'velocity', 'acceleration', 'torque / limit'):
-        table.add_column(name, justify='right')
+    headings = ('joint', 'start', 'from', 'to', 'velocity', 'acceleration', 'torque / limit')
     times = np.linspace(0.0, found.motion.period, 1001)
     q, v, a = found.motion.states(times)
+    rows = []
     for i, name in enumerate(model.joint_names):
         share = f'{found.torque_share[i]:.0%}' if np.isfinite(model.effort_limit[i]) else '-'
         numbers = q[0, i], q[:, i].min(), q[:, i].max(), *np.abs([v[:, i], a[:, i]]).max(axis=1)
-        table.add_row(name, *(f'{x:.3f}' for x in numbers), share)
-    return table
+        rows.append([name, *(f'{x:.3f}' for x in numbers), share])
+    return Listing(title, headings, rows)

@@ -1,8 +1,13 @@
 """`ros2 run arm_sim guard_thresholds`: thresholds of the guard from drawn arms and motions."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from rich.console import Console
 
 from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.laws import law_names
@@ -10,6 +15,7 @@ from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import Array
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import RobotOptions, command
+from arm_sim.commands.call import call
 from arm_sim.commands.jobs import Jobs
 from arm_sim.experiments.executors import ordered
 from arm_sim.experiments.experiment import Experiment
@@ -24,7 +30,7 @@ from arm_sim.experiments.guard_study import (
     thresholds_of,
 )
 from arm_sim.experiments.ranges import Ranges
-from arm_sim.experiments.report import Listing
+from arm_sim.experiments.report import Listing, Report
 from arm_sim.options import Name
 from arm_sim.progress import new_console, progress
 
@@ -71,10 +77,34 @@ class Options(RobotOptions):
     jobs: Jobs = field(default_factory=Jobs)
 
 
-@command(Options)
-def main(options: Options) -> None:
-    """Run the command."""
-    console = new_console()
+class Thresholds(NamedTuple):
+    """Thresholds of a guard, and what they do.
+
+    Attributes:
+        thresholds: (2, n) of the residual and of its step [N.m | N].
+        guard: the other parameters of the guard.
+        alarms: false alarms in other motions of `checked` [s].
+        pushes: times of detection by thresholds: computed, then _FIXED; None: no pushes.
+    """
+
+    thresholds: Array
+    guard: GuardParameters
+    alarms: int
+    checked: float
+    pushes: Any
+
+    def lines(self) -> list[str]:
+        """Return the parameters as lines of a parameter file."""
+        threshold, step = self.thresholds.tolist()
+        values = {
+            'threshold': threshold, 'step_threshold': step,
+            'observer_gain': self.guard.observer_gain, 'step_time': self.guard.step_time,
+        }  # fmt: skip
+        return [f'guard.{name}: {value}' for name, value in values.items()]
+
+
+def thresholds(options: Options, console: Console, folder: Path | None = None) -> Report:
+    """Return the report of the thresholds; `found` is `Thresholds`."""
     plain = Experiment.of_files(
         options.robot, 'sinusoid', options.law, config=options.config, seed=options.seed,
         ranges=options.believed,
@@ -85,40 +115,81 @@ def main(options: Options) -> None:
     jobs = [(drawn, each) for each in _chunks(options.duration)]
     jobs += [(fresh, each) for each in _chunks(options.check_duration)]
     with options.jobs.executor() as processes, progress(console, 'arms', len(jobs)) as advance:
-        found = ordered(processes, _maxima, jobs, advance)
+        maxima = ordered(processes, _maxima, jobs, advance)
     count = len(_chunks(options.duration))
-    thresholds = thresholds_of(np.concatenate(found[:count]), options.alarms * LEG / 1e5)
-    rows = [
-        [name, *(f'{x:.3g}' for x in column)]
-        for name, column in zip(robot.model.joint_names, _rounded(thresholds).T, strict=True)
-    ]
-    title = f'{options.alarms:g} false alarms in 1e5 s, from {count * LEGS * CHUNK * LEG:g} s'
-    console.print(Listing(title, ['joint', 'threshold', 'step threshold'], rows).terminal())
-    lines = zip(('threshold', 'step_threshold'), _rounded(thresholds).tolist(), strict=True)
-    for name, numbers in lines:
-        print(f'    guard.{name}: {numbers}')
-    print(
-        f'    guard.observer_gain: {given.observer_gain}\n    guard.step_time: {given.step_time}'
-    )
+    exact = thresholds_of(np.concatenate(maxima[:count]), options.alarms * LEG / 1e5)
+    rounded: Array = np.ceil(exact * 100.0) / 100.0
+    alarms: Array = np.zeros(0)
     if options.check_duration:
-        alarms = alarms_of(np.concatenate(found[count:]), _rounded(thresholds))
-        print(f'false alarms in {len(alarms) * LEG:g} s of other motions: {alarms.sum()}')
-    if options.pushes:
-        _print_pushes(options, fresh, _rounded(thresholds))
+        alarms = alarms_of(np.concatenate(maxima[count:]), rounded).astype(float)
+    pushes = _pushes(options, fresh, rounded) if options.pushes else None
+    found = Thresholds(rounded, given, int(alarms.sum()), len(alarms) * LEG, pushes)
+    names, columns = robot.model.joint_names, rounded.T.tolist()
+    rows = [[name, *(f'{x:.3g}' for x in each)] for name, each in zip(names, columns, strict=True)]
+    title = f'{options.alarms:g} false alarms in 1e5 s, from {count * LEGS * CHUNK * LEG:g} s'
+    headings = ['joint', 'threshold', 'step threshold']
+    plain_rows = [
+        dict(zip(('joint', 'threshold', 'step_threshold'), (name, *each), strict=True))
+        for name, each in zip(names, columns, strict=True)
+    ]
+    draw, listing = partial(_figure, found, names, title), Listing(title, headings, rows)
+    return Report('guard_thresholds', [listing], plain_rows, draw, options.line(), found)
 
 
-def _print_pushes(options: Options, fresh: Experiment, thresholds: Array) -> None:
+guard_thresholds = call(
+    Options,
+    thresholds,
+    'Compute the thresholds of the guard of an arm; see `found`.',
+    robot='ur5e',
+)
+
+
+@command(Options)
+def main(options: Options) -> None:
+    """Run the command."""
+    report = thresholds(options, new_console())
+    report.table()
+    found: Thresholds = report.found
+    for line in found.lines():
+        print(f'    {line}')
+    if options.check_duration:
+        print(f'false alarms in {found.checked:g} s of other motions: {found.alarms}')
+    if found.pushes is not None:
+        _print_pushes(options, found.pushes)
+
+
+def _figure(found: Thresholds, names: Sequence[str], title: str) -> Any:
+    from arm_sim.pictures import BLUE, ORANGE, legend, new_figure, style
+
+    figure = new_figure(7.0, 1.6 + 0.3 * len(names), title)
+    axis, places = figure.subplots(), np.arange(len(names))
+    bars = zip(
+        (-0.2, 0.2), found.thresholds, (BLUE, ORANGE), ('threshold', 'step threshold'), strict=True
+    )
+    for offset, values, color, label in bars:
+        axis.barh(places + offset, values, 0.38, color=color, label=label)
+    axis.set_yticks(places, names)
+    axis.invert_yaxis()
+    style(axis, '', 'residual [N.m | N]', grid='x')
+    legend(axis)
+    return figure
+
+
+def _pushes(options: Options, fresh: Experiment, thresholds: Array) -> Any:
     fixed = [np.array([np.full_like(thresholds[0], x), thresholds[1] + np.inf]) for x in _FIXED]
     arms = range(10_000_000, 10_000_000 + options.pushes)  # none of those before
-    found = pushed(fresh, arms, options.force, np.array([thresholds, *fixed]))
+    return pushed(fresh, arms, options.force, np.array([thresholds, *fixed])).times
+
+
+def _print_pushes(options: Options, found: Any) -> None:
     print(f'{options.pushes} pushes of {options.force:g} N at random links, directions and times:')
     names = ['computed', *(f'{x:g} N.m' for x in _FIXED)]
-    for name, times in zip(names, found.times, strict=True):
-        both = np.isfinite(times) & np.isfinite(found.times[0])
+    for name, times in zip(names, found, strict=True):
+        both = np.isfinite(times) & np.isfinite(found[0])
         print(
             f'  {name:8}  {np.isfinite(times).mean():6.1%} detected, median '
             f'{1e3 * np.median(times[both]):.3g} ms; of the same pushes computed: '
-            f'{1e3 * np.median(found.times[0][both]):.3g} ms'
+            f'{1e3 * np.median(found[0][both]):.3g} ms'
         )
 
 
@@ -130,9 +201,3 @@ def _chunks(duration: float) -> list[range]:
     """Return the numbers of the arms of each job for at least a duration [s]."""
     count = -(-duration // (CHUNK * LEGS * LEG))
     return [range(k * CHUNK, (k + 1) * CHUNK) for k in range(int(count))]
-
-
-def _rounded(thresholds: Array) -> Array:
-    """Return the thresholds rounded up to two decimals."""
-    rounded: Array = np.ceil(thresholds * 100.0) / 100.0
-    return rounded

@@ -4,47 +4,41 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from rich.box import SIMPLE
-from rich.markup import escape
-from rich.table import Table
 
 from arm_dynamics.identification.estimation import IdentificationParameters, Identified, payload_of
 from arm_dynamics.identification.regressor import OF_JOINT
+from arm_sim.experiments.report import Listing
 from arm_sim.pictures import BLUE, ORANGE, QUIET, legend, new_figure, panels, style
 
 _NOTHING = 0.1  # of the standard error: a parameter below it is at its bound
 _UNKNOWN = 0.5  # of what was believed: a parameter whose spread is still larger is not shown
 
 
-def joint_table(found: Identified) -> Table:
+def joint_table(found: Identified) -> Listing:
     """Return what was found of each joint, and the torque that is left over."""
     title = 'joints; torque error: RMS over the held-back part, as a share of the torque'
-    table = Table('joint', box=SIMPLE, title=title)
-    names = *OF_JOINT, 'error as given', 'identified'
-    for name in names:
-        table.add_column(name, justify='right')
+    rows, headings = [], ('joint', *OF_JOINT, 'error as given', 'identified')
     model, n = found.regressor.model, found.regressor.model.nv
     values, errors = (x[10 * n :].reshape(4, n) for x in (found.pi, found.errors))
     given = found.validation_as_given()
     for i, name in enumerate(model.joint_names):
         cells = [f'{x:.4g} ± {e:.1g}' for x, e in zip(values[:, i], errors[:, i], strict=True)]
-        table.add_row(name, *cells, _percent(given[i]), _percent(found.validation[i]))
-    return table
+        rows.append([name, *cells, _percent(given[i]), _percent(found.validation[i])])
+    return Listing(title, headings, rows)
 
 
-def link_table(found: Identified) -> Table:
+def link_table(found: Identified) -> Listing:
     """Return mass and centre of each link."""
-    table = Table('link', box=SIMPLE, title='links; a * marks what this motion hardly shows')
-    for name in ('mass as given', 'mass [kg]', 'centre of mass x, y, z [m], in its joint frame'):
-        table.add_column(escape(name), justify='right')
+    place = 'centre of mass x, y, z [m], in its joint frame'
+    rows, headings = [], ('link', 'mass as given', 'mass [kg]', place)
     before = found.regressor.parameters()
     for i, name in enumerate(found.regressor.link_names):
         part = slice(10 * i, 10 * i + 4)
         (mass, *first), star = found.pi[part], np.where(found.share_left[part] > _UNKNOWN, '*', '')
         place = ', '.join(f'{x / mass:.4f}{s}' for x, s in zip(first, star[1:], strict=True))
         cell = f'{mass:.4g} ± {found.errors[10 * i]:.1g}{star[0]}'
-        table.add_row(name, f'{before[10 * i]:.4g}', cell, place)
-    return table
+        rows.append([name, f'{before[10 * i]:.4g}', cell, place])
+    return Listing('links; a * marks what this motion hardly shows', headings, rows)
 
 
 def notes(found: Identified, parameters: IdentificationParameters) -> list[str]:

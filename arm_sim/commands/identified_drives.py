@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from rich.box import SIMPLE
-from rich.table import Table
 
 from arm_dynamics.checks import ArmError, in_range, one_of
 from arm_dynamics.identification.estimation import IdentificationParameters
@@ -14,6 +12,7 @@ from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.identification.signals import Samples
 from arm_dynamics.identification.torque_scale import Carrying, TorqueScales, carried, torque_scales
 from arm_dynamics.parameters import Parameters, parameter
+from arm_sim.experiments.report import Listing
 from arm_sim.recording.recorded_samples import read_samples, read_voltages
 from arm_sim.robot import Robot
 
@@ -98,12 +97,10 @@ def scale_note(scales: TorqueScales | None, names: tuple[str, ...]) -> str:
     return f'torque scale, recorded over true: {", ".join(parts)}'
 
 
-def motor_table(motors: MotorConstants, names: tuple[str, ...]) -> Table:
+def motor_table(motors: MotorConstants, names: tuple[str, ...]) -> Listing:
     """Return a table of the motors."""
     title = 'motors; Kt = Ke in SI units; torque left: RMS, as a share of the torque'
-    table = Table('joint', box=SIMPLE, title=title)
-    for name in ('Kt/Ra', 'Ke', 'Ra', 'brush drop [V]', 'torque left'):
-        table.add_column(name, justify='right')
+    rows, headings = [], ('joint', 'Kt/Ra', 'Ke', 'Ra', 'brush drop [V]', 'torque left')
     for i, name in enumerate(names):
         pairs = (
             (motors.conductance[i], motors.conductance_error[i]),
@@ -112,8 +109,8 @@ def motor_table(motors: MotorConstants, names: tuple[str, ...]) -> Table:
         cells = [f'{x:.5g} ± {e:.1g}' for x, e in pairs]
         drop = f'{motors.brush_drop[i]:.4g} ± {motors.brush_drop_error[i]:.1g}'
         cells += [f'{motors.resistance[i]:.5g}', drop if motors.brush_drop[i] else '0']
-        table.add_row(name, *cells, f'{motors.left[i]:.2%}')
-    return table
+        rows.append([name, *cells, f'{motors.left[i]:.2%}'])
+    return Listing(title, headings, rows)
 
 
 def drive_facts(scales: TorqueScales | None, motors: MotorConstants | None) -> dict[str, Any]:

@@ -3,10 +3,9 @@
 from typing import Any
 
 import numpy as np
-from rich.box import SIMPLE
-from rich.table import Table
+from matplotlib.figure import Figure
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.identification.estimation import IdentificationParameters
 from arm_dynamics.identification.positions import (
     OF_SERVO,
@@ -15,7 +14,9 @@ from arm_dynamics.identification.positions import (
     ServoFit,
     identify_positions,
 )
+from arm_sim.experiments.report import Listing
 from arm_sim.loop.batch_plant import mujoco_friction
+from arm_sim.pictures import BLUE, new_figure, style
 from arm_sim.progress import new_console
 from arm_sim.recording.recorded_samples import in_radians, read_followed
 from arm_sim.robot import Robot
@@ -45,20 +46,33 @@ def fitted(
         )
 
 
-def servo_table(found: ServoFit, robot: Robot) -> Table:
+def servo_table(found: ServoFit, robot: Robot) -> Listing:
     """Return the servos, and the error of the simulated positions."""
     title = 'servos; position error: RMS of the simulated arm over the held-back part'
-    table = Table('joint', box=SIMPLE, title=title)
-    for name in (*OF_SERVO, 'position error', 'of a motion of'):
-        table.add_column(name, justify='right')
+    rows, headings = [], ('joint', *OF_SERVO, 'position error', 'of a motion of')
     n = robot.model.nv
-    errors = found.errors[: 4 * n].reshape(4, n)
-    shown = found.validation if np.isfinite(found.validation).all() else found.fit
+    errors, shown = found.errors[: 4 * n].reshape(4, n), _shown(found)
     for i, joint in enumerate(robot.model.joint_names):
         pairs = zip(found.of_joints()[:, i], errors[:, i], strict=True)
         cells = [f'{x:.4g} ± {100 * e:.1g} %' for x, e in pairs]
-        table.add_row(joint, *cells, f'{1e3 * shown[i]:.3g}e-3', f'{found.motion[i]:.3g}')
-    return table
+        rows.append([joint, *cells, f'{1e3 * shown[i]:.3g}e-3', f'{found.motion[i]:.3g}'])
+    return Listing(title, headings, rows)
+
+
+def servo_figure(found: ServoFit, robot: Robot) -> Figure:
+    """Draw the error of the simulated positions as a share of the motion."""
+    names = robot.model.joint_names
+    figure = new_figure(7.0, 1.4 + 0.3 * len(names), f'{robot.name}: simulated with these servos')
+    axis = figure.subplots()
+    axis.barh(names, 100.0 * _shown(found) / found.motion, color=BLUE)
+    axis.invert_yaxis()
+    style(axis, '', 'position error, RMS [% of the motion]', grid='x')
+    return figure
+
+
+def _shown(found: ServoFit) -> Array:
+    """Return the position error of the held-back part, or of all where none was held back."""
+    return found.validation if np.isfinite(found.validation).all() else found.fit
 
 
 def servo_notes(found: ServoFit) -> list[str]:

@@ -2,24 +2,25 @@
 
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
+from rich.console import Console
 from tyro.conf import UseAppendAction
 
 from arm_dynamics.checks import one_of
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import CommandOptions, command
+from arm_sim.commands.call import call
 from arm_sim.commands.jobs import Jobs
 from arm_sim.experiments.executors import ordered
 from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.report import Listing
+from arm_sim.experiments.report import Listing, Report
 from arm_sim.loop.learning import repeated
 from arm_sim.loop.measures import error_facts
-from arm_sim.loop.picture import PASSES, passes_figure
-from arm_sim.loop.report import write_json
+from arm_sim.loop.picture import passes_figure
 from arm_sim.options import Folder, Name, Names
 from arm_sim.output_folder import writable_folder
-from arm_sim.pictures import save
 from arm_sim.progress import new_console, progress
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.sensors import SensorParameters
@@ -71,11 +72,9 @@ def errors_of(experiment: Experiment, passes: int, cutoff: float) -> list[dict[s
     return [error_facts(t, error, 1e3) for t, error in found]
 
 
-@command(Options)
-def main(options: Options) -> None:
-    """Run the command."""
+def passes(options: Options, console: Console, folder: Path | None = None) -> Report:
+    """Return the report of the passes; `found`: RMS and maximum [mm] of each, by law and arm."""
     one_of('--task', options.task, task_names())
-    folder, console = writable_folder(options.output_dir), new_console()
     noise = SensorParameters(
         position_noise=options.position_noise, velocity_noise=options.velocity_noise
     )
@@ -94,10 +93,25 @@ def main(options: Options) -> None:
     ):
         found = ordered(processes, job, list(experiments.values()), advance)
     curves = dict(zip(experiments, found, strict=True))
-    console.print(_listing(curves, options.passes).markdown(), markup=False, soft_wrap=True)
-    write_json(folder / 'learning.json', {'task': options.task, 'passes_mm': curves})
-    save(passes_figure(curves), folder / PASSES)
-    console.print(f'learning.json and {PASSES} are in {folder}')
+    rows = [{'law, error': name, 'passes_mm': errors} for name, errors in curves.items()]
+    draw = partial(passes_figure, curves)
+    listing = _listing(curves, options.passes)
+    return Report('learning', [listing], rows, draw, options.line(), curves)
+
+
+learn = call(
+    Options, passes, 'Repeat a task, and correct each pass by the error of the one before.'
+)
+
+
+@command(Options)
+def main(options: Options) -> None:
+    """Run the command."""
+    folder, console = writable_folder(options.output_dir), new_console()
+    found = passes(options, console, folder)
+    console.print(found.listings[0].markdown(), markup=False, soft_wrap=True)
+    found.write(folder, options.command)
+    console.print(f'wrote learning.md, learning.json and learning.png to {folder}')
 
 
 def _listing(curves: dict[str, list[dict[str, float]]], count: int) -> Listing:

@@ -166,22 +166,10 @@ class PlanReport(Report):
         return loaded, plant_class(e.engine)(self._robot.model, parameters)
 
     def _draw(self) -> Any:
-        """Return positions and velocities over time."""
-        from matplotlib.figure import Figure
+        from arm_sim.loop.picture import motion_figure
 
-        motion, figure = self.found.motion, Figure(figsize=(7, 5), layout='constrained')
-        for axes, values, label in zip(
-            figure.subplots(2, 1, sharex=True),
-            (motion.q, motion.v),
-            ('position [rad | m]', 'velocity [rad/s | m/s]'),
-            strict=True,
-        ):
-            axes.plot(motion.times, values, label=self.joint_names)
-            axes.set_ylabel(label)
-            axes.grid(alpha=0.3)
-        axes.set_xlabel('t [s]')
-        axes.legend(fontsize=7, ncols=3)
-        return figure
+        motion = self.found.motion
+        return motion_figure(motion.times, motion.q, motion.v, self.joint_names)
 
 
 def _pose(numbers: tuple[float, ...]) -> Any:

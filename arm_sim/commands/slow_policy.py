@@ -2,15 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
+from pathlib import Path
 
 from matplotlib.figure import Figure
+from rich.console import Console
 
 from arm_controllers.latency import latency_of
 from arm_controllers.laws import law_names
 from arm_dynamics.parameters import parameter
 from arm_sim import pictures
 from arm_sim.command_line import RobotOptions, command
+from arm_sim.commands.call import call
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.report import Listing, Report
 from arm_sim.experiments.slow_policy import ChunkParameters, run_slowly
@@ -51,15 +55,14 @@ class Options(RobotOptions):
     chunks: ChunkParameters = field(default_factory=ChunkParameters)
 
 
-@command(Options)
-def main(options: Options) -> None:
-    """Run the command."""
+def swept(options: Options, console: Console, folder: Path | None = None) -> Report:
+    """Return the report of the latencies."""
     latencies = [latency_of(text) for text in options.latency]
     case = Experiment(
         options.robot, options.task, options.law, config=options.config, seed=options.seed,
         frequency=options.frequency,
     )  # fmt: skip
-    loaded, folder, console = case.load(), writable_folder(options.output_dir), new_console()
+    loaded = case.load()
     rows: list[dict[str, object]] = []
     courses: dict[tuple[str, str], Tracking] = {}
     runs = list(product(zip(options.latency, latencies, strict=True), _STARTS))
@@ -90,10 +93,23 @@ def main(options: Options) -> None:
         for row in rows
     ]  # fmt: skip
     listing = Listing(title, headings, texts, texts=('chunk starts',))
-    report = Report('slow_policy', [listing], rows, lambda: _figure(rows, options.latency, title))
-    console.print(listing.terminal())
+    draw = partial(_figure, rows, options.latency, title)
+    return Report('slow_policy', [listing], rows, draw, options.line())
+
+
+slow_policy = call(
+    Options, swept, 'Run a task whose motion arrives late, in chunks, for latencies.'
+)
+
+
+@command(Options)
+def main(options: Options) -> None:
+    """Run the command."""
+    folder = writable_folder(options.output_dir)
+    report = swept(options, new_console())
+    report.table()
     report.write(folder, options.command)
-    console.print(f'wrote slow_policy.md, slow_policy.json and slow_policy.png to {folder}')
+    print(f'wrote slow_policy.md, slow_policy.json and slow_policy.png to {folder}')
 
 
 def _figure(rows: Sequence[dict[str, object]], names: Sequence[str], title: str) -> Figure:

@@ -151,6 +151,21 @@ def joints_figure(
     return figure
 
 
+def motion_figure(t: Array, q: Array, v: Array, names: Sequence[str]) -> Figure:
+    """Return positions and velocities (k, n) over times (k,), a line per joint."""
+    figure = new_figure(7.0, 5.0)
+    labels = 'position [rad | m]', 'velocity [rad/s | m/s]'
+    for axis, values, label in zip(
+        figure.subplots(2, 1, sharex=True), (q, v), labels, strict=True
+    ):
+        for column, name, color in zip(values.T, names, cycle(COLORS)):
+            axis.plot(t, column, label=name, color=color, lw=1.2)
+        style(axis, '', '', label)
+    axis.set_xlabel('time [s]', fontsize=TEXT)
+    legend(figure, handles=axis.get_lines(), loc='outside lower center', ncols=3)
+    return figure
+
+
 def passes_figure(curves: Mapping[str, Sequence[Mapping[str, float]]]) -> Figure:
     """Return the picture of repeated passes: by name, each one's `rms` and `max` error [mm]."""
     figure = new_figure(9.0, 5.5, 'learning by repetition: the same motion again')

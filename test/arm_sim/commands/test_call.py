@@ -1,14 +1,18 @@
 """Commands as Python calls: the same options, and a command line that gives the same."""
 
+import ast
 import inspect
 import shlex
+from pathlib import Path
 
 import pytest
+from repository import ROOT
 
 import arm_sim
 from arm_dynamics.checks import ArmError
+from arm_sim import executables
 from arm_sim.command_line import read
-from arm_sim.commands import compare_controllers, judge, margins, run, tune
+from arm_sim.commands import compare_controllers, judge, learn, margins, run, tune
 from arm_sim.commands.call import call
 from arm_sim.experiments.report import Listing, Report
 from arm_sim.options import from_python, words_of
@@ -67,9 +71,44 @@ def test_a_call_has_the_options_of_its_command_and_writes_only_where_it_is_told(
     assert '<td style="text-align:right;">&amp;</td>' in found.listings[0].html()
 
 
-def test_every_call_is_found_and_a_name_that_is_none_is_refused():
-    for name in ('run', 'compare', 'sweep', 'monte_carlo', 'tune', 'margins', 'judge', 'plan'):
-        assert callable(getattr(arm_sim, name))
-        assert name in dir(arm_sim)
+# Commands that are no experiments: they look at a machine, at files, or at another robot.
+TOOLS = {'doctor', 'try_robots', 'lessons', 'export', 'compare_recordings', 'tune_pose_hold'}
+NAMES = {'compare_controllers': {'compare', 'sweep', 'monte_carlo'}}
+
+
+def test_every_experiment_of_the_command_line_is_a_call_that_is_typed_and_on_the_page():
+    commands = {
+        name
+        for name, module in executables._MODULES.items()
+        if module.startswith('arm_sim.commands.')
+    }
+    expected = set().union(*(NAMES.get(name, {name}) for name in commands - TOOLS))
+    calls = {name for name in dir(arm_sim) if callable(getattr(arm_sim, name))} & (
+        {*arm_sim._CALLS} - {'explore'}
+    )
+    assert calls == expected
+    stub = Path(arm_sim.__file__).with_suffix('.pyi').read_text()
+    typed = {each.name: each for each in ast.parse(stub).body if isinstance(each, ast.FunctionDef)}
+    assert typed.keys() == calls
+    page = (ROOT / 'docs' / 'python.md').read_text()
+    for name in sorted(calls):
+        given = inspect.signature(getattr(arm_sim, name)).parameters.values()
+        first = [(x.name, x.default) for x in given if x.kind is x.POSITIONAL_OR_KEYWORD]
+        own = typed[name].args
+        stubbed = [
+            (x.arg, ast.literal_eval(y)) for x, y in zip(own.args, own.defaults, strict=True)
+        ]
+        assert stubbed == first, name
+        assert f'`arm_sim.{name}`' in page or f'`{name}`' in page
     with pytest.raises(AttributeError, match='no attribute'):
         _ = arm_sim.nothing
+
+
+def test_an_option_that_may_be_repeated_takes_one_value_or_a_list():
+    heavy = {'mass_scale': [1.05]}
+    for given, count in ((heavy, 1), ('{payload: 1.0}', 1), ([heavy, {'payload': 1.0}], 2)):
+        options = from_python(learn.Options, {'error': given})
+        assert len(options.error) == count
+        words = words_of(options)
+        assert words[::2] == ['--error'] * count
+        assert read(learn.Options, 'learn', words) == options
