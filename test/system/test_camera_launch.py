@@ -1,4 +1,4 @@
-"""`camera:=FILE`: every picture of a lock-step arrives, with the bytes of its state."""
+"""`camera:=FILE`: every picture of a lock-step arrives, also in the recording, as of its state."""
 
 import os
 import subprocess
@@ -11,11 +11,13 @@ from domains import fresh_domain
 from patience import PATIENCE
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import CameraInfo, Image
 
 from arm_controllers.ros.messages import to_ns
 from arm_dynamics.clearance import Surroundings
 from arm_sim.loop.record import Record
+from arm_sim.loop.recorded_messages import messages_of
 from arm_sim.robot import Robot
 from arm_sim.view.cameras import CameraPictures, read_cameras
 from arm_sim.view.scene import Scene
@@ -63,7 +65,7 @@ def test_no_picture_of_a_lockstep_is_missing_and_each_is_the_one_of_its_state(tm
     file.write_text(CAMERA)
     found, end = listen(domain)
     command = ['ros2', 'launch', 'arm_sim', 'task.launch.py', 'robot:=planar_3r', 'task:=step']
-    command += ['record:=false', f'camera:={file}', f'output_dir:={tmp_path}']
+    command += [f'camera:={file}', f'output_dir:={tmp_path}']
     try:
         run = subprocess.run(
             command, capture_output=True, text=True, timeout=4 * PATIENCE,
@@ -89,6 +91,15 @@ def test_no_picture_of_a_lockstep_is_missing_and_each_is_the_one_of_its_state(tm
         assert found['color'][t].header.frame_id == 'side_optical_frame'
     pictures.close()
     assert len({bytes(found['color'][t].data) for t in due}) > 1  # the arm has moved
-    info = found['info'][due[0]]
+    recorded = {
+        each.time_ns: deserialize_message(each.data, Image)
+        for each in messages_of(tmp_path / 'recording.mcap')
+        if each.topic == '/side/color/image_raw'
+    }
+    due = range(0, times[-1], 80_000_000)
+    assert [*recorded][: len(due)] == [*due]
+    for t in {*due} & found['color'].keys():
+        assert recorded[t] == found['color'][t]
+    info = found['info'][known]
     np.testing.assert_array_equal(info.k, camera.intrinsics.ravel())
     assert (info.width, info.height) == (64, 48)

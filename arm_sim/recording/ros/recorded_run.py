@@ -21,6 +21,7 @@ from arm_dynamics.robots import ArmParameters, RobotArgument, robot_names
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.loop.record import JointStates
 from arm_sim.loop.recorded_messages import Recorded, messages_of, reading
+from arm_sim.recording.lerobot import INFO
 from arm_sim.ros import contact_messages
 from arm_sim.ros.goal_run import joint_states
 from arm_sim.ros.simulator_setup import SCENE_OBJECTS
@@ -74,6 +75,11 @@ class RecordedRun:
             ArmError: names the file and what is wrong.
         """
         with reading(path) as file:
+            if (file / INFO).is_file():
+                raise ArmError(
+                    'a LeRobot dataset has no goals and parameters of a run: give the MCAP file '
+                    'that it was exported from; identify and compare_recordings read the dataset'
+                )
             run = cls(file)
             messages = list(messages_of(file, run.facts))
             topics = (each.topic for each in messages if each.topic.endswith(_STATES))

@@ -10,6 +10,7 @@ from typing import Any
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
 from rclpy.utilities import get_rmw_implementation_identifier
 
 from arm_controllers.ros import object_messages
@@ -36,6 +37,8 @@ _JOINTS = 'sensor_msgs/msg/JointState'
 _WRENCH = 'geometry_msgs/msg/WrenchStamped'
 _TEXT = 'std_msgs/msg/String'
 _EVENT = 'rcl_interfaces/msg/ParameterEvent'
+_PICTURES = 'sensor_msgs/msg/Image', 'sensor_msgs/msg/CameraInfo'
+_RENDERED = 'simulator/rendered_until'
 _REPORT = 'control_msgs/msg/JointTrajectoryControllerState'
 # Topics of a controller; messages of these types are recorded whatever the topic's name.
 _OF_CONTROLLERS = {
@@ -89,6 +92,8 @@ class Recorder:
         self._frames: RecordedFrames | None = None
         self._reported_ns = self._before_ns = -1
         self._goals = 0
+        self._rendered = b''  # how far the cameras are
+        self._early: list[tuple[str, str, bytes]] = []  # pictures from before the first state
         self._listener = quiet_node(node, f'{node.get_name()}_recorder')
         self._resolved = self._listener.resolve_topic_name
         self._states, self._commands = map(self._resolved, ('joint_states', 'joint_commands'))
@@ -105,6 +110,7 @@ class Recorder:
             self._progress = node.create_publisher(Time, 'simulator/recorded_until', CONTROL_QOS)
         self._listen('external_wrench', _WRENCH)
         self._listen(WRENCH, _WRENCH, self._take_wrench)
+        self._listen(_RENDERED, 'builtin_interfaces/msg/Time', partial(setattr, self, '_rendered'))
         self._listen('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray')
         keep = partial(self._files.keep, '/parameter_events', _EVENT)
         self._listen('/parameter_events', _EVENT, keep)
@@ -132,7 +138,7 @@ class Recorder:
     @property
     def ready(self) -> bool:
         """Whether all nodes have answered with their parameters, or will hardly answer."""
-        self._parameters.look()
+        self._look()
         return not self._parameters.waits
 
     def close(self, facts: Mapping[str, Mapping[str, str]] | None = None) -> None:
@@ -144,7 +150,8 @@ class Recorder:
         while not self.failed:
             self.drain()
             complete = not self._last_command or stamp_ns(self._last_command) >= answered_ns
-            if complete or not self._hears_commands or time.monotonic() > end:
+            complete = (complete or not self._hears_commands) and self._has_pictures
+            if complete or time.monotonic() > end:
                 break
             time.sleep(_DRAIN)
         if not self.failed:
@@ -152,6 +159,17 @@ class Recorder:
             self._files.end(facts)
         if not self.failed:
             self._stop()
+
+    @property
+    def _has_pictures(self) -> bool:
+        """Whether the cameras, which publish how far they are behind their pictures, are done."""
+        if (
+            not self._rendered
+            or not self._inputs[self._resolved(_RENDERED)][0].get_publisher_count()
+        ):
+            return True
+        until = deserialize_message(self._rendered, Time)
+        return until.sec * 10**9 + until.nanosec >= self._files.now_ns
 
     @property
     def _hears_commands(self) -> bool:
@@ -199,6 +217,9 @@ class Recorder:
                 self._listen(topic, _JOINTS)
             for kind in set(_OF_CONTROLLERS.values()).intersection(kinds):
                 self._listen(topic, kind)
+            for kind in set(_PICTURES).intersection(kinds):
+                take = partial(self._take_picture, topic, kind)
+                self._listen(topic, kind, take, self._as_published(topic))
         self._parameters.look()
         batches = self._inputs.get(self._resolved(loop_messages.TOPIC))
         if (
@@ -206,6 +227,14 @@ class Recorder:
         ):  # the simulator has ended
             self._loop = loop_messages.Takeover()
             self._listen_to_loop()
+
+    def _as_published(self, topic: str) -> QoSProfile:
+        """Return the profile that receives what a publisher has kept for late readers."""
+        own = self._node.get_publishers_info_by_topic(topic)
+        latched = own and own[0].qos_profile.durability == LATCHED_QOS.durability
+        if not latched:
+            return RECORD_QOS
+        return QoSProfile(depth=RECORD_QOS.depth, durability=LATCHED_QOS.durability)
 
     def _count_goals(self, topic: str) -> None:
         """Count the goals on a topic from now on."""
@@ -257,6 +286,9 @@ class Recorder:
         if time_ns < files.now_ns or not files.begun:
             self._write_rest()
             files.begin(time_ns)
+            early, self._early = self._early, []
+            for each in early:
+                self._write_at_its_stamp(*each)
             self._last_command = b''  # the answer to the first state may be that before the reset
         self._before_ns, files.now_ns = files.now_ns, time_ns
         self._write(loop_messages.STATE, data)
@@ -266,6 +298,13 @@ class Recorder:
         if data != self._last_command:
             self._write(loop_messages.COMMAND, data)
             self._last_command = data
+
+    def _take_picture(self, topic: str, kind: str, data: bytes) -> None:
+        """Write a picture, or its camera's numbers."""
+        if self._files.begun:
+            self._write_at_its_stamp(topic, kind, data)
+        else:
+            self._early.append((topic, kind, data))
 
     def _take_wrench(self, data: bytes) -> None:
         """Write a serialised reading, unless it repeats the last one."""

@@ -32,7 +32,7 @@ from arm_sim.view.ros.described_arm import ShownArmParameters, subscribe_to_arm
 from arm_sim.view.scene import Scene
 from arm_sim.view.shown_objects import looks, poses
 
-_PICTURES = QoSProfile(depth=10)
+_PICTURES = QoSProfile(depth=10, durability=LATCHED_QOS.durability)  # the first for a recorder
 _NEWEST = QoSProfile(depth=1)
 
 

@@ -22,6 +22,7 @@ from arm_sim.commands import export  # noqa: E402
 from arm_sim.recording.lerobot import episode_of  # noqa: E402
 from arm_sim.recording.mcap_file import McapFile  # noqa: E402
 from arm_sim.recording.recorded_samples import read_samples  # noqa: E402
+from arm_sim.recording.ros.recorded_run import RecordedRun  # noqa: E402
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
 TYPES, JOINTS = STORE.types, ['a', 'b']
@@ -143,6 +144,8 @@ def test_it_is_read_as_a_recording(dataset):
     assert [len(each) for each in samples.pieces(5.0)] == [count, count]
     with pytest.raises(ArmError, match=r'observation.state has no c.pos; it has a.pos, b.pos'):
         read_samples(dataset, ['c'])
+    with pytest.raises(ArmError, match='give the MCAP file that it was exported from'):
+        RecordedRun.load(dataset)
 
 
 def test_mistakes_are_refused_in_one_line(dataset, tmp_path, capsys):
