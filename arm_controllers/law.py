@@ -86,6 +86,9 @@ class Law:
         many = isinstance(parameters, Sequence)
         self.parameters = (of_many if many else with_arrays)(parameters, model.joint_names)
 
+    def check_period(self, dt: float) -> None:
+        """Accept a control period [s]. Raises ArmError: the law is made for another one."""
+
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the state with which the law takes over the arm at its first measurement."""
         return ()
@@ -139,6 +142,7 @@ class LawAdapter(Law):
         self.lookahead, self.many_arms = law.lookahead, law.many_arms
         self.needs, self.guard = law.needs, law.guard
         self.derivative_step = law.derivative_step
+        self.check_period = law.check_period  # type: ignore[method-assign]
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the state with which the law takes over the arm."""

@@ -161,6 +161,14 @@ class Policy(Law):
             self.derivative_step = 0.0
         self._scale = np.array(layout.scale)
 
+    def check_period(self, dt: float) -> None:
+        """Raise ArmError for another control period [s] than that of the training."""
+        if abs(dt - self.layout.period) > 1e-9:
+            raise ArmError(
+                f'policy {self.parameters.policy!r} has a control period of '
+                f'{self.layout.period:g} s; the controller has {dt:g} s'
+            )
+
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the state of the law, and the memory of the policy."""
         own, memory = self.law.start(measured, reference), self.layout.start(measured)
@@ -179,11 +187,7 @@ class Policy(Law):
             ArmError: another control period than that of the training.
         """
         layout, model, (own, memory, *slow) = self.layout, self.model, state
-        if abs(dt - layout.period) > 1e-9:
-            raise ArmError(
-                f'policy {self.parameters.policy!r} has a control period of {layout.period:g} s; '
-                f'the controller has {dt:g} s'
-            )
+        self.check_period(dt)
         tau, own = self.law(own, measured, reference, dt)
 
         def answer() -> Array:

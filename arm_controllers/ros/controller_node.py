@@ -253,7 +253,9 @@ class ControllerNode(LifecycleNode):
                 'it, then the guard may change'
             )
         friction, motion = p.friction_velocity, p.reference_motion
-        return adapted_law(made, model, law, friction, motion, p, guard)
+        built = adapted_law(made, model, law, friction, motion, p, guard)
+        built.check_period(p.period_ns * 1e-9)
+        return built
 
     def _on_second(self) -> None:
         """Abort goals that can no longer end because no state comes; report."""

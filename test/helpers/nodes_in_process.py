@@ -9,10 +9,13 @@ from domains import fresh_domain
 from policies import policy_file
 
 from arm_controllers.laws import law_class, law_names
+from arm_controllers.parameter_values import read_fields
 from arm_controllers.ros.controller_node import ControllerNode
 from arm_controllers.ros.gripper_controller_node import GripperControllerNode
+from arm_dynamics.parameters import Stepping
 from arm_sim.driving.ros.supervisor_node import SupervisorNode
 from arm_sim.parameter_files import as_arguments, files_of
+from arm_sim.robot import Robot
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsNode
 from arm_sim.ros.linear_move_node import LinearMoveNode
 from arm_sim.ros.plan_node import PlanNode
@@ -84,7 +87,9 @@ def started(name, tmp_path, *arguments):
         files += ['-p', f'robot:={robot}']
     own = ['-p', f'output_dir:={tmp_path}'] if name.endswith('_task') else []
     if name == 'policy_controller':
-        own = ['-p', f'policy:={policy_file(tmp_path / "policy.onnx", robot=robot)[0]}']
+        period = read_fields(Stepping, Robot.load(robot).controller_parameters('policy')).period_ns
+        file, _ = policy_file(tmp_path / 'policy.onnx', robot=robot, timestep=1e-9 * period)
+        own = ['-p', f'policy:={file}']
     return Started(name, *files, *own, *arguments)
 
 
