@@ -91,7 +91,7 @@ def _folder(folder: Path, trial: Trial) -> Path:
     return folder / trial.name.replace(', ', '_')
 
 
-def _try(trial: Trial, law: str, folder: Path) -> None:
+def attempt(trial: Trial, law: str, folder: Path) -> None:
     """Run a trial and write its record and limits, or why it failed."""
     folder.mkdir(parents=True, exist_ok=True)
     checks, reason = [], ''
@@ -137,7 +137,7 @@ def _main(law: str, limits: str, folder: str, seconds: str) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE, _FILE))
     plan = read_plan(limits)
     for trial in plan.trials:
-        _try(trial, law, _folder(Path(folder), trial))
+        attempt(trial, law, _folder(Path(folder), trial))
 
 
 if __name__ == '__main__':

@@ -1,5 +1,6 @@
 """Judging a controller: what the file says, refusals, reports; and one over topics."""
 
+import json
 import os
 import re
 import signal
@@ -20,7 +21,7 @@ from arm_sim.commands.judge import main
 from arm_sim.experiments import over_topics, processes
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.processes import Group
-from arm_sim.judging import report, trials
+from arm_sim.judging import law_trials, report, trials
 from arm_sim.judging.plan import read_plan
 from arm_sim.judging.verdict import Judgement, Verdict
 from arm_sim.loop.report import Check
@@ -117,6 +118,7 @@ def test_the_more_exact_limit_counts_and_recovery_only_where_there_is_one(tmp_pa
         ),
         ('robot: ', 'timeout: 0\nrobot: ', 'timeout is 0; it must be finite, >= 0.1'),
         ('robot: ', 'robot: {', 'not YAML'),
+        ('{sinusoid: {frequency: 1.0}, push: {}}', '{}', 'tasks are missing; there are: '),
         ('{payload: 0.5}', '5', "plant_error is '5'; it must be {name: value}"),
         ('{payload: 0.5}', '[payload]', 'plant_error is "[\'payload\']"; it must be {name'),
         ('heavy: {p', 'a/b: {p', "a variant has the name 'a/b'; it must be of letters"),
@@ -157,6 +159,10 @@ def test_all_reports_say_which_trial_held_which_limit_is_broken_and_why_one_fail
     judgement = Judgement(plan, 'my_controller', verdicts_of(plan))
     assert not judgement.held
     assert judgement.summary.startswith('1 of 8 trials held, 5 not run; SHA-256 of all: ')
+    whole = Judgement(plan, 'my_controller', verdicts_of(plan)[:1] * 8)
+    assert whole.summary.startswith('8 of 8 trials held; SHA-256 of all: ')
+    curves = [len(axis.get_lines()) for axis in report.figure(judgement).axes]
+    assert sum(curves) == 2 + 2 * 2  # each course in the panel of its task alone, and the limits
     report.write(judgement, tmp_path)
     assert all((tmp_path / name).stat().st_size > 0 for name in report.FILES)
     suite = ElementTree.parse(tmp_path / 'judgement.xml').getroot()
@@ -376,6 +382,35 @@ def test_a_controller_that_ends_is_told_of_with_what_it_said_last(tmp_path, caps
     assert '0 of 8 trials held, 7 not run' in said
     failed = ElementTree.parse(tmp_path / 'judgement.xml').getroot()[0][0].get('message')
     assert failed == 'the controller ended with exit code 3; the controller said last: no gains'
+
+
+LAW = """
+import sys
+from arm_controllers.laws.pd import PD
+
+class Mine(PD):
+    def __call__(self, state, measured, reference, dt):
+        {line}
+        return super().__call__(state, measured, reference, dt)
+"""
+
+
+@pytest.mark.parametrize(
+    ('line', 'reason'),
+    [
+        ('pass', ''),
+        ('sys.exit(3)', 'the law ended its process: sys.exit(3)'),
+        ('raise MemoryError', 'MemoryError: a law may allocate 4 GB'),
+        ('raise ValueError("a\\nb")', 'ValueError: a b'),
+    ],
+)
+def test_what_a_law_does_in_a_trial_is_in_its_file(line, reason, tmp_path):
+    (tmp_path / 'mine.py').write_text(LAW.format(line=line))
+    trial = plan_of(tmp_path).trials[0]
+    law_trials.attempt(trial, str(tmp_path / 'mine.py'), tmp_path / 'trial')
+    told = json.loads((tmp_path / 'trial' / 'trial.json').read_text())
+    assert told == {'checks': [], 'reason': reason}
+    assert (tmp_path / 'trial' / 'record.npz').is_file() == (not reason)
 
 
 @pytest.mark.slow
