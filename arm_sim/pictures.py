@@ -133,7 +133,9 @@ def save(figure: Figure, path: Path | str) -> None:
     data = io.BytesIO()
     figure.savefig(data, dpi=_DPI)
     with whole_file(path) as file, Image.open(data) as drawn:
-        few = drawn.convert('RGB').quantize(256, dither=Image.Dither.NONE)
+        few = drawn.convert('RGB').quantize(  # this method keeps colours of thin lines
+            256, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE
+        )
         few.save(file, 'png', optimize=True)
 
 

@@ -8,6 +8,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.text import Text
+from PIL import Image
 
 from arm_sim import pictures
 from arm_sim.loop.picture import draw_errors, draw_torques
@@ -102,3 +103,18 @@ def test_an_error_of_rounding_has_no_gaps_where_it_is_zero_and_is_told_to_be_rou
     (large,) = pictures.panels(pictures.new_figure(6.0, 3.0), 1)
     draw_errors(large, t, [(1e-3 * (1.0 + t), 'error', 'k')])
     assert list(large.texts) == []
+
+
+def test_a_saved_picture_has_few_colours_and_keeps_those_of_thin_lines(tmp_path):
+    figure = pictures.new_figure(6.0, 4.0)
+    (axis,) = pictures.panels(figure, 1)
+    shades = np.random.default_rng(0).uniform(0.85, 1.0, (200, 200, 3))
+    axis.imshow(shades, extent=(0, 8, 0, 10))
+    for k in range(8):
+        axis.plot([0.0, 8.0], [k + 1.2, k + 1.2], lw=1.5, **pictures.look(k))
+    pictures.save(figure, tmp_path / 'picture.png')
+    with Image.open(tmp_path / 'picture.png') as saved:
+        found = np.array([color for _, color in saved.convert('RGB').getcolors(256)])
+    for k in range(8):
+        wanted = 255 * np.array(mpl.colors.to_rgb(pictures.look(k)['color']))
+        assert np.abs(found - wanted).max(axis=1).min() < 25
