@@ -103,7 +103,7 @@ def rows_of(regressor: JointRegressor, samples: Samples, cutoff: float) -> Rows:
     parts = sorted(good or pieces[:1], key=lambda piece: piece[0])
     chosen = [samples.part(piece) for piece in parts]
     rows = _joined(regressor, chosen, cutoff)
-    q_noise, torque_noise = (_noise_of(chosen, name, cutoff) for name in ('q', 'effort'))
+    q_noise, torque_noise = (noise_of(chosen, name, cutoff) for name in ('q', 'effort'))
     rng, noisy = np.random.default_rng(0), []
     drawn = [rng.standard_normal((2, *piece.q.shape)) for piece in chosen]
     for sign in (1.0, -1.0):
@@ -124,10 +124,11 @@ def _joined(regressor: JointRegressor, pieces: Sequence[Samples], cutoff: float)
     return Rows(times, y, tau, moving)
 
 
-def _noise_of(pieces: Sequence[Samples], name: str, cutoff: float) -> Array:
+def noise_of(pieces: Sequence[Samples], name: str, cutoff: float) -> Array:
     """Return the standard deviation (n,) of white noise with the power above the first filter.
 
-    It is that of a normal distribution with the same median of absolute values.
+    It is that of a normal distribution with the same median of absolute values. `name` is `q`
+    [rad | m] or `effort` [N.m | N].
     """
     passed, squares = [], []
     for piece in pieces:

@@ -28,7 +28,7 @@ from arm_dynamics.identification.estimation import (
 )
 from arm_dynamics.identification.identified_arm import identified_urdf, with_parameters
 from arm_dynamics.identification.regressor import JointRegressor
-from arm_dynamics.identification.signals import Samples, rows_of
+from arm_dynamics.identification.signals import Samples, noise_of, rows_of
 from arm_dynamics.identification.solution import Prior, solved
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands import identify as command
@@ -335,6 +335,17 @@ def test_a_recording_is_read_in_pieces_between_gaps_and_resets():
     assert len(one.pieces(20.0)) == 2
 
 
+@pytest.mark.parametrize('name', ['q', 'effort'])
+def test_white_noise_is_measured_above_the_filter(name):
+    times, rng = np.arange(0.0, 60.0, 0.008), np.random.default_rng(3)
+    signal = np.sin(2.0 * times)[:, np.newaxis] * np.ones(3)
+    sizes = np.array([1e-4, 1e-3, 0.1])
+    noisy = signal + sizes * rng.standard_normal(signal.shape)
+    values = {'q': signal, 'effort': signal, name: noisy}
+    found = noise_of([Samples(times, **values)], name, 10.0)
+    assert_allclose(found, sizes, rtol=0.1)  # the filter has no sharp edge
+
+
 def test_jitter_hiccups_a_reset_and_an_offset_sensor_do_not_spoil_what_is_found():
     model = load_arm('planar_3r')
     plant = STUDY.other_arm(model, seed=5)
@@ -351,6 +362,7 @@ def test_jitter_hiccups_a_reset_and_an_offset_sensor_do_not_spoil_what_is_found(
     assert found.rows.used > 0.6
     assert_allclose(found.pi[-3:], [0.0, 0.5, 0.0], atol=0.02)
     assert_allclose(found.pi[-3:], [0.0, 0.5, 0.0], atol=5.0 * found.errors[-3:].max())
+    assert found.pi[[-3, -1]].tolist() == [0.0, 0.0]  # an offset within its error is none
     better = with_parameters(found.regressor, found.pi)
     assert STUDY.torque_error(better, plant, some_motion(model, 6)).max() < 0.01
 

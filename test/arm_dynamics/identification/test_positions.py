@@ -53,18 +53,19 @@ def followed_by(model, true, seconds, noise=2e-4, period=0.01):
     return Followed(times, q + noise * np.random.default_rng(1).standard_normal(q.shape), command)
 
 
-def test_the_rollout_is_what_mujoco_does():
+@pytest.mark.parametrize('late', [0, 2])
+def test_the_rollout_is_what_mujoco_does(late):
     model = load_arm('planar_3r')
     true = some_servos(model, 3, 0.0)
     followed = followed_by(model, true, 2.0, noise=0.0)
     kp, kd, friction, rotors, masses, _ = np.split(true, np.arange(3, 16, 3))
     arm = model.with_joints(rotors, model.damping, friction)
     assert_allclose(masses.mean(), 1.0, atol=0.1)
-    ones = np.concatenate([kp, kd, friction, rotors, np.ones(3), [0.0]])
+    ones = np.concatenate([kp, kd, friction, rotors, np.ones(3), [late * 0.01]])
     found = Rollouts(model, followed, 0.002, SOFT)(ones[np.newaxis])[0]
     parameters = PlantParameters(
         actuator='servo', servo_kp=tuple(kp), servo_kd=tuple(kd), timestep=0.002,
-        control_decimation=5,
+        control_decimation=5, command_delay=late,
     )  # fmt: skip
     plant = plant_class('mujoco')(arm, parameters)
     plant.reset(followed.q[0])
