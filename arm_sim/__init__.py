@@ -30,6 +30,7 @@ _CALLS = {
     'excite': 'commands.excite',
     'identify': 'commands.identify',
     'guard_thresholds': 'commands.guard_thresholds',
+    'rehearse': 'commands.rehearse',
     'explore': 'notebook',
 }  # by name: its module
 

@@ -3,29 +3,32 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+from rich.console import Console
 
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import Array
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import RobotOptions, command
+from arm_sim.commands.call import call
 from arm_sim.commands.jobs import Jobs
 from arm_sim.driving.presets import PRESETS, drives_of
 from arm_sim.driving.rehearsal import (
     Row,
     experiment_of,
     measured_ranges,
-    rehearse,
     supervisor_of,
     table,
 )
+from arm_sim.driving.rehearsal import rehearse as behind_supervisor
 from arm_sim.driving.supervisor_parameters import SupervisorParameters
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.ranges import Ranges
-from arm_sim.experiments.report import Listing
+from arm_sim.experiments.report import Listing, Report
 from arm_sim.experiments.work import Work
 from arm_sim.loop.report import write_json
 from arm_sim.options import File, Folder, Name
@@ -72,37 +75,94 @@ class Options(RobotOptions):
     jobs: Jobs = field(default_factory=Jobs)
 
 
+class Rehearsal(Report):
+    """What drawn arms showed of every limit of a supervisor.
+
+    Attributes:
+        found: a Row per limit that the loop tries.
+        go: whether no arm is beyond a limit.
+        not_tried: names of the other limits.
+        again: command that repeats the worst arm, by the name of each limit that is not kept.
+    """
+
+    def __init__(self, options: Options, console: Console):
+        """Run the arms of the options.
+
+        Raises:
+            ArmError: drives that do not take the law's commands, or what `case` refuses.
+        """
+        drives_of(options.drives, law_class(options.law).command_interface)
+        experiment, limits = case(options)
+        behind_supervisor(experiment, limits, ())  # what is refused is refused before all else
+        samples = range(options.first, options.first + options.samples)
+        jobs = [samples[k : k + _CHUNK] for k in range(0, len(samples), _CHUNK)]
+        found = dict[int, Array]()
+        run = partial(behind_supervisor, experiment, limits)
+        with options.jobs.executor() as own, progress(console, 'arms', len(samples)) as advance:
+            for number, answer in Work(own).results(run, jobs, {}):
+                found[number] = answer
+                advance(sum(map(len, found.values())))
+        supervisor = supervisor_of(experiment.load(), limits)
+        rows = table(supervisor, np.concatenate([found[k] for k in range(len(jobs))]), samples)
+        tried = [x.name for x in rows]
+        self.not_tried = [each.name for each in supervisor.checks if each.name not in tried]
+        self.go = not any(row.beyond for row in rows)
+        beyond = [row for row in rows if row.beyond]
+        self.again = {
+            row.name: replace(options, first=row.sample, samples=1).line() for row in beyond
+        }
+        self._told = {
+            'go': self.go, 'arms': len(samples), 'seed': options.seed,
+            'ranges': asdict(experiment.ranges),
+            'limits': [row._asdict() | {'go': not row.beyond} for row in rows],
+            'not_tried': self.not_tried, 'command': options.line(),
+        }  # fmt: skip
+        shown, plain = listing(rows, experiment, len(samples)), [row._asdict() for row in rows]
+        draw = partial(_figure, rows, shown.title)
+        super().__init__('rehearsal', [shown], plain, draw, options.line(), rows)
+
+    def write(self, folder: Path, command: str) -> None:
+        """Write rehearsal.json."""
+        write_json(folder / 'rehearsal.json', self._told)
+
+
+def _figure(rows: Sequence[Row], title: str) -> Any:
+    """Draw the worst value of each limit as a share of it."""
+    from arm_sim.pictures import BLUE, ORANGE, new_figure, style
+
+    figure = new_figure(9.0, 1.4 + 0.3 * len(rows), title.partition(': ')[0])
+    axis, names = figure.subplots(), [row.name for row in rows]
+    shares = [100.0 * row.value / row.limit if row.limit else 0.0 for row in rows]
+    axis.barh(names, shares, color=[ORANGE if row.beyond else BLUE for row in rows])
+    axis.axvline(100.0, color=ORANGE, lw=1.0)
+    axis.invert_yaxis()
+    style(axis, '', 'worst arm [% of the limit]', grid='x')
+    return figure
+
+
+def rehearsed(options: Options, console: Console, folder: Path | None = None) -> Rehearsal:
+    """Return the rehearsal of the options."""
+    return Rehearsal(options, console)
+
+
+rehearse = call(
+    Options, rehearsed, 'Rehearse a task behind the supervisor of a drive on drawn arms.',
+    robot='ur5e',
+)  # fmt: skip
+
+
 @command(Options)
 def main(options: Options) -> int:
     """Run the command; 0 where no arm reaches a limit."""
     folder, console = writable_folder(options.output_dir), new_console()
-    drives_of(options.drives, law_class(options.law).command_interface)
-    experiment, limits = case(options)
-    rehearse(experiment, limits, ())  # what is refused is refused before processes start
-    samples = range(options.first, options.first + options.samples)
-    jobs = [samples[k : k + _CHUNK] for k in range(0, len(samples), _CHUNK)]
-    found = dict[int, Array]()
-    with options.jobs.executor() as own, progress(console, 'arms', len(samples)) as advance:
-        for number, answer in Work(own).results(partial(rehearse, experiment, limits), jobs, {}):
-            found[number] = answer
-            advance(sum(map(len, found.values())))
-    supervisor = supervisor_of(experiment.load(), limits)
-    rows = table(supervisor, np.concatenate([found[k] for k in range(len(jobs))]), samples)
-    console.print(listing(rows, experiment, len(samples)).terminal())
-    left = [each.name for each in supervisor.checks if each.name not in [x.name for x in rows]]
-    console.print(f'not tried in the loop: {"; ".join(left)}', soft_wrap=True)
-    go = not any(row.beyond for row in rows)
-    for row in (x for x in rows if x.beyond):
-        again = replace(options, first=row.sample, samples=1)
-        console.print(f'{row.name}: {again.line()}', soft_wrap=True)
-    told = {
-        'go': go, 'arms': len(samples), 'seed': options.seed, 'ranges': asdict(experiment.ranges),
-        'limits': [row._asdict() | {'go': not row.beyond} for row in rows], 'not_tried': left,
-        'command': options.line(),
-    }  # fmt: skip
-    write_json(folder / 'rehearsal.json', told)
-    console.print(f'{"go" if go else "no go"}; wrote rehearsal.json to {folder}')
-    return int(not go)
+    found = rehearsed(options, console)
+    found.table()
+    console.print(f'not tried in the loop: {"; ".join(found.not_tried)}', soft_wrap=True)
+    for name, line in found.again.items():
+        console.print(f'{name}: {line}', soft_wrap=True)
+    found.write(folder, options.command)
+    console.print(f'{"go" if found.go else "no go"}; wrote rehearsal.json to {folder}')
+    return int(not found.go)
 
 
 def case(options: Options) -> tuple[Experiment, SupervisorParameters]:
