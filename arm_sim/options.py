@@ -26,7 +26,10 @@ Names = Annotated[tuple[str, ...], 'NAME,NAME']
 
 REGISTRY = ConstructorRegistry()
 _WIDEST = 32  # longer lists of choices are part of the description
-_KINDS = {int: 'a whole number', float: 'a number', tuple[float, ...]: 'numbers and commas'}
+_KINDS = {
+    int: 'a whole number', float: 'a number', str: 'a text',
+    tuple[float, ...]: 'numbers and commas',
+}  # fmt: skip
 
 
 class UsageError(ArmError):
@@ -114,8 +117,8 @@ def _from_python(kind: type[Any], values: Mapping[str, Any]) -> Any:
             elif hint is float and isinstance(value, int):
                 value = float(value)
             allowed = get_args(hint) if isinstance(hint, UnionType) else (get_origin(hint) or hint)
-            if hint is str and hasattr(value, '__fspath__'):
-                value = str(value)
+            if hint is str and (hasattr(value, '__fspath__') or type(value) in (int, float)):
+                value = _exact(value)
             if not isinstance(value, allowed):
                 raise ArmError(f'{each.name} is {value!r}; it must be {_KINDS.get(hint, hint)}')
             found[each.name] = value

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from rich.console import Console
 from tyro.conf import Positional
 
+from arm_dynamics.checks import ArmError
 from arm_dynamics.identification import estimation
 from arm_dynamics.identification.estimation import IdentificationParameters
 from arm_dynamics.identification.positions import PositionParameters
@@ -86,6 +87,8 @@ class IdentifiedReport(Report):
         Raises:
             ArmError: no such recording, or one from which nothing is identified.
         """
+        if not options.recording:
+            raise ArmError('identify needs a recording: its path')
         self._robot = robot = Robot.load(options.robot, options.config)
         fit = self._from_positions if options.source == 'positions' else self._from_torques
         listings, draw = fit(options, console)

@@ -18,7 +18,7 @@ from arm_sim.options import from_python, words_of
 
 GIVEN = {
     run: {
-        'law': 'pd', 'natural_frequency': 12.5, 'drives': {'command_delay': 8},
+        'law': 'pd', 'natural_frequency': 12.5, 'latency': 0.05, 'drives': {'command_delay': 8},
         'plant_error': {'payload': 1e-7, 'com_shift': [0.0, 0.01, 0.0]}, 'scene': "a 'b' file",
     },
     compare_controllers: {'laws': 'pd,servo', 'tasks': ['step', 'push'], 'workers': 1},
@@ -45,6 +45,7 @@ def test_the_words_of_options_are_read_as_the_same_options(module):
         ({'natural_frequency': -1}, 'natural_frequency is -1; it must be'),
         ({'natural_frequency': 'high'}, "natural_frequency is 'high'; it must be a number"),
         ({'engine': 'mujocco'}, "'mujocco'"),
+        ({'law': ['pd']}, r"law is \['pd'\]; it must be a text"),
     ],
 )
 def test_a_wrong_argument_is_refused_in_one_line(options, message):
