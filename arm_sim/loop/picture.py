@@ -28,7 +28,7 @@ from arm_sim.pictures import (
 )
 
 # Errors below this are rounding and not drawn; below the other all is rounding [mm].
-ROUNDING_MM, _ALL_ROUNDING_MM = 1e-14, 1e-9
+ROUNDING_MM, ALL_ROUNDING_MM = 1e-14, 1e-9
 _FULL = 99.9  # [%] of a torque's limit
 PASSES = 'learning.png'  # the file of `passes_figure`
 _POINTS = 1500  # more than these a plot cannot show
@@ -47,16 +47,16 @@ def draw_errors(axis: Axes, t: Array, errors: Sequence[tuple[Array, str, str]]) 
     """Draw errors (k,) [m] on a log axis in mm, each with its name and colour."""
     for values, name, color in errors:
         label = f'{name}: {rms(values) * 1e3:.2g} mm RMS'
-        tiny = values.max() * 1e3 < _ALL_ROUNDING_MM  # has many zeros, which a log axis lacks
+        tiny = values.max() * 1e3 < ALL_ROUNDING_MM  # has many zeros, which a log axis lacks
         at, largest = envelope(t, values * 1e3, 60 if tiny else _POINTS)
         shown = np.where(largest > ROUNDING_MM, largest, np.nan)
         axis.semilogy(at, shown, lw=1.1, color=color, label=label)
     low, high = axis.get_ylim()
-    if high < _ALL_ROUNDING_MM:
-        axis.set_ylim(ROUNDING_MM, high := _ALL_ROUNDING_MM)
-    if low < _ALL_ROUNDING_MM:
+    if high < ALL_ROUNDING_MM:
+        axis.set_ylim(ROUNDING_MM, high := ALL_ROUNDING_MM)
+    if low < ALL_ROUNDING_MM:
         axis.axhspan(
-            axis.get_ylim()[0], min(high, _ALL_ROUNDING_MM), color='0.965', zorder=-1, lw=0
+            axis.get_ylim()[0], min(high, ALL_ROUNDING_MM), color='0.965', zorder=-1, lw=0
         )
         axis.text(
             0.01, 0.03, 'grey: rounding of double precision', fontsize=SMALL, color='0.45',

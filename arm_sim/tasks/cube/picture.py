@@ -10,7 +10,7 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from arm_dynamics.checks import Array
 from arm_sim.loop.measures import Tracking
-from arm_sim.loop.picture import ROUNDING_MM, draw_errors, draw_torques, envelope
+from arm_sim.loop.picture import ALL_ROUNDING_MM, ROUNDING_MM, draw_errors, draw_torques, envelope
 from arm_sim.loop.record import Record
 from arm_sim.loop.report import title_of
 from arm_sim.pictures import BLUE, ORANGE, SMALL, TEXT, new_figure, style
@@ -50,10 +50,26 @@ def cube_figure(
     return figure
 
 
+def exaggeration(largest: float, side: float) -> float:
+    """Return 1, 2 or 5 times a power of ten, by which errors up to `largest` are seen.
+
+    The largest is then a fifth of a cube's side at most. Larger errors, and those that are
+    rounding, stay as they are. Both are in mm.
+    """
+    if largest < ALL_ROUNDING_MM:
+        return 1.0
+    room = 0.2 * side / largest
+    power = 10.0 ** np.floor(np.log10(room))
+    return max(1.0, float(max(each for each in (1.0, 2.0, 5.0) if each * power <= room) * power))
+
+
 def _draw_cube(axes: Any, scale: Any, t: Array, tracking: Tracking, cube: CubeWalk) -> None:
     at, error = envelope(t, tracking.error * 1e3)
     largest = max(ROUNDING_MM, error.max())
-    tip = tracking.tip[:: max(1, len(t) // len(at))][: len(at)] * 1e3
+    factor = exaggeration(largest, cube.side * 1e3)
+    exact = tracking.reference_tip
+    drawn = exact + factor * (tracking.tip - exact)
+    tip = drawn[:: max(1, len(t) // len(at))][: len(at)] * 1e3
     error = np.maximum(error, error.min(where=error > ROUNDING_MM, initial=largest))
     corners, middle = cube.corners * 1e3, np.array(cube.center) * 1e3
     for a in range(8):
@@ -63,21 +79,27 @@ def _draw_cube(axes: Any, scale: Any, t: Array, tracking: Tracking, cube: CubeWa
     lowest, highest = np.log10([error.min(), error.max()])
     decades = LogNorm(10 ** np.floor(lowest), 10 ** np.floor(highest + 1))
     segments = np.stack([tip[:-1], tip[1:]], axis=1)
-    lines = Line3DCollection(segments, cmap='viridis', norm=decades, lw=2.2)
-    lines.set_array(error[:-1])
-    axes.add_collection3d(lines)
+    title = f'the tip, its errors {factor:g} times as large (grey: the ideal edges)'
+    if largest < ALL_ROUNDING_MM:
+        title = 'the tip on the ideal edges: every error is rounding'
+        axes.add_collection3d(Line3DCollection(segments, colors=BLUE, lw=2.2))
+        scale.set_axis_off()
+    else:
+        lines = Line3DCollection(segments, cmap='viridis', norm=decades, lw=2.2)
+        lines.set_array(error[:-1])
+        axes.add_collection3d(lines)
+        bar = axes.figure.colorbar(lines, cax=scale, orientation='horizontal')
+        bar.set_label('tracking error [mm]', fontsize=TEXT)
+        bar.ax.tick_params(labelsize=SMALL)
     for number, corner in enumerate(corners):
         axes.text(*(corner + 6 * np.sign(corner - middle)), str(number), fontsize=TEXT)
     for axis, center in zip('xyz', middle, strict=True):
         half = 0.62 * cube.side * 1e3
         axes.set(**{f'{axis}lim': (center - half, center + half), f'{axis}label': f'{axis} [mm]'})
     axes.tick_params(labelsize=SMALL)
-    axes.set_title('the tip as drawn (grey: the ideal edges)', y=0.98, fontsize=TEXT + 1)
+    axes.set_title(title, y=0.98, fontsize=TEXT + 1)
     axes.set_box_aspect((1, 1, 1), zoom=0.95)
     axes.view_init(elev=22, azim=-58)
-    bar = axes.figure.colorbar(lines, cax=scale, orientation='horizontal')
-    bar.set_label('tracking error [mm]', fontsize=TEXT)
-    bar.ax.tick_params(labelsize=SMALL)
 
 
 def _shade_strokes(axis: Any, cube: CubeWalk) -> None:

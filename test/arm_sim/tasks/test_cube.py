@@ -25,6 +25,7 @@ from arm_sim.robot import Robot
 from arm_sim.simulation.plant import ACTUATOR_FOR, PlantParameters, plant_class
 from arm_sim.tasks import Run, make_task
 from arm_sim.tasks.cube import Cube, CubeParameters
+from arm_sim.tasks.cube.picture import exaggeration
 from arm_sim.tasks.cube.walk import WALKS, CubeWalk
 
 MODEL = RobotModel.from_urdf(find_urdf('ur5e_menagerie'), armature=0.1)
@@ -40,6 +41,13 @@ def edges_of(walk: tuple[int, ...]) -> set[frozenset[int]]:
     corners = CubeWalk(side=1.0).corners
     strokes = {frozenset(pair) for pair in pairwise(walk)}
     return {s for s in strokes if np.isclose(np.ptp(corners[list(s)], axis=0).sum(), 1.0)}
+
+
+@pytest.mark.parametrize(
+    ('largest', 'factor'), [(30.0, 1.0), (5.0, 2.0), (0.019, 1000.0), (1.1e-6, 1e7), (1e-10, 1.0)]
+)
+def test_the_picture_shows_errors_as_a_fifth_of_the_side_at_most(largest, factor):
+    assert exaggeration(largest, 100.0) == pytest.approx(factor)
 
 
 def test_our_walk_draws_all_twelve_edges_and_the_published_one_cannot():
