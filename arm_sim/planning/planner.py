@@ -64,7 +64,15 @@ class PlanParameters(Parameters):
 
 
 class PlanError(ArmError):
-    """A motion that cannot be planned."""
+    """A motion that cannot be planned.
+
+    Attributes:
+        of: what is wrong: 'start' or 'goal' too near to something, 'reach' of a pose, 'path'.
+    """
+
+    def __init__(self, message: str, of: str = 'path'):
+        super().__init__(message)
+        self.of = of
 
 
 class Plan(NamedTuple):
@@ -160,7 +168,7 @@ def goals_of_poses(
             elif not reason:
                 reason = answer.reason
     if not found:
-        raise PlanError(f'goal of the plan: {reason or "no pose is given"}')
+        raise PlanError(f'goal of the plan: {reason or "no pose is given"}', 'reach')
     reach = clearance.reach()
     distances = [float(np.abs(reach * (each - start)).sum()) for each in found]
     ordered = [found[k] for k in np.argsort(distances, kind='stable')]
@@ -172,7 +180,7 @@ def goals_of_poses(
         if all(np.abs(each - other).max() > 1e-3 for other in goals) and is_clear(each):
             goals.append(each)
     if not goals:
-        raise PlanError(_too_near(clearance, ordered[0], 'goal of the plan', least))
+        raise PlanError(_too_near(clearance, ordered[0], 'goal of the plan', least), 'goal')
     return np.array(goals)
 
 
@@ -232,10 +240,10 @@ class _Search:
         """Return a smooth path from a configuration (n,) to one of others (k, n)."""
         least = self.p.clearance
         if not self.is_clear(start):
-            raise PlanError(_too_near(self.clearance, start, 'start of the plan', least))
+            raise PlanError(_too_near(self.clearance, start, 'start of the plan', least), 'start')
         clear = [k for k, each in enumerate(goals) if self.is_clear(each)]
         if not clear:
-            raise PlanError(_too_near(self.clearance, goals[0], 'goal of the plan', least))
+            raise PlanError(_too_near(self.clearance, goals[0], 'goal of the plan', least), 'goal')
         for k in clear:
             line = schoenberg(np.array([start, goals[k]]), self.reach, 1)
             if self._is_free(line):

@@ -49,6 +49,7 @@ class Motion:
         follows: handle of the controller's goal.
         over: time of the motion that is over [s].
         blocked: what is in the way; '': nothing.
+        offered: the action of the goal.
     """
 
     handle: ServerGoalHandle
@@ -59,6 +60,7 @@ class Motion:
     follows: Any = None
     over: float = 0.0
     blocked: str = ''
+    offered: Any = None
 
     @property
     def duration(self) -> float:
@@ -66,8 +68,24 @@ class Motion:
         return float(self.goal.times[-1])
 
 
+@dataclass
+class _Offered:
+    """An action, as `MotionAction.offer` takes it."""
+
+    name: str
+    plan: Callable[[ServerGoalHandle, Any, Array], Motion | None]
+    feedback: Callable[[Any, Motion], Any]
+    new_result: Callable[[], Any]
+    message: Callable[[Any], Any]
+    server: Any = None
+
+    def finish(self, handle: ServerGoalHandle, result: Any, *how: bool) -> None:
+        """End a goal; see `EventActionServer.finish`."""
+        self.server.finish(handle, self.message(result), *how)
+
+
 class MotionAction:
-    """An action that plans from the controller's resting reference, and has the arm moved.
+    """Actions that plan from the controller's resting reference, and have the arm moved.
 
     An impossible goal is accepted and then aborted, because only a result can say why. One goal
     at a time.
@@ -101,13 +119,12 @@ class MotionAction:
             feedback: returns the action's feedback from that of FollowJointTrajectory.
             lent: sets the `ends` of motions.
         """
-        self._name, self._kind, self._controller = name, kind, controller
-        self._model, self._check, self._plan, self._feedback = model, check, plan, feedback
+        self._node, self._controller, self._model, self._check = node, controller, model, check
         self._log, self._lent = Log(node, 1.0), lent
         self._reader = JointReader(model.joint_names)
         self._reference: JointTrajectoryControllerState | None = None
         self._move: Motion | None = None
-        self._asked: ServerGoalHandle | None = None
+        self._asked: tuple[_Offered, ServerGoalHandle] | None = None
         self._asked_at = self._looked = 0.0
         self._moves, self._refused, self.has_objects = 0, '', False
         node.create_subscription(
@@ -121,16 +138,40 @@ class MotionAction:
         )
         self._follow_name = f'{controller}/follow_joint_trajectory'
         self._follow = ActionClient(node, FollowJointTrajectory, self._follow_name)
-        self._action = EventActionServer(
-            node, kind, name, self._on_goal, cancel_callback=self._on_cancel
-        )
+        self.offer(kind, name, plan, feedback)
         self._publish = status_publisher(node)
         node.create_timer(1.0, self._report)
+
+    def offer(
+        self,
+        kind: Any,
+        name: str,
+        plan: Callable[[ServerGoalHandle, Any, Array], Motion | None],
+        feedback: Callable[[Any, Motion], Any],
+        new_result: Callable[[], Any] | None = None,
+        message: Callable[[Any], Any] = lambda result: result,
+    ) -> None:
+        """Offer one more action, with arguments as for the constructor.
+
+        Args:
+            kind, name, plan, feedback: as there.
+            new_result: returns what has `success`, `reason` and `duration`; None: that of `kind`.
+            message: returns the result of `kind` from that.
+        """
+        offered = _Offered(name, plan, feedback, new_result or kind.Result, message)
+        offered.server = EventActionServer(
+            self._node, kind, name, partial(self._on_goal, offered),
+            cancel_callback=self._on_cancel,
+        )  # fmt: skip
+
+    def resting_reference(self) -> Array:
+        """Return the controller's reference (n,); raise ArmError where the arm moves."""
+        return self._start()
 
     def _on_reference(self, message: JointTrajectoryControllerState) -> None:
         self._reference = message
         if self._asked is not None:
-            self._try(self._asked)
+            self._try(*self._asked)
 
     def _on_objects(self, raw: bytes) -> None:
         """Take the objects around the arm; check what is left of a motion against them."""
@@ -155,43 +196,44 @@ class MotionAction:
 
     # A goal
 
-    def _on_goal(self, handle: ServerGoalHandle) -> None:
+    def _on_goal(self, offered: _Offered, handle: ServerGoalHandle) -> None:
         """Plan a goal, unless another one is active."""
         if self._move is not None or self._asked is not None:
-            reason = f'another {self._name} is under way: cancel it first'
-            self._refuse(handle, self._kind.Result(), reason)
+            reason = f'another {offered.name} is under way: cancel it first'
+            self._refuse(offered, handle, offered.new_result(), reason)
             return
-        self._asked, self._asked_at = handle, time.monotonic()
-        self._try(handle)
+        self._asked, self._asked_at = (offered, handle), time.monotonic()
+        self._try(offered, handle)
 
-    def _try(self, handle: ServerGoalHandle) -> None:
+    def _try(self, offered: _Offered, handle: ServerGoalHandle) -> None:
         """Plan the goal and send its trajectory to the controller, or abort it.
 
         Where the last report is of a moving arm, the next reports may be of one at rest; a
         controller that was just started may not have been discovered yet.
         """
-        result = self._kind.Result()
+        result = offered.new_result()
         if handle.is_cancel_requested:
             self._asked, result.reason = None, 'canceled before it began'
-            self._action.finish(handle, result, canceled=True)
+            offered.finish(handle, result, False, True)
             return
         try:
             served = self._follow.server_is_ready()
             if not served:
                 raise ArmError(f'no node serves {self._follow_name}: is that controller running?')
-            move = self._plan(handle, result, self._start())
+            move = offered.plan(handle, result, self._start())
         except ArmError as error:
             waits = isinstance(error, MovesError) or not served
             if waits and time.monotonic() < self._asked_at + REST_TIMEOUT:
                 return
             self._asked = None
-            self._refuse(handle, result, str(error))
+            self._refuse(offered, handle, result, str(error))
             return
         self._asked = None
         if move is None:
             result.success = True
-            self._action.finish(handle, result, succeeded=True)
+            offered.finish(handle, result, True)
             return
+        move.offered = offered
         self._move, move.sent, result.duration = move, time.monotonic(), move.duration
         request = FollowJointTrajectory.Goal(trajectory=trajectory_message(move.goal))
         send = partial(self._send, move, request)
@@ -220,10 +262,12 @@ class MotionAction:
         check_rest(self._model, v)
         return self._reader.read(names, report.reference.positions, 'positions').copy()
 
-    def _refuse(self, handle: ServerGoalHandle, result: Any, reason: str) -> None:
+    def _refuse(
+        self, offered: _Offered, handle: ServerGoalHandle, result: Any, reason: str
+    ) -> None:
         self._refused = result.reason = reason
-        self._log.warning(f'{self._name}: {reason}')
-        self._action.finish(handle, result)
+        self._log.warning(f'{offered.name}: {reason}')
+        offered.finish(handle, result)
 
     # The motion
 
@@ -240,7 +284,7 @@ class MotionAction:
                 follows.cancel_goal_async()
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
-        if self._asked is not None and self._asked.goal_id == handle.goal_id:
+        if self._asked is not None and self._asked[1].goal_id == handle.goal_id:
             return CancelResponse.ACCEPT  # the next report of the arm, or of time, ends it
         if self._move is None or self._move.handle.goal_id != handle.goal_id:
             return CancelResponse.REJECT
@@ -253,7 +297,7 @@ class MotionAction:
             return
         try:
             move.over = to_ns(message.feedback.desired.time_from_start) * 1e-9
-            move.handle.publish_feedback(self._feedback(message.feedback, move))
+            move.handle.publish_feedback(move.offered.feedback(message.feedback, move))
         except ArmError as error:  # another node may publish under the controller's name
             self._log.warning(f'feedback of {self._controller} dropped: {error}')
 
@@ -277,16 +321,16 @@ class MotionAction:
         if self._lent is not None:
             self._lent.give_back()
         if reason and not move.handle.is_cancel_requested:
-            self._refuse(move.handle, move.result, reason)
+            self._refuse(move.offered, move.handle, move.result, reason)
             return
         move.result.success, move.result.reason = not reason, reason
         self._moves += not reason
-        self._action.finish(move.handle, move.result, not reason, canceled=True)
+        move.offered.finish(move.handle, move.result, not reason, True)
 
     def _report(self) -> None:
         """Publish diagnostics; abort a goal whose controller has gone."""
         if self._asked is not None:
-            self._try(self._asked)
+            self._try(*self._asked)
         move, controller = self._move, self._controller
         if move is not None and not self._follow.server_is_ready():
             self._end(move, f'{controller} has gone')

@@ -1,5 +1,6 @@
 """Motions around obstacles in one call: an action that plans, and has the arm moved."""
 
+import importlib.util
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,21 +51,30 @@ class PlanNode(Node):
             self, PlanMotion, 'plan_motion', p.controller, self.model, self._check,
             self._plan, self._feedback,
         )  # fmt: skip
+        if importlib.util.find_spec('moveit_msgs') is not None:
+            from arm_sim.ros.moveit_requests import MoveitRequests
+
+            given = self._action, self._check, self._around, self.parameters
+            self._moveit = MoveitRequests(self, self.model, *given)
 
     def _plan(self, handle: ServerGoalHandle, result: Any, start: Array) -> Motion:
         """Return the motion of a goal, and write into its result."""
-        if not self._action.has_objects and self.count_publishers(object_messages.TOPIC):
-            raise ArmError(f'no message on {object_messages.TOPIC} has come yet: send again')
+        clearance = self._around()
         handle.publish_feedback(PlanMotion.Feedback(state='planning'))
-        p = self.parameters
-        around = Surroundings(floor=p.floor, table=p.table)
-        clearance = scene_clearance(self.model, self._check.objects, around)
         goals = self._goals(handle.request, clearance, start)
-        plan = plan_motion(clearance, start, goals, p)
+        plan = plan_motion(clearance, start, goals, self.parameters)
         result.clearance = plan.nearest.distance
         if plan.nearest.link:
             result.nearest = f'{plan.nearest}, t = {plan.nearest_time:.2f} s'
         return Motion(handle, result, plan.motion.goal(tuple(self.model.joint_names)))
+
+    def _around(self) -> Clearance:
+        """Return the distances from what is around the arm now."""
+        if not self._action.has_objects and self.count_publishers(object_messages.TOPIC):
+            raise ArmError(f'no message on {object_messages.TOPIC} has come yet: send again')
+        p = self.parameters
+        around = Surroundings(floor=p.floor, table=p.table)
+        return scene_clearance(self.model, self._check.objects, around)
 
     def _goals(self, asked: PlanMotion.Goal, clearance: Clearance, start: Array) -> Array:
         """Return configurations (k, n) of which one is the end of the motion."""

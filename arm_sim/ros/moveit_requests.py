@@ -1,0 +1,312 @@
+"""MoveIt's interfaces over the planner: GetMotionPlan, MoveGroup and ExecuteTrajectory.
+
+The node `plan_motion` offers them where moveit_msgs is installed.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from dataclasses import replace as changed
+from functools import partial
+from typing import Any
+
+import numpy as np
+from moveit_msgs.action import ExecuteTrajectory, MoveGroup
+from moveit_msgs.msg import Constraints, MoveItErrorCodes, RobotState, RobotTrajectory
+from moveit_msgs.srv import GetMotionPlan
+from rclpy.action.server import ServerGoalHandle
+from rclpy.node import Node
+
+from arm_controllers.ros.messages import (
+    MOST_POINTS_LOCKSTEP,
+    goal_from_message,
+    prefix_of,
+    trajectory_message,
+)
+from arm_controllers.ros.pose_messages import pose_from_message
+from arm_controllers.ros.serialized_messages import JointReader
+from arm_controllers.ros.services import serve
+from arm_dynamics.checks import ArmError, Array, in_range
+from arm_dynamics.clearance import Clearance
+from arm_dynamics.model import RobotModel
+from arm_dynamics.motion_check import MotionCheck
+from arm_sim.planning.planner import Plan, PlanError, PlanParameters, goals_of_poses, plan_motion
+from arm_sim.ros.motion_action import Motion, MotionAction
+
+_Codes = MoveItErrorCodes
+_CODE_OF = {
+    'start': _Codes.START_STATE_IN_COLLISION,
+    'goal': _Codes.GOAL_IN_COLLISION,
+    'reach': _Codes.NO_IK_SOLUTION,
+    'path': _Codes.PLANNING_FAILED,
+}
+
+
+class RequestError(ArmError):
+    """A request that is refused.
+
+    Attributes:
+        code: of MoveItErrorCodes.
+    """
+
+    def __init__(self, message: str, code: int):
+        super().__init__(message)
+        self.code = code
+
+
+@dataclass
+class _Result:
+    """The result of an action, before it is a message."""
+
+    success: bool = False
+    reason: str = ''
+    duration: float = 0.0
+    code: int = 0
+    start: RobotState = field(default_factory=RobotState)
+    planned: RobotTrajectory = field(default_factory=RobotTrajectory)
+    planning_time: float = 0.0
+
+    def error_code(self) -> MoveItErrorCodes:
+        """Return the code and the reason."""
+        if self.success:
+            return _error_code(_Codes.SUCCESS, '')
+        code = self.code or _Codes.CONTROL_FAILED
+        if self.reason.startswith('stopped on the way'):
+            code = _Codes.MOTION_PLAN_INVALIDATED_BY_ENVIRONMENT_CHANGE
+        elif self.reason.startswith('canceled'):
+            code = _Codes.PREEMPTED
+        return _error_code(code, self.reason)
+
+
+class MoveitRequests:
+    """Answers MoveIt's clients: a service that plans, and two actions that move the arm.
+
+    There is one group, the whole arm, whatever its name; the objects are those of the simulation.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        model: RobotModel,
+        action: MotionAction,
+        check: MotionCheck,
+        around: Callable[[], Clearance],
+        parameters: Any,
+    ):
+        """Open the service and the actions.
+
+        Args:
+            node, model: of the arm.
+            action: has the arm moved.
+            check: of motions against objects.
+            around: returns the distances from what is around the arm now; may raise ArmError.
+            parameters: PlanParameters, with an array for each number per joint.
+        """
+        self._model, self._action, self._check = model, action, check
+        self._around, self._parameters, self._prefix = around, parameters, prefix_of(node)
+        self._reader = JointReader(model.joint_names)
+        serve(node, GetMotionPlan, 'plan_kinematic_path', self._on_plan)
+        offers: tuple[tuple[Any, str, Any, Any], ...] = (
+            (MoveGroup, 'move_action', self._plan_group, _group_result),
+            (ExecuteTrajectory, 'execute_trajectory', self._read_trajectory, _execute_result),
+        )
+        for kind, name, plan, message in offers:
+            feedback = partial(_feedback, kind)
+            action.offer(kind, name, plan, feedback, _Result, message)
+
+    def _on_plan(self, request: Any, response: Any) -> None:
+        """Answer with a trajectory, or with the reason why there is none."""
+        answer, result = response.motion_plan_response, _Result()
+        asked = request.motion_plan_request
+        answer.group_name = asked.group_name
+        try:
+            self._planned(asked, result)
+            result.success = True
+        except ArmError as error:
+            result.reason = str(error)
+        answer.error_code, answer.trajectory = result.error_code(), result.planned
+        answer.trajectory_start, answer.planning_time = result.start, result.planning_time
+
+    def _plan_group(self, handle: ServerGoalHandle, result: _Result, start: Array) -> Any:
+        """Return the motion of a goal of MoveGroup; None where it is only planned."""
+        asked, options = handle.request.request, handle.request.planning_options
+        if options.planning_scene_diff.world.collision_objects:
+            raise _refused(
+                result, 'planning_scene_diff has objects; allowed: those of /simulator/objects',
+                _Codes.FAILURE,
+            )  # fmt: skip
+        plan = self._planned(asked, result)
+        if options.plan_only:
+            return None
+        return Motion(handle, result, plan.motion.goal(tuple(self._model.joint_names)))
+
+    def _read_trajectory(self, handle: ServerGoalHandle, result: _Result, start: Array) -> Motion:
+        """Return the motion of a goal of ExecuteTrajectory, checked against the objects."""
+        asked = handle.request.trajectory.joint_trajectory
+        result.code = _Codes.INVALID_MOTION_PLAN
+        goal = goal_from_message(asked, MOST_POINTS_LOCKSTEP)
+        if goal.positions is None or not len(goal.times):
+            raise ArmError('a trajectory has points with positions')
+        names, read = list(goal.joint_names), self._reader.read
+        q = np.array([read(names, each, 'positions').copy() for each in goal.positions])
+        self._check.begin(np.append(0.0, goal.times), np.vstack([start, q]))
+        result.code = 0
+        return Motion(handle, result, goal)
+
+    def _planned(self, asked: Any, result: _Result) -> Plan:
+        """Return the plan of a MotionPlanRequest, and write into the result."""
+        began = time.process_time()
+        try:
+            self._check_supported(asked)
+            start, p = self._start(asked.start_state), self._scaled(asked)
+            clearance = self._around()
+            goals = [self._goals(each, clearance, start, p) for each in asked.goal_constraints]
+            plan = plan_motion(clearance, start, np.vstack(goals), p)
+        except RequestError as error:
+            result.code = error.code
+            raise
+        except PlanError as error:
+            result.code = _CODE_OF[error.of]
+            raise
+        except ArmError:
+            result.code = _Codes.FAILURE
+            raise
+        names = tuple(self._model.joint_names)
+        result.planning_time = time.process_time() - began
+        result.start.joint_state.name = list(names)
+        result.start.joint_state.position = start.tolist()
+        result.planned.joint_trajectory = trajectory_message(plan.motion.goal(names))
+        result.planned.joint_trajectory.header.frame_id = self._prefix + self._model.base_frame
+        return plan
+
+    def _check_supported(self, asked: Any) -> None:
+        if not asked.goal_constraints:
+            raise RequestError('goal_constraints is empty', _Codes.INVALID_GOAL_CONSTRAINTS)
+        unknown = {
+            'path_constraints': any(_parts(asked.path_constraints)),
+            'trajectory_constraints': bool(asked.trajectory_constraints.constraints),
+            'start_state.attached_collision_objects': bool(
+                asked.start_state.attached_collision_objects
+            ),
+        }
+        for name, given in unknown.items():
+            if given:
+                raise RequestError(f'{name} are not supported; leave them out', _Codes.FAILURE)
+
+    def _start(self, state: RobotState) -> Array:
+        """Return the configuration (n,) of a start state; joints that are missing rest."""
+        joints = state.joint_state
+        if joints.name and not state.is_diff and set(self._model.joint_names) <= set(joints.name):
+            q = np.empty(0)
+        else:
+            q = self._action.resting_reference()
+        where = dict(zip(joints.name, joints.position, strict=False))
+        try:
+            rows = [
+                where.get(name, q[k] if len(q) else np.nan)
+                for k, name in enumerate(self._model.joint_names)
+            ]
+            return self._model.check_configuration(np.array(rows), 'start_state')
+        except ArmError as error:
+            raise RequestError(str(error), _Codes.START_STATE_INVALID) from None
+
+    def _scaled(self, asked: Any) -> PlanParameters:
+        """Return the parameters with the limits of a request."""
+        p, shares = self._parameters, []
+        for name in ('max_velocity_scaling_factor', 'max_acceleration_scaling_factor'):
+            share = getattr(asked, name) or 1.0
+            in_range(name, share, 0.0, 1.0, True)
+            shares.append(share)
+        return changed(
+            p, velocity_share=p.velocity_share * shares[0],
+            acceleration_limit=tuple((p.acceleration_limit * shares[1]).tolist()),
+        )  # fmt: skip
+
+    def _goals(
+        self, asked: Constraints, clearance: Clearance, start: Array, p: PlanParameters
+    ) -> Array:
+        """Return configurations (k, n) that meet constraints exactly."""
+        joints, places, turns, views = _parts(asked)
+        invalid = _Codes.INVALID_GOAL_CONSTRAINTS
+        if joints and not (places or turns or views):
+            q = start.copy()
+            for each in joints:
+                if each.joint_name not in self._model.joint_names:
+                    known = ', '.join(self._model.joint_names)
+                    text = f'joint_constraints: no joint {each.joint_name!r}; joints: {known}'
+                    raise RequestError(text, invalid)
+                q[self._model.joint_names.index(each.joint_name)] = each.position
+            try:
+                return self._model.check_configuration(q, 'goal of the plan')[None]
+            except ArmError as error:
+                raise RequestError(str(error), _Codes.GOAL_STATE_INVALID) from None
+        if joints or views or len(places) != 1 or len(turns) != 1:
+            raise RequestError(
+                'goal_constraints are joint constraints, or one position and one orientation '
+                f'constraint; given: {len(joints)} of joints, {len(places)} of position, '
+                f'{len(turns)} of orientation, {len(views)} of visibility',
+                invalid,
+            )
+        place, turn = places[0], turns[0]
+        region, offset = place.constraint_region.primitive_poses, place.target_point_offset
+        same = place.link_name == turn.link_name and place.header.frame_id == turn.header.frame_id
+        if len(region) != 1 or any((offset.x, offset.y, offset.z)) or not same:
+            raise RequestError(
+                'a position constraint has one primitive and no target_point_offset, and the '
+                'link and frame of the orientation constraint',
+                invalid,
+            )
+        pose = region[0]
+        pose.orientation = turn.orientation
+        try:
+            frame = place.header.frame_id.removeprefix(self._prefix) or self._model.base_frame
+            base = self._model.forward_kinematics(start, frame)
+        except ArmError as error:
+            raise RequestError(str(error), _Codes.FRAME_TRANSFORM_FAILURE) from None
+        link = place.link_name.removeprefix(self._prefix) or None
+        try:
+            if link is not None:
+                self._model.frame_id(link)
+        except ArmError as error:
+            raise RequestError(str(error), _Codes.INVALID_LINK_NAME) from None
+        try:
+            end = base.homogeneous @ pose_from_message(pose, 'the goal').homogeneous
+        except PlanError:
+            raise
+        except ArmError as error:
+            raise RequestError(str(error), invalid) from None
+        return goals_of_poses(clearance, start, end, link, p.clearance, p.seed)
+
+
+def _parts(asked: Constraints) -> tuple[Any, Any, Any, Any]:
+    return (
+        asked.joint_constraints, asked.position_constraints, asked.orientation_constraints,
+        asked.visibility_constraints,
+    )  # fmt: skip
+
+
+def _refused(result: _Result, reason: str, code: int) -> ArmError:
+    result.code = code
+    return RequestError(reason, code)
+
+
+def _error_code(value: int, reason: str) -> MoveItErrorCodes:
+    code = MoveItErrorCodes(val=value)
+    if hasattr(code, 'message'):  # not before ROS 2 Jazzy
+        code.message, code.source = reason, 'plan_motion'
+    return code
+
+
+def _feedback(kind: Any, joints: Any, move: Motion) -> Any:
+    return kind.Feedback(state='MONITOR')
+
+
+def _group_result(found: _Result) -> Any:
+    return MoveGroup.Result(
+        error_code=found.error_code(), trajectory_start=found.start,
+        planned_trajectory=found.planned, planning_time=found.planning_time,
+    )  # fmt: skip
+
+
+def _execute_result(found: _Result) -> Any:
+    return ExecuteTrajectory.Result(error_code=found.error_code())
