@@ -203,7 +203,7 @@ class ControlCycle:
         if needed and self._objects is None:
             from arm_controllers.ros.objects_input import ObjectsInput  # lazily: few need it
 
-            self._objects = ObjectsInput(self._node, self.follower, self._realtime, self._drop)
+            self._objects = ObjectsInput(self._node, self.follower, self._realtime)
         elif self._objects is not None and not needed:
             self._objects.close()
             self._objects = None

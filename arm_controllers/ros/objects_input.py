@@ -1,11 +1,12 @@
 """The objects around an arm, for a follower that keeps clear of them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from rclpy.node import Node
 from visualization_msgs.msg import MarkerArray
 
 from arm_controllers.follower.follower import TrajectoryFollower
+from arm_controllers.ros.log import Log
 from arm_controllers.ros.object_messages import TOPIC, shapes_of
 from arm_controllers.ros.qos import STATE_QOS
 from arm_dynamics.checks import ArmError
@@ -16,18 +17,10 @@ _PERIOD_NS = 100_000_000  # shortest time between two checks against objects tha
 class ObjectsInput:
     """Keeps the objects of a follower's check up to date; has goals checked again."""
 
-    def __init__(
-        self,
-        node: Node,
-        follower: TrajectoryFollower,
-        realtime: bool,
-        drop: Callable[[ArmError], None],
-    ):
-        """Subscribe; `realtime`: goals are checked in slices, one in a control cycle.
-
-        `drop` receives the reason why a message cannot be used.
-        """
-        self._node, self._follower, self._realtime, self._drop = node, follower, realtime, drop
+    def __init__(self, node: Node, follower: TrajectoryFollower, realtime: bool):
+        """Subscribe; `realtime`: goals are checked in slices, one in a control cycle."""
+        self._node, self._follower, self._realtime = node, follower, realtime
+        self._log = Log(node, 1.0)
         self._newest, self._seen, self._moved, self._next_ns = b'', False, False, 0
         self._slices: Iterator[None] | None = None
         self._input = node.create_subscription(
@@ -76,4 +69,4 @@ class ObjectsInput:
                 self._moved |= self._check.update(shapes_of(raw))
                 self._seen = True
             except ArmError as error:
-                self._drop(error)
+                self._log.warning(f'objects dropped: {error}')

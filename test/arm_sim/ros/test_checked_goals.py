@@ -106,7 +106,8 @@ def test_a_controller_refuses_a_blocked_goal_and_brakes_for_an_object_that_comes
         aborted,
         'no message on simulator/objects has come yet: send the goal again',
     )
-    arm.objects.publish(ball(wrist(ASIDE)))
+    for each in (b'\x00\x01\x00\x00\xff\xff\xff\xff', ball(wrist(ASIDE))):  # no MarkerArray first
+        arm.objects.publish(each)
     reason = 'send the goal again'
     while 'send the goal again' in reason:
         status, reason = arm.follow(ASIDE, 4.0)
