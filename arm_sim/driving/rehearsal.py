@@ -192,8 +192,13 @@ def measured_ranges(ranges: Ranges, file: str, model: RobotModel, period: float)
     try:
         told = json.loads(Path(file).read_text())
         names = tuple(told['joint_names'])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ArmError(f'measured file {file!r} cannot be read: {error!r}') from None
+    except OSError as error:
+        raise ArmError(f'measured file {file!r} cannot be read: {error.strerror}') from None
+    except (ValueError, KeyError, TypeError):
+        raise ArmError(
+            f'measured file {file!r} is none of compare_recordings or identify: it has no '
+            'joint_names'
+        ) from None
     if names != model.joint_names:
         raise ArmError(f'measured file {file!r} is of joints {names}, not {model.joint_names}')
     changes: dict[str, Any] = {}

@@ -124,7 +124,10 @@ def test_ranges_reach_what_was_measured(tmp_path):
     compared.write_text('{"joint_names": ["x"]}')
     with pytest.raises(ArmError, match=r"comparison.json' is of joints \('x',\), not "):
         measured_ranges(Ranges(), str(compared), model, 0.002)
-    with pytest.raises(ArmError, match="^measured file 'nothing' cannot be read: "):
+    compared.write_text('[1]')
+    with pytest.raises(ArmError, match="comparison.json' is none of compare_recordings or ident"):
+        measured_ranges(Ranges(), str(compared), model, 0.002)
+    with pytest.raises(ArmError, match="^measured file 'nothing' cannot be read: No such file"):
         measured_ranges(Ranges(), 'nothing', model, 0.002)
 
 
