@@ -28,7 +28,7 @@ from arm_controllers.parameter_values import (  # noqa: E402
 from arm_controllers.ros.controller_parameters import ControllerParameters  # noqa: E402
 from arm_dynamics.model_error import ModelError  # noqa: E402
 from arm_sim.cartesian.linear_move import LinearMoveParameters  # noqa: E402
-from arm_sim.driving.ros.supervisor_node import SupervisorNodeParameters  # noqa: E402
+from arm_sim.driving.supervisor_parameters import SupervisorNodeParameters  # noqa: E402
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters  # noqa: E402
 from arm_sim.ros.plan_node import PlanNodeParameters  # noqa: E402
 from arm_sim.ros.simulator_setup import SimulatorParameters  # noqa: E402

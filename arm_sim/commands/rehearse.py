@@ -10,8 +10,8 @@ import numpy as np
 from rich.console import Console
 
 from arm_controllers.laws import law_class, law_names
-from arm_controllers.parameter_values import read_fields
-from arm_dynamics.checks import Array
+from arm_controllers.parameter_values import parameter_fields, read_fields
+from arm_dynamics.checks import Array, unknown
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import RobotOptions, command
 from arm_sim.commands.call import call
@@ -25,7 +25,10 @@ from arm_sim.driving.rehearsal import (
     table,
 )
 from arm_sim.driving.rehearsal import rehearse as behind_supervisor
-from arm_sim.driving.supervisor_parameters import SupervisorParameters
+from arm_sim.driving.supervisor_parameters import (
+    SupervisorNodeParameters,
+    SupervisorParameters,
+)
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.ranges import Ranges
 from arm_sim.experiments.report import Listing, Report
@@ -177,6 +180,10 @@ def case(options: Options) -> tuple[Experiment, SupervisorParameters]:
         engine=options.engine, seed=options.seed, ranges=options.ranges,
     )  # fmt: skip
     robot = experiment.load().robot
+    known = [each.name for each in parameter_fields(SupervisorNodeParameters)]
+    for name in robot.sections.get('supervisor', {}):
+        if name not in known:
+            raise unknown(f'parameter of supervisor in {options.config}:', name, known)
     own: dict[str, Any] = {'torque_rate': (preset.torque_rate,)} if preset.torque_rate else {}
     if options.workspace:
         own['workspace'] = options.workspace

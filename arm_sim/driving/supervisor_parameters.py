@@ -4,8 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from arm_controllers.drive_convention import DriveConvention
 from arm_dynamics.checks import ArmError
-from arm_dynamics.parameters import Parameters, PerJoint, parameter
+from arm_dynamics.descriptions.reduced_model import reduced_model
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import Parameters, PerJoint, Stepping, parameter
+from arm_dynamics.robots import ArmParameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,3 +74,30 @@ class SupervisorParameters(Parameters):
             raise ArmError(
                 f'workspace is {list(self.workspace)}; its first corner must be below its second'
             )
+
+
+@dataclass(frozen=True)
+class SupervisorNodeParameters(ArmParameters, Stepping, DriveConvention, SupervisorParameters):
+    """Parameters of the node."""
+
+    joints: tuple[str, ...] = parameter(
+        (), 'names of the joints that the controller commands; empty: all of the robot'
+    )
+    command_interface: str = parameter(
+        'position', 'what the robot takes', one_of=('position', 'velocity', 'effort')
+    )
+    output: str = parameter(
+        'commands',
+        "message for the robot: 'commands' (Float64MultiArray, as forward_command_controller "
+        "takes it) or 'trajectory' (JointTrajectory of one point)",
+        one_of=('commands', 'trajectory'),
+    )
+    controller: str = parameter('servo_controller', 'name of the controller of this package')
+    autostart: bool = parameter(
+        True, 'if true, the law may begin once the robot rests; else ~/start lets it'
+    )
+
+    def model(self) -> RobotModel:
+        """Return the model of the joints that the controller commands; the others are fixed."""
+        arm = super().model()
+        return reduced_model(arm, self.joints) if self.joints else arm

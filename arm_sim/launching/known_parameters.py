@@ -21,7 +21,7 @@ from arm_controllers.ros.live_parameters import FREQUENCY_AND_RATIO
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.model_error import ModelError
 from arm_sim.cartesian.linear_move import LinearMoveParameters
-from arm_sim.driving.ros.supervisor_node import SupervisorNodeParameters
+from arm_sim.driving.supervisor_parameters import SupervisorNodeParameters
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters
 from arm_sim.ros.plan_node import PlanNodeParameters
 from arm_sim.ros.simulator_setup import SimulatorParameters

@@ -1,7 +1,7 @@
 """The node between one of our controllers and a robot that another ros2_control runs."""
 
 import time
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from arm_controllers.drive_convention import DriveConvention
 from arm_controllers.ros.command_messages import FIELD
 from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.log import Log
@@ -24,13 +23,12 @@ from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, STATE_QOS
 from arm_controllers.ros.serialized_messages import JointReader, JointStateReader
 from arm_controllers.ros.services import serve
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.descriptions.reduced_model import reduced_model
-from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import Stepping, parameter
-from arm_dynamics.robots import ArmParameters
 from arm_sim.driving.ros.stop_key import StopKey
 from arm_sim.driving.supervisor import DRIVING, STOPPED, WAITING, Supervisor, SupervisorState
-from arm_sim.driving.supervisor_parameters import SupervisorParameters
+from arm_sim.driving.supervisor_parameters import (
+    SupervisorNodeParameters,
+    SupervisorParameters,
+)
 
 _TICK = 0.01  # period of looking whether states are missing [s]
 _WORDS = {
@@ -38,33 +36,6 @@ _WORDS = {
     DRIVING: 'the law commands the robot',
     STOPPED: 'stopped; ~/start begins again',
 }
-
-
-@dataclass(frozen=True)
-class SupervisorNodeParameters(ArmParameters, Stepping, DriveConvention, SupervisorParameters):
-    """Parameters of the node."""
-
-    joints: tuple[str, ...] = parameter(
-        (), 'names of the joints that the controller commands; empty: all of the robot'
-    )
-    command_interface: str = parameter(
-        'position', 'what the robot takes', one_of=('position', 'velocity', 'effort')
-    )
-    output: str = parameter(
-        'commands',
-        "message for the robot: 'commands' (Float64MultiArray, as forward_command_controller "
-        "takes it) or 'trajectory' (JointTrajectory of one point)",
-        one_of=('commands', 'trajectory'),
-    )
-    controller: str = parameter('servo_controller', 'name of the controller of this package')
-    autostart: bool = parameter(
-        True, 'if true, the law may begin once the robot rests; else ~/start lets it'
-    )
-
-    def model(self) -> RobotModel:
-        """Return the model of the joints that the controller commands; the others are fixed."""
-        arm = super().model()
-        return reduced_model(arm, self.joints) if self.joints else arm
 
 
 class SupervisorNode(Node):

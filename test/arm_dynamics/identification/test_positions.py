@@ -57,7 +57,9 @@ def followed_by(model, true, seconds, noise=2e-4, period=0.01):
 def test_the_rollout_is_what_mujoco_does(late):
     model = load_arm('planar_3r')
     true = some_servos(model, 3, 0.0)
-    followed = followed_by(model, true, 2.0, noise=0.0)
+    whole = followed_by(model, true, 2.0, noise=0.0)
+    followed = Followed(whole.times[:-40], whole.q[40:], whole.command[40:])
+    assert np.abs(followed.command[0]).max() > 0.01
     kp, kd, friction, rotors, masses, _ = np.split(true, np.arange(3, 16, 3))
     arm = model.with_joints(rotors, model.damping, friction)
     assert_allclose(masses.mean(), 1.0, atol=0.1)

@@ -131,9 +131,12 @@ def test_ranges_reach_what_was_measured(tmp_path):
         measured_ranges(Ranges(), 'nothing', model, 0.002)
 
 
-def test_what_is_no_motion_or_not_for_the_drives_is_refused(capsys):
+def test_what_is_no_motion_or_not_for_the_drives_is_refused(tmp_path, capsys):
     assert main(['--law', 'pd']) == 1
     assert "drives 'position' take position; the law commands effort" in capsys.readouterr().err
+    (tmp_path / 'typo.yaml').write_text('supervisor: {ros__parameters: {torque_rat: [1.0]}}')
+    assert main(['--config', str(tmp_path / 'typo.yaml')]) == 1
+    assert "typo.yaml: 'torque_rat'; nearest known: 'torque_rate'" in capsys.readouterr().err
     words = ['--robot', 'ur5e gripper:=probe', '--task', 'press']
     assert main([*words, '--law', 'hybrid_force_motion', '--drives', 'effort']) == 1
     assert "rehearse: task 'press' is not rehearsed" in capsys.readouterr().err
