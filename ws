@@ -285,7 +285,8 @@ make_docs() {
   fi
   export NO_MKDOCS_2_WARNING=1
   if [[ ${1:-build} == build ]]; then
-    python3 -m mkdocs build --quiet && say "open $root/site/index.html"
+    # Quiet, it would not say why it fails.
+    python3 -m mkdocs build 2> >(grep -v '^INFO' >&2) && say "open $root/site/index.html"
   else
     exec python3 -m mkdocs "$@"
   fi
