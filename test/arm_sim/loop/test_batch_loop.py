@@ -97,6 +97,18 @@ def test_one_arm_of_a_batch_is_the_one_arm_loop(law, engine):
             assert_allclose(measures[name][arm], value, rtol=1e-6, err_msg=name)
 
 
+@pytest.mark.parametrize('periods', [1, 2])
+def test_two_periods_have_measures_and_one_has_none(periods):
+    measures = BatchMeasures(ROBOT.model, 2, PERIOD)
+    loop = Loop(
+        batch_plant('pd_gravity', 'analytical', (0, 1)), batch_law('pd_gravity'), TASK.reference
+    )
+    loop.run(periods * PERIOD, [measures])
+    found = measures.results()
+    assert found['completed'].tolist() == [periods == 2] * 2
+    assert np.isfinite(found['tracking_rms_mm']).tolist() == [periods == 2] * 2
+
+
 @pytest.mark.parametrize('law', compared_laws())
 def test_an_arm_does_not_depend_on_how_many_there_are_nor_on_their_order(law):
     q, effort, _ = courses(law, 'mujoco')

@@ -13,6 +13,7 @@ from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.loop.batch_choice import batch_of
 from arm_sim.loop.mujoco_batch import MujocoBatch
 from arm_sim.robot import Robot
+from arm_sim.simulation.mujoco_scene import scene_of
 from arm_sim.simulation.plant import PlantParameters, plant_class
 
 BENCHMARK = load_script('benchmarks/contact.py')
@@ -32,6 +33,14 @@ def test_contact_agrees_with_the_closed_form(name):
 def test_joint_torques_of_a_press_are_stiffness_times_depth():
     for check in BENCHMARK.press():
         assert check.error <= 1e-5, check
+
+
+@pytest.mark.parametrize('timestep', [1e-3, 2e-3, 3e-3])
+def test_floor_and_table_are_as_stiff_as_mujoco_allows_and_damped_critically(timestep):
+    parameters = PlantParameters(timestep=timestep, table=(0.8, 0.0, -0.2, 0.4, 0.4, 0.4))
+    spec = scene_of(ROBOT.model, parameters)
+    for name in ('floor', 'table'):  # MuJoCo: a time constant of two time steps at least
+        np.testing.assert_allclose(spec.geom(name).solref, [{3e-3: 6e-3}.get(timestep, 4e-3), 1.0])
 
 
 def falling(plant, order=(0,)):
