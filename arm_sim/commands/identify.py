@@ -89,12 +89,10 @@ class IdentifiedReport(Report):
         """
         if not options.recording:
             raise ArmError('identify needs a recording: its path')
-        self._robot = robot = Robot.load(options.robot, options.config)
+        self._robot = Robot.load(options.robot, options.config)
         fit = self._from_positions if options.source == 'positions' else self._from_torques
         listings, draw = fit(options, console)
-        names = robot.model.joint_names
-        rows = [dict(zip(listings[0].headings, row, strict=True)) for row in listings[0].rows]
-        assert len(rows) == len(names)
+        rows = self.numbers['parameters']
         super().__init__('identified', listings, rows, draw, options.line(), self.found)
 
     def table(self) -> None:

@@ -113,7 +113,9 @@ def test_a_goal_of_many_hours_is_refused_before_it_is_planned(capsys):
     ]
 
 
-def test_excite_writes_a_goal_that_a_controller_takes_and_the_task_follows(tmp_path, capsys):
+def test_excite_writes_a_goal_that_a_controller_takes_and_the_task_follows(
+    tmp_path, capsys, monkeypatch
+):
     file = tmp_path / 'goal.yaml'
     options = ['--robot', 'planar_3r', '--evaluations', '40', '--period', '2', '--cycles', '2']
     assert excite.main([*options, '--output', str(file)]) == 0
@@ -122,6 +124,10 @@ def test_excite_writes_a_goal_that_a_controller_takes_and_the_task_follows(tmp_p
     assert f"task:=excite robot:=planar_3r parameters:='{{file: {file}}}'" in said
     robot = Robot.load('planar_3r')
     goal = read_goal(file, robot.model)
+    monkeypatch.chdir(tmp_path)
+    called = excite.excite('planar_3r', evaluations=40, period=2.0, cycles=2)
+    assert_allclose(called.goal.positions, goal.positions, atol=1e-11)
+    assert sorted(tmp_path.iterdir()) == [file]
     task = make_task('excite', robot, {'file': str(file)})
     assert task.duration == pytest.approx(5.0)  # two periods and the rest at the end
     led, start_ns = task.goal_from(robot.start, 1_000_000)  # refused, it would raise

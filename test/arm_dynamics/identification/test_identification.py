@@ -382,6 +382,8 @@ def test_identify_writes_what_the_launch_files_take(tmp_path, capsys):
     loaded = Robot.load(*map(str, files))
     unseen = some_motion(robot.model, 6)
     assert STUDY.torque_error(loaded.model, plant, unseen).max() < 0.01
+    called = command.identify(tmp_path / 'x.npz', robot='planar_3r')
+    assert_allclose([row['found'] for row in called.rows[30:33]], loaded.model.armature)
     assert_allclose(loaded.model.gravity, robot.model.gravity)
     assert loaded.parameters('pd_controller')['kp'] == robot.parameters('pd_controller')['kp']
     report = json.loads((tmp_path / 'identified.json').read_text())
