@@ -54,6 +54,7 @@ NOT_SEEN = {
     ('topics', 'subscribe', '/parameter_events'),
     ('topics', 'subscribe', 'simulator/joint_trajectory'),
     ('topics', 'subscribe', 'simulator/controller_state'),
+    *(('topics', 'subscribe', f'*/{x}') for x in ('image_raw', 'camera_info')),  # no cameras
     ('topics', 'subscribe', 'simulator/objects'),  # without constraints.clearance
     ('topics', 'publish', 'simulator/controller_state'),
     *(('services', 'reply', f'simulator/{name}') for name in OF_THE_STANDARD),
