@@ -4,6 +4,7 @@ A hook of MkDocs (mkdocs.yml); `./ws docs` builds the site.
 """
 
 import dataclasses
+import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -82,6 +83,15 @@ def on_page_markdown(text: str, **others: Any) -> str:
 
     text = re.sub(r'\$\$(.+?)\$\$', lambda found: convert(found[1].strip(), display='block'), text)
     return COMMANDS.sub(lambda found: f'\n```sh\n{dedent(found[1])}```\n', text)
+
+
+def on_post_build(config: Any) -> None:
+    """Give pages that are opened as files the text of the search's worker."""
+    site = Path(config.site_dir)
+    (worker,) = site.glob('assets/javascripts/workers/search.*.js')
+    script = site / 'iframe-worker-of-files.js'
+    text = script.read_text().replace('SEARCH_WORKER', json.dumps(worker.read_text()))
+    script.write_text(text)
 
 
 def plant(name: str) -> str:
