@@ -145,6 +145,13 @@ def test_full_gain_matrices_are_taken_row_by_row(ur5e):
     np.testing.assert_allclose(by_matrix.motion.kd, by_design.motion.kd, rtol=1e-12)
 
 
+@pytest.mark.parametrize('frequency', [300.0, 400.0, 800.0])
+def test_a_substep_is_at_most_the_reach_of_the_integrator(ur5e, frequency):
+    plant = MotionModelPlant(ur5e, MotionModelParameters(natural_frequency=(frequency,)))
+    way = plant.parameters.timestep * 2.0 * frequency  # of the fastest mode, critically damped
+    assert way / plant.substeps <= 1.4 < way / (plant.substeps - 1 or 1e-9)
+
+
 def test_stiff_gains_get_substeps_and_the_motion_of_a_smaller_time_step(ur5e):
     stiff = {'motion_type': 'pd', 'kp': (40.0,), 'kd': (4.0,)}
     plant = MotionModelPlant(ur5e, MotionModelParameters(**stiff))

@@ -240,6 +240,17 @@ def test_what_a_batch_cannot_do_is_refused(models, settings, message):
         BatchPlant([Robot.load(name).model for name in models], parameters)
 
 
+def test_a_new_batch_is_at_rest_and_measured():
+    plant = BatchPlant([ROBOT.model] * 2, PlantParameters(actuator='torque'))
+    assert_array_equal([plant.measured.q, plant.measured.v], np.zeros((2, 2, ROBOT.model.nv)))
+
+
+def test_a_batch_of_engine_mujoco_has_its_usual_integrator_alone():
+    parameters = PlantParameters(actuator='torque', integrator='rk4')
+    with pytest.raises(ArmError, match=r"\(engine mujoco\) is 'rk4'; allowed: implicitfast"):
+        BatchPlant([ROBOT.model], parameters, 'mujoco')
+
+
 GAINS = {  # of three arms, each its own; of every law that has any
     'pd': [{'kp': (k,), 'kd': (0.1 * k,)} for k in (60.0, 90.0, 140.0)],
     'pd_feedforward': [{'kp': (k, 2 * k, k), 'kd': (0.2 * k,)} for k in (60.0, 90.0, 140.0)],

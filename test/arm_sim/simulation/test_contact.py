@@ -2,6 +2,7 @@
 
 import re
 
+import mujoco
 import numpy as np
 import pytest
 import yaml
@@ -41,6 +42,23 @@ def test_floor_and_table_are_as_stiff_as_mujoco_allows_and_damped_critically(tim
     spec = scene_of(ROBOT.model, parameters)
     for name in ('floor', 'table'):  # MuJoCo: a time constant of two time steps at least
         np.testing.assert_allclose(spec.geom(name).solref, [{3e-3: 6e-3}.get(timestep, 4e-3), 1.0])
+
+
+@pytest.mark.parametrize('contacts', [False, True])
+def test_contacts_are_all_that_mujoco_is_told_to_leave_out(contacts):
+    plant = MujocoPlant(ROBOT.model, PlantParameters(contacts=contacts))
+    off = mujoco.mjtDisableBit
+    left_out = off.mjDSBL_AUTORESET | (0 if contacts else off.mjDSBL_CONTACT)
+    assert plant.mj_model.opt.disableflags == left_out
+
+
+def test_coulomb_friction_that_mujoco_makes_soft_is_noted():
+    rough = ROBOT.model.with_joints(
+        ROBOT.model.armature, ROBOT.model.damping, np.full(ROBOT.model.nv, 2.0)
+    )
+    (note,) = MujocoPlant(rough, PlantParameters()).notes
+    assert note.startswith('Coulomb friction: in MuJoCo it is a soft constraint')
+    assert not MujocoPlant(ROBOT.model, PlantParameters()).notes
 
 
 def falling(plant, order=(0,)):
