@@ -150,3 +150,4 @@ def test_what_mujoco_cannot_have_is_refused():
         MujocoBatch(MODELS, replace(TORQUE, integrator='explicit_euler'))
     with pytest.raises(ArmError, match="no frame 'moon'"):
         MujocoBatch(MODELS, TORQUE).apply_wrench('moon', np.zeros(6))
+    assert MujocoBatch(MODELS[:1], TORQUE).q.shape == (1, MODELS[0].nv)
