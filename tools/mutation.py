@@ -158,6 +158,8 @@ def run_tests(file: Path, place: int) -> int:
                 name, file, loader=loader, submodule_search_locations=folder
             )
 
+    if place >= 0 and b'cache=True' in words:  # numba keeps compiled code by the file's time
+        importlib.import_module('numba').config.CACHE_DIR = tempfile.mkdtemp()
     sys.meta_path.insert(0, Finder)
     quiet = ['-x', '-q', '-p', 'no:cacheprovider', '-W', 'ignore']
     return any(pytest.main([*quiet, str(test)]) for test in tests_of(file))
