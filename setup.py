@@ -81,6 +81,7 @@ def requirements():
 setup(
     name=package_name,
     version='0.4.0',
+    python_requires='>=3.12',
     packages=find_packages(include=['arm_*', 'arm_*.*'], exclude=['arm_interfaces*']),
     package_data={'': ['py.typed', '*.pyi']},
     data_files=[

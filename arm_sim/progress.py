@@ -22,7 +22,8 @@ def new_console(stderr: bool = False) -> Console:
 def progress(console: Console, what: str, total: int) -> Iterator[Callable[..., None]]:
     """Give a function of the number of `total` that are done, and optionally of a note.
 
-    The function shows the number, the number per second, the note, and the time that is left.
+    The function shows the number, at most `total`, the number per second, the note, and the time
+    that is left.
     """
     columns = (
         TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn('{task.fields[rate]}'),
@@ -36,6 +37,7 @@ def progress(console: Console, what: str, total: int) -> Iterator[Callable[..., 
 
         def show(done: int, note: str = '') -> None:
             nonlocal tenth
+            done = min(done, total)
             rate = done / max(bar.tasks[0].elapsed or 0.0, 1e-9)
             bar.update(number, completed=done, rate=f'{rate:.3g}/s {note}')
             if not on_terminal and 10 * done // total > tenth:
