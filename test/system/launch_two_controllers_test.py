@@ -121,7 +121,7 @@ def test_controllers_with_different_interfaces_give_the_bits_of_the_composed_law
         for name, (law, (joints, gains)) in zip(names, LAWS.items(), strict=True):
             own = [f'{key}:={list(value)}' for key, value in gains.items()]
             system.controller(law, f'joints:={joints}', *own, name=name)
-        system.wait(lambda: system.now > 1.0, 'a second under both')
+        system.wait(lambda: system.states and system.now > 1.0, 'a second under both')
         loop = composed_loop()
         steps = {round(k * loop.period * 1e9): loop.step() for k in range(500)}
         compared = [(steps[round(t * 1e9)], q, v) for t, q, v in system.states if t < 0.999]

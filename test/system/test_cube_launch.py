@@ -55,8 +55,8 @@ def test_default_run_draws_straight_edges_and_repeats_in_one_process_bit_for_bit
         assert report['path_error_mm']['max'] <= 0.02
         assert report['tracking_error_mm']['rms'] <= 0.001
         assert report['saturated_samples'] == 0
-        for artefact in ('tracking.png', 'recording.mcap'):
-            assert (folder / 'out' / artefact).stat().st_size > 100_000
+        for artefact, size in (('tracking.png', 30_000), ('recording.mcap', 100_000)):
+            assert (folder / 'out' / artefact).stat().st_size > size
         runs.append(report)
     assert runs[0]['checksum'] == runs[1]['checksum']
 
