@@ -125,6 +125,8 @@ class CameraPictures:
         if self._link not in scene.model.frame_names:
             raise unknown('link', self._link, scene.model.frame_names)
         self._offscreen = Offscreen(scene.mj_model, camera.width, camera.height, fog=False)
+        if camera.depth:  # colours before the first depth differ by a rounding from later ones
+            self.take(np.zeros(scene.model.nv))
 
     def take(self, q: Array) -> tuple[Picture, NDArray[np.float32] | None]:
         """Return colours (height, width, 3) and, where the camera has it, depth [m] at q (n,).

@@ -48,6 +48,16 @@ def test_a_fixed_camera_sees_a_ball_where_k_projects_it_and_a_wall_at_its_distan
     assert_array_equal(again, colours)
 
 
+def test_a_picture_does_not_depend_on_those_before():
+    camera = Camera(name='side', position=(0.0, -3.0, 0.5), rotation=(0.0, 0.0, 1.57), depth=True)
+    arm = Robot.load('planar_3r')
+    taken = CameraPictures(camera, Scene(arm.model, Surroundings()))
+    first, *_, last = [taken.take(np.array(q)) for q in ((0, 0, 0), (1, 0.5, -1), (0, 0, 0))]
+    taken.close()
+    assert_array_equal(first[0], last[0])
+    assert_array_equal(first[1], last[1])
+
+
 def test_a_camera_on_a_link_moves_with_it_and_depth_ends_at_far(scene):
     camera = Camera(name='a', link='upper_arm_link', position=(0.0, 0.0, 0.2), depth=True)
     _, before = pictures(camera, scene)
