@@ -43,7 +43,7 @@ LIMIT_US = 25.0
 LIMIT_RNEA = 25.0
 HOME = np.array([-1.57, -1.57, 1.57, -1.57, -1.57, 0.0])
 _PERIOD_NS = 2_000_000
-_PATIENCE = 60  # with who does not answer [s]
+_LONG_WAIT = 60  # with who does not answer [s]
 _POINTS, _SPACING = 1500, 0.02
 _CYCLES, _REPEATS = 100, 140
 
@@ -104,8 +104,8 @@ def measure_external(command: str) -> np.ndarray:
         while answered != time_ns:
             executor.spin_once(timeout_sec=0.1)
             now = time.perf_counter()
-            if now > begin + _PATIENCE:
-                raise SystemExit(f'no answer on joint_commands within {_PATIENCE} s')
+            if now > begin + _LONG_WAIT:
+                raise SystemExit(f'no answer on joint_commands within {_LONG_WAIT} s')
             if now > shown + 0.1:  # it, or the answer, may be lost
                 states.publish(raw)
                 shown = now

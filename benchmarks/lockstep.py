@@ -52,7 +52,7 @@ from arm_sim.parameter_files import as_arguments, files_of
 from arm_sim.simulation.plant import COMMAND_INTERFACE
 
 PERIOD = 0.002  # of config/ur5e.yaml [s]
-PATIENCE = 120  # with who does not answer [s]
+LONG_WAIT = 120  # with who does not answer [s]
 
 
 class Sample(NamedTuple):
@@ -154,8 +154,8 @@ def measure_clock(seconds: float, cpu: Callable[[], float]) -> Row:
     try:
         while len(samples) < 3:
             executor.spin_once(timeout_sec=0.1)
-            if time.monotonic() > begin + PATIENCE:
-                raise SystemExit(f'no answer on joint_commands to joint_states for {PATIENCE} s')
+            if time.monotonic() > begin + LONG_WAIT:
+                raise SystemExit(f'no answer on joint_commands to joint_states for {LONG_WAIT} s')
         first = samples[-1]
         while samples[-1].wall < first.wall + seconds:
             executor.spin_once(timeout_sec=0.1)

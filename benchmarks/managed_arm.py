@@ -35,7 +35,7 @@ from arm_sim.robot import Robot
 from arm_sim.ros.loop_messages import STATE, gathered
 
 CONTROLLER = 'joint_trajectory_controller'
-PATIENCE = 180.0  # [s]
+LONG_WAIT = 180.0  # [s]
 NEEDED = ('controller_manager',)
 
 
@@ -126,7 +126,7 @@ class ManagedArm:
     def wait(self, condition, what: str) -> None:
         """Wait until a condition holds; show the log and end where it never does."""
         try:
-            wait_until(self.executor, condition, what, PATIENCE)
+            wait_until(self.executor, condition, what, LONG_WAIT)
         except Exception:
             print(self.log.read_text()[-6000:])
             self.end()
@@ -134,7 +134,7 @@ class ManagedArm:
 
     def result(self, future, what: str):
         """Return the result of a future."""
-        return wait_for(self.executor, future, what, PATIENCE)
+        return wait_for(self.executor, future, what, LONG_WAIT)
 
     def settle(self) -> None:
         """Wait until the manager has answered the state at which time has stopped."""
@@ -153,7 +153,7 @@ class ManagedArm:
         while self.time_ns < end_ns:
             self.executor.spin_once(timeout_sec=0.1)
             if time.monotonic() > again:
-                if self.launch.poll() is not None or time.monotonic() > again + PATIENCE:
+                if self.launch.poll() is not None or time.monotonic() > again + LONG_WAIT:
                     self.wait(lambda: False, 'state')
                 self._until.publish(stamp)
         times, found = self._reader.read_all(self._raw[:])
@@ -216,7 +216,7 @@ class ManagedArm:
         if self.launch.poll() is None:
             os.kill(self.launch.pid, signal.SIGINT)
             try:
-                self.launch.wait(PATIENCE)
+                self.launch.wait(LONG_WAIT)
             except subprocess.TimeoutExpired:
                 os.killpg(self.launch.pid, signal.SIGKILL)
         rclpy.try_shutdown()

@@ -6,7 +6,7 @@
 Each time `ros2 launch arm_sim <file>` gets one Ctrl-C, as a terminal sends it: SIGINT to the
 whole process group; or (`--alone`) to `ros2 launch` only, which then waits 3 s before it ends its
 processes by SIGTERM. Printed are the exit codes of the launches and of their processes, `hung` for
-a launch that was still there `--patience` seconds later, and `left` for its processes; these are
+a launch that was still there `--wait` seconds later, and `left` for its processes; these are
 killed. In order is 0, 130 (a task), -2 or -15, by the signal itself: a process that still loaded,
 and `1 while Python started`, which is Python's own. The exit code is 1 if any ended otherwise.
 Every other Ctrl-C comes while the nodes start, the others after the simulator has shown its arm.
@@ -44,7 +44,7 @@ def main() -> int:
     parser.add_argument('--count', type=int, default=20, help='how often')
     parser.add_argument('--mode', default='lockstep', choices=['lockstep', 'realtime'])
     parser.add_argument('--longest', type=float, default=12.0, help='latest Ctrl-C [s]')
-    parser.add_argument('--patience', type=float, default=20.0, help='for an end [s]')
+    parser.add_argument('--wait', type=float, default=20.0, help='for an end [s]')
     parser.add_argument('--alone', action='store_true', help='no SIGINT to its processes')
     parser.add_argument('--seed', type=int, default=0, help='of the moments')
     parser.add_argument('launch', nargs='*', default=['arm.launch.py'], help='file, arguments')
@@ -57,7 +57,7 @@ def main() -> int:
         moment = rng.uniform(0.5, given.longest)
         ready = READY if i % 2 else ''
         command = ['ros2', 'launch', 'arm_sim', *given.launch, f'mode:={given.mode}']
-        code, log = once(command, ready, moment, given.patience, not given.alone)
+        code, log = once(command, ready, moment, given.wait, not given.alone)
         launches[code] += 1
         ends.update(endings(log))
         if code not in ('0', '-2') or not all(map(in_order, endings(log))):
@@ -81,7 +81,7 @@ def in_order(ending: str) -> bool:
 
 
 def once(
-    command: list[str], ready: str, moment: float, patience: float, whole_group: bool
+    command: list[str], ready: str, moment: float, long_wait: float, whole_group: bool
 ) -> tuple[str, str]:
     """Run a launch to its end; return its exit code, or 'hung', and what it printed.
 
@@ -97,7 +97,7 @@ def once(
         if launch.poll() is None:
             (os.killpg if whole_group else os.kill)(launch.pid, signal.SIGINT)
         try:
-            code = str(launch.wait(patience))
+            code = str(launch.wait(long_wait))
         except subprocess.TimeoutExpired:
             code = 'hung'
             launch.kill()

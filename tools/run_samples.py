@@ -28,7 +28,7 @@ from sample_check import OF_A_USER
 from samples import OPTION, ROOT, Sample, blocks, commands, pages, words
 
 _READY = 8.0  # how long one that runs until Ctrl-C has to come up [s]
-_PATIENCE = 30.0  # for its end [s]
+_LONG_WAIT = 30.0  # for its end [s]
 _DOMAIN = '183'
 _ENDLESS = re.compile(
     r'arm\.launch\.py|ros2_control\.launch\.py|view\.launch\.py|task:=none|docs serve'
@@ -107,11 +107,11 @@ def ended(process: subprocess.Popen[bytes]) -> str:
         return f'ended by itself, exit code {process.returncode}'
     os.killpg(process.pid, signal.SIGINT)
     try:
-        code = process.wait(_PATIENCE)
+        code = process.wait(_LONG_WAIT)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait()
-        return f'did not end within {_PATIENCE:g} s of Ctrl-C'
+        return f'did not end within {_LONG_WAIT:g} s of Ctrl-C'
     interrupted = (0, 1, signal.SIGINT, 130, -signal.SIGINT)  # ros2 topic echo: 2
     return '' if code in interrupted else f'exit code {code} after Ctrl-C'
 

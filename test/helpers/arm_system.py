@@ -20,7 +20,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from domains import fresh_domain
 from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
-from patience import AGAIN, PATIENCE, ask
+from long_wait import AGAIN, LONG_WAIT, ask
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.action import ActionClient
 from rclpy.experimental import EventsExecutor
@@ -178,17 +178,17 @@ class ArmSystem:
     def kill(self, name, number=signal.SIGKILL):
         process = self.processes.pop(name)
         process.send_signal(number)
-        process.wait(PATIENCE)
+        process.wait(LONG_WAIT)
 
     def stop(self, name):
         """End a process as Ctrl-C does; return its exit code."""
         process = self.processes.pop(name)
         process.send_signal(signal.SIGINT)
         try:
-            return process.wait(PATIENCE)
+            return process.wait(LONG_WAIT)
         except subprocess.TimeoutExpired:
             process.kill()
-            return process.wait(PATIENCE)
+            return process.wait(LONG_WAIT)
 
     def alive(self, name):
         return self.processes[name].poll() is None
@@ -204,7 +204,7 @@ class ArmSystem:
         while time.monotonic() < end:
             self.executor.spin_once(timeout_sec=0.02)
 
-    def wait(self, condition, what, timeout=PATIENCE):
+    def wait(self, condition, what, timeout=LONG_WAIT):
         end = time.monotonic() + timeout
         while not condition():
             if time.monotonic() > end:
@@ -212,7 +212,7 @@ class ArmSystem:
                 raise AssertionError(f'no {what} within {timeout} s\n{self.diagnostics}\n{logs}')
             self.executor.spin_once(timeout_sec=0.02)
 
-    def result(self, future, what, timeout=PATIENCE):
+    def result(self, future, what, timeout=LONG_WAIT):
         self.wait(future.done, what, timeout)
         return future.result()
 
@@ -248,7 +248,7 @@ class ArmSystem:
             f'{controller} that holds',
         )
 
-    def words(self, name, expected, timeout=PATIENCE):
+    def words(self, name, expected, timeout=LONG_WAIT):
         """Wait for words on /diagnostics; return them."""
         self.wait(
             lambda: expected in self.diagnostics.get(name, (0, ''))[1],
@@ -294,7 +294,7 @@ class ArmSystem:
         assert handle.accepted
         return handle, handle.get_result_async()
 
-    def follow(self, controller, goal, timeout=PATIENCE):
+    def follow(self, controller, goal, timeout=LONG_WAIT):
         """Send an action goal and return (status, result)."""
         _, future = self.send(controller, goal)
         answer = self.result(future, 'end of the goal', timeout)

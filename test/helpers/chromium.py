@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 from contextlib import contextmanager
 
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 
 # Also as root, without a graphics card, and without requests to other machines.
 FLAGS = (
@@ -37,7 +37,7 @@ class Tab:
         request = {'id': self._number, 'method': method, 'params': parameters}
         self._socket.send(json.dumps(request))
         while True:
-            answer = json.loads(self._socket.recv(PATIENCE))
+            answer = json.loads(self._socket.recv(LONG_WAIT))
             if answer.get('id') == self._number:
                 assert 'error' not in answer, answer
                 return answer['result']

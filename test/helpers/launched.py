@@ -5,7 +5,7 @@ import os
 import subprocess
 
 from domains import fresh_domain
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 
 
 def launch(folder, file, *arguments):
@@ -13,7 +13,7 @@ def launch(folder, file, *arguments):
     environment = os.environ | {'ROS_DOMAIN_ID': fresh_domain()}
     command = ['ros2', 'launch', 'arm_sim', file, f'output_dir:={folder}', *arguments]
     run = subprocess.run(
-        command, capture_output=True, text=True, timeout=4 * PATIENCE, env=environment
+        command, capture_output=True, text=True, timeout=4 * LONG_WAIT, env=environment
     )
     report = folder / 'report.json'
     text = run.stdout + run.stderr

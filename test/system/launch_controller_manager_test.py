@@ -11,7 +11,7 @@ from action_msgs.msg import GoalStatus
 from arm_system import ACTIVE, HOME, INACTIVE, NAMES, goal, lockstep_arm
 from builtin_interfaces.msg import Duration
 from lifecycle_msgs.msg import State
-from patience import AGAIN, ask
+from long_wait import AGAIN, ask
 from rcl_interfaces.msg import ParameterType, ParameterValue
 from rcl_interfaces.srv import GetParameters
 from rclpy.executors import SingleThreadedExecutor

@@ -17,7 +17,7 @@ import pytest
 import rclpy
 from geometry_msgs.msg import PoseArray
 from ikpy_solver import PLUGIN
-from patience import PATIENCE, ask
+from long_wait import LONG_WAIT, ask
 from plugins import write_plugins
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
@@ -43,7 +43,7 @@ def generate_test_description():
         package='arm_sim',
         executable='inverse_kinematics',
         parameters=[{'robot': 'ur5e'}],
-        sigterm_timeout=str(PATIENCE),
+        sigterm_timeout=str(LONG_WAIT),
         additional_env={'PYTHONPATH': f'{plugins}:{os.environ["PYTHONPATH"]}'},
     )
     return launch.LaunchDescription([node, launch_testing.actions.ReadyToTest()])
@@ -59,7 +59,7 @@ class TestServices(unittest.TestCase):
         cls.fk = cls.node.create_client(ComputeFK, 'compute_fk')
         cls.path = cls.node.create_client(ComputeIKPath, 'compute_ik_path')
         for client in (cls.ik, cls.fk, cls.path):
-            assert client.wait_for_service(PATIENCE), client.srv_name
+            assert client.wait_for_service(LONG_WAIT), client.srv_name
 
     @classmethod
     def tearDownClass(cls):
@@ -70,7 +70,7 @@ class TestServices(unittest.TestCase):
         return ask(self.wait, client, request)
 
     def wait(self, condition):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + LONG_WAIT
         while not condition():
             assert time.monotonic() < end, 'no answer'
             rclpy.spin_once(self.node, timeout_sec=0.02)
@@ -125,7 +125,7 @@ class TestServices(unittest.TestCase):
 
     def set(self, **values):
         client = self.node.create_client(SetParameters, 'inverse_kinematics/set_parameters')
-        assert client.wait_for_service(PATIENCE)
+        assert client.wait_for_service(LONG_WAIT)
         given = [Parameter(pair[0], value=pair[1]).to_parameter_msg() for pair in values.items()]
         return self.call(client, SetParameters.Request(parameters=given)).results[0]
 
@@ -289,7 +289,7 @@ class TestServices(unittest.TestCase):
             for _ in range(20)
         ]
         for client in clients:
-            assert client.wait_for_service(PATIENCE)
+            assert client.wait_for_service(LONG_WAIT)
             # ROS can lose the first answer to a client that has just come.
             self.call(client, ComputeIK.Request(target=self.target(), seed=Q.tolist()))
         asked = []
@@ -298,7 +298,7 @@ class TestServices(unittest.TestCase):
             request = ComputeIK.Request(target=self.target(q), seed=q.tolist())
             asked.append((q, clients[k % 20].call_async(request)))
         for q, future in asked:
-            rclpy.spin_until_future_complete(self.node, future, timeout_sec=PATIENCE)
+            rclpy.spin_until_future_complete(self.node, future, timeout_sec=LONG_WAIT)
             assert future.done(), 'no answer'
             np.testing.assert_allclose(future.result().position, q, atol=1e-5)
         for client in clients:

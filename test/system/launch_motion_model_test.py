@@ -5,7 +5,7 @@ from action_msgs.msg import GoalStatus
 from arm_system import HOME, ArmSystem, goal
 from control_msgs.action import FollowJointTrajectory
 from lifecycle_msgs.msg import Transition
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 
 SUCCEEDED, ABORTED = GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_ABORTED
 
@@ -22,7 +22,7 @@ def test_a_motion_model_follows_goals_alone_yields_to_a_controller_and_takes_ove
         assert refused[0] == ABORTED
         assert 'above its upper limit' in refused[1].error_string
 
-        system.controller('servo', 'feedforward:=none', f'state_timeout:={PATIENCE}')
+        system.controller('servo', 'feedforward:=none', f'state_timeout:={LONG_WAIT}')
         system.wait_for_motion_control('servo_controller')
         # Until its first command arrives time goes on by itself, and may jump for the controller.
         claim = 'the claim of the servo controller'

@@ -10,7 +10,7 @@ import pytest
 from action_msgs.msg import GoalStatus
 from arm_system import HOME, MODEL, ArmSystem, goal, seconds
 from geometry_msgs.msg import Vector3
-from patience import AGAIN, ask
+from long_wait import AGAIN, ask
 from rclpy.action import ActionClient
 from repository import ROOT
 from visualization_msgs.msg import MarkerArray

@@ -13,7 +13,7 @@ import pytest
 import rclpy
 from domains import fresh_domain
 from launch_ros.actions import Node as NodeAction
-from patience import AGAIN, PATIENCE, ask
+from long_wait import AGAIN, LONG_WAIT, ask
 from rclpy.executors import SingleThreadedExecutor
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -39,7 +39,7 @@ def generate_test_description():
             *map(str, files_of('ur5e')),
             {'actuator': 'torque', 'clock_rate': 500.0},
         ],
-        sigterm_timeout=str(PATIENCE),
+        sigterm_timeout=str(LONG_WAIT),
     )
     ready = launch_testing.actions.ReadyToTest()
     return launch.LaunchDescription([simulator, ready]), {'simulator': simulator}
@@ -76,7 +76,7 @@ class TestSimulator(unittest.TestCase):
     def stamp(self):
         return to_ns(self.states[-1].header.stamp) if self.states else None
 
-    def wait(self, condition, timeout=PATIENCE):
+    def wait(self, condition, timeout=LONG_WAIT):
         end = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < end, 'time is up'

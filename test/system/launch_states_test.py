@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
 from arm_system import HOME, MODEL, NAMES, ArmSystem, goal, trajectory
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.qos import CONTROL_QOS, STATE_QOS
@@ -75,7 +75,7 @@ def plant_that_may_be_silent(seconds):
 @pytest.fixture(scope='module')
 def plant():
     """Return one that a busy machine may stop between two states."""
-    with plant_that_may_be_silent(PATIENCE) as made:
+    with plant_that_may_be_silent(LONG_WAIT) as made:
         yield made
 
 

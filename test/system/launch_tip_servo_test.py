@@ -9,7 +9,7 @@ from action_msgs.msg import GoalStatus
 from arm_system import HOME, MODEL, ArmSystem
 from control_msgs.msg import JointJog
 from geometry_msgs.msg import PoseArray, PoseStamped, TwistStamped
-from patience import ask
+from long_wait import ask
 from rclpy.action import ActionClient
 
 from arm_controllers.ros.pose_messages import pose_to_message

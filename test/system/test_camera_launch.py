@@ -5,7 +5,7 @@ import subprocess
 
 import numpy as np
 from domains import fresh_domain
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import CameraInfo, Image
 
@@ -32,7 +32,7 @@ def test_no_picture_of_a_lockstep_is_missing_and_each_is_the_one_of_its_state(tm
     command = ['ros2', 'launch', 'arm_sim', 'task.launch.py', 'robot:=planar_3r', 'task:=step']
     command += [f'camera:={file}', f'output_dir:={tmp_path}']
     run = subprocess.run(
-        command, capture_output=True, text=True, timeout=4 * PATIENCE,
+        command, capture_output=True, text=True, timeout=4 * LONG_WAIT,
         env=os.environ | {'ROS_DOMAIN_ID': domain},
     )  # fmt: skip
     assert run.returncode == 0, run.stdout + run.stderr

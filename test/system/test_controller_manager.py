@@ -12,7 +12,7 @@ rclpy = pytest.importorskip('rclpy')
 
 from domains import fresh_domain  # noqa: E402
 from launch.actions import LogInfo  # noqa: E402
-from patience import PATIENCE, ask  # noqa: E402
+from long_wait import LONG_WAIT, ask  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 
 from arm_sim.launching import extras  # noqa: E402
@@ -98,7 +98,7 @@ def test_in_a_namespace_it_lists_and_loads_the_controllers_of_its_own_arm(tmp_pa
     }
 
     def wait(condition):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + LONG_WAIT
         while not condition():
             alive = launch.poll() is None and time.monotonic() < end
             assert alive, (tmp_path / 'log.txt').read_text()
@@ -139,5 +139,5 @@ def test_in_a_namespace_it_lists_and_loads_the_controllers_of_its_own_arm(tmp_pa
         launch.send_signal(signal.SIGINT)
         node.destroy_node()
         context.try_shutdown()
-        launch.wait(PATIENCE)
+        launch.wait(LONG_WAIT)
     assert 'Traceback' not in (tmp_path / 'log.txt').read_text()

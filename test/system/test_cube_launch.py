@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 from domains import fresh_domain
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 
 KEYS = {
     'robot', 'controller', 'engine', 'mode', 'feedforward', 'path', 'duration_s', 'steps',
@@ -33,7 +33,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen:
 
 def draw(folder: Path, *arguments: str) -> tuple[int, str, dict]:
     """Run the launch to its end; return exit code, what it printed, and its report."""
-    code = start(folder, *arguments).wait(timeout=PATIENCE)
+    code = start(folder, *arguments).wait(timeout=LONG_WAIT)
     report = folder / 'out' / 'report.json'
     return (
         code,
@@ -131,7 +131,7 @@ def our_processes(launch: subprocess.Popen) -> list[psutil.Process]:
 
 
 def wait_for_text(folder: Path, text: str) -> None:
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + LONG_WAIT
     while text not in (folder / 'log.txt').read_text():
         assert time.monotonic() < end, (folder / 'log.txt').read_text()
         time.sleep(0.02)
@@ -143,7 +143,7 @@ def test_ctrl_c_ends_everything(moment, tmp_path):
     wait_for_text(tmp_path, moment)
     processes = our_processes(launch)
     launch.send_signal(signal.SIGINT)
-    launch.wait(timeout=PATIENCE)
+    launch.wait(timeout=LONG_WAIT)
     assert not [process for process in processes if process.is_running()]
     assert 'Traceback' not in (tmp_path / 'log.txt').read_text()
 
@@ -167,6 +167,6 @@ def test_death_of_one_process_ends_the_launch(victim, moment, tmp_path):
     processes = our_processes(launch)
     found = [p for p in processes if f'lib/arm_sim/{victim}' in ' '.join(p.cmdline())]
     min(found, key=lambda p: p.create_time()).kill()  # a task has a process that draws
-    assert launch.wait(timeout=PATIENCE) == 1
+    assert launch.wait(timeout=LONG_WAIT) == 1
     alive = [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
     assert not alive

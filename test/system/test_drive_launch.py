@@ -15,7 +15,7 @@ import pytest
 import rclpy
 from builtin_interfaces.msg import Duration
 from domains import fresh_domain
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 from permissions import allowed, opened
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -92,7 +92,7 @@ def test_a_law_takes_a_foreign_robot_from_rest_to_a_goal_and_a_request_stops_it(
     executor.add_node(robot)
 
     def until(condition, what):  # 'end': after a stop
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + LONG_WAIT
         while not condition():
             assert time.monotonic() < end, f'no {what}: {(tmp_path / "log").read_text()[-3000:]}'
             text = (tmp_path / 'log').read_text()
@@ -131,5 +131,5 @@ def test_a_law_takes_a_foreign_robot_from_rest_to_a_goal_and_a_request_stops_it(
         assert np.abs(robot.q - HOME).max() > 0.02  # not the law's goal
     finally:
         launch.send_signal(signal.SIGINT)
-        launch.communicate(timeout=PATIENCE)
+        launch.communicate(timeout=LONG_WAIT)
         context.try_shutdown()

@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager, suppress
 
 from domains import fresh_domain
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 
 
 @contextmanager
@@ -24,7 +24,7 @@ def running(folder, domain, *command):
         )
 
     def dump(node: str) -> str:
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + LONG_WAIT
         while time.monotonic() < end:
             assert process.poll() is None, (folder / 'log.txt').read_text()
             with suppress(subprocess.TimeoutExpired):  # ROS can lose an answer: it never comes
@@ -43,7 +43,7 @@ def running(folder, domain, *command):
         yield dump
     finally:
         os.killpg(process.pid, signal.SIGINT)  # as Ctrl-C does
-        process.wait(timeout=PATIENCE)
+        process.wait(timeout=LONG_WAIT)
 
 
 def test_dumps_of_two_nodes_are_the_config_of_the_next_launch_and_change_nothing(tmp_path):

@@ -13,7 +13,7 @@ pytest.importorskip('rclpy')
 
 from arm_system import ArmSystem
 from domains import fresh_domain
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 from plugins import write_plugins
 from std_msgs.msg import String
 
@@ -172,7 +172,7 @@ def compare(tmp_path, site):
         usual = ['--robots', 'planar_3r', '--laws', 'linear_mpc,computed_torque', '--workers', '1']
         answer = subprocess.run(
             [*command, *usual, '--output-dir', str(tmp_path / name), *options],
-            capture_output=True, text=True, timeout=PATIENCE, cwd=tmp_path,
+            capture_output=True, text=True, timeout=LONG_WAIT, cwd=tmp_path,
         )  # fmt: skip
         assert answer.returncode == 0, answer.stdout + answer.stderr
         [file] = (tmp_path / name).glob('*.json')

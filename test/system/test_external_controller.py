@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from domains import fresh_domain
 from launch.actions import LogInfo
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 from repository import ROOT
 
 from arm_dynamics.checks import ArmError
@@ -89,7 +89,7 @@ def test_the_pages_controller_follows_a_task_in_lock_step(tmp_path):
     try:
         run = subprocess.run(
             [*command, f'output_dir:={tmp_path}'],
-            capture_output=True, text=True, timeout=PATIENCE, env=environment,
+            capture_output=True, text=True, timeout=LONG_WAIT, env=environment,
         )  # fmt: skip
         assert run.returncode == 0, run.stdout + run.stderr
     finally:

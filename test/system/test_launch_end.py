@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import pytest
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 
 LAUNCH = """
 from launch import Action, LaunchDescription
@@ -41,7 +41,7 @@ def interrupted(file):
         while '] started' not in printed:
             printed += launch.stdout.readline()
         launch.send_signal(signal.SIGINT)
-        printed += launch.communicate(timeout=PATIENCE)[0]
+        printed += launch.communicate(timeout=LONG_WAIT)[0]
     return launch.returncode, printed
 
 
@@ -131,12 +131,12 @@ def test_sigint_ends_a_launch_whose_shell_ignored_sigint(tmp_path):
         log.open('w') as output,
         subprocess.Popen(['sh', '-c', shell], stdout=output, stderr=output) as launch,
     ):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + LONG_WAIT
         while 'model and plant agree' not in log.read_text():
             assert time.monotonic() < end, log.read_text()
             time.sleep(0.05)
         launch.send_signal(signal.SIGINT)
-        code = launch.wait(timeout=PATIENCE)
+        code = launch.wait(timeout=LONG_WAIT)
     assert (code, 'Traceback' in log.read_text()) == (0, False), log.read_text()
 
 

@@ -12,7 +12,7 @@ from repository import ROOT
 pytest.importorskip('rclpy')
 
 from domains import fresh_domain
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 from rclpy.serialization import deserialize_message
 
 from arm_sim.loop.recorded_messages import messages_of
@@ -61,7 +61,7 @@ def recorded(tmp_path_factory):
     done = subprocess.run(
         [*command, f'output_dir:={folder}'],
         env=os.environ | {'ROS_DOMAIN_ID': fresh_domain()},
-        capture_output=True, text=True, timeout=PATIENCE, check=False,
+        capture_output=True, text=True, timeout=LONG_WAIT, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
     found = {}

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 
 INTERRUPTED = """
 import os, signal, sys
@@ -20,7 +20,7 @@ sys.exit(run_node('node', make))
 
 def test_ctrl_c_amid_the_import_of_a_c_extension_ends_without_traceback():
     ended = subprocess.run(
-        [sys.executable, '-c', INTERRUPTED], capture_output=True, text=True, timeout=PATIENCE
+        [sys.executable, '-c', INTERRUPTED], capture_output=True, text=True, timeout=LONG_WAIT
     )
     assert (ended.returncode, ended.stderr) == (0, '')
 
@@ -36,6 +36,6 @@ def test_ctrl_c_amid_the_import_of_a_c_extension_ends_without_traceback():
 def test_a_limit_too_low_for_a_node_gets_one_line_from_the_node(name, limit, missing):
     node = f'{sys.executable} -m arm_sim.executables {name}'
     command = ['bash', '-c', f'ulimit {limit}; exec {node}']
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=LONG_WAIT, check=False)
     line = f'{name}: a node needs {missing}: raise the limit\n'
     assert (ended.stdout, ended.stderr, ended.returncode) == ('', line, 1)

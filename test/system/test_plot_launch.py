@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 from domains import fresh_domain
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 
 FIELDS = [f'/plot/{part}/data[0]' for part in ('reference', 'feedback', 'error')]
 
@@ -44,7 +44,7 @@ def launch(folder, *words):
 
 
 def wait(condition, folder):
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + LONG_WAIT
     while not condition():
         assert time.monotonic() < end, (folder / 'log.txt').read_text()
         time.sleep(0.05)
@@ -52,7 +52,7 @@ def wait(condition, folder):
 
 def end(process):
     process.send_signal(signal.SIGINT)
-    process.wait(PATIENCE)
+    process.wait(LONG_WAIT)
 
 
 def test_rqt_plot_and_rviz_are_started_by_the_arms_launch_with_what_they_are_to_show(
@@ -79,7 +79,7 @@ def test_without_rqt_plot_or_rviz_one_line_says_so_and_the_rest_goes_on(started,
     asked = ('plot:=true', 'rviz:=true')
     arguments = ('sinusoid.launch.py', *asked, f'output_dir:={tmp_path}/out')
     process = launch(tmp_path, 'arm_sim', *arguments)
-    assert process.wait(PATIENCE) == 0
+    assert process.wait(LONG_WAIT) == 0
     said = (tmp_path / 'log.txt').read_text()
     assert said.count('rqt_plot is not installed; get it with "sudo apt install') == 1
     assert said.count('rviz2 is not installed; get it with "sudo apt install') == 1

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 from domains import fresh_domain
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 from plugins import LAW, write_plugins
 
 from arm_sim.experiments.compared_laws import compared_laws
@@ -44,7 +44,7 @@ def run(tmp_path):
             command,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=LONG_WAIT,
             env=environment,
             cwd=tmp_path,
         )

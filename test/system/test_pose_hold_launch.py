@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 from domains import fresh_domain
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 
 from arm_sim.recording.ros import rerun
 
@@ -21,7 +21,7 @@ def hold(folder, *arguments):
         capture_output=True,
         text=True,
         env=environment,
-        timeout=PATIENCE,
+        timeout=LONG_WAIT,
         check=False,
     )
     report = folder / 'out' / 'report.json'
@@ -66,14 +66,14 @@ def test_the_arm_alone_starts_on_the_engine_that_its_file_names():
                 break
     finally:
         arm.send_signal(signal.SIGINT)
-        printed += arm.communicate(timeout=PATIENCE)[0]
+        printed += arm.communicate(timeout=LONG_WAIT)[0]
     assert 'engine analytical, realtime' in printed, printed
     assert arm.returncode == 0
 
 
 def test_a_law_that_cannot_drive_the_arm_is_refused_with_those_that_can():
     arm = start_arm()
-    printed = arm.communicate(timeout=PATIENCE)[0]
+    printed = arm.communicate(timeout=LONG_WAIT)[0]
     assert arm.returncode == 1
     assert "controller 'servo' commands position, which the robot 'five_joint_arm'" in printed
     assert 'pose_pid' in printed

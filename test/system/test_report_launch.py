@@ -12,7 +12,7 @@ pytest.importorskip('rclpy')
 
 from arm_system import ArmSystem
 from domains import fresh_domain
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 
 from arm_dynamics.checks import ArmError
 from arm_sim.loop.recorded_messages import messages_of
@@ -35,7 +35,7 @@ def launched(folder, *command, domain=''):
         env=os.environ | {'ROS_DOMAIN_ID': domain or fresh_domain()},
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=LONG_WAIT,
         check=False,
     )
     assert done.returncode == 0, done.stdout

@@ -16,8 +16,8 @@ from arm_system import NAMES, ArmSystem
 from domains import fresh_domain
 from launch.actions import LogInfo
 from launch_ros.actions import Node, SetRemap
+from long_wait import LONG_WAIT
 from mimic_arm import MIMICS, mimic_arm
-from patience import PATIENCE
 from rclpy.executors import SingleThreadedExecutor
 from repository import ROOT
 from ros2_control_stand_in import StandIn
@@ -289,7 +289,7 @@ def test_the_launched_arm_moves_under_the_stand_in():
     executor.add_node(hardware)
 
     def until(condition):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + LONG_WAIT
         while not condition():
             assert time.monotonic() < end
             assert launch.poll() is None
@@ -306,5 +306,5 @@ def test_the_launched_arm_moves_under_the_stand_in():
         assert '/robot_description' not in topics
     finally:
         launch.send_signal(signal.SIGINT)
-        launch.communicate(timeout=PATIENCE)
+        launch.communicate(timeout=LONG_WAIT)
         context.try_shutdown()

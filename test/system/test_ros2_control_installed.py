@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from ament_index_python.packages import get_packages_with_prefixes
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 from repository import ROOT
 
 
@@ -16,7 +16,7 @@ def test_equal_goals_to_an_installed_ros2_control_give_equal_bits():
     if 'controller_manager' not in get_packages_with_prefixes():
         logging.getLogger(__name__).warning('left out: ros2_control is not installed here')
     command = [sys.executable, str(ROOT / 'benchmarks' / 'ros2_control.py'), '--runs', '3']
-    run = subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=2 * LONG_WAIT)
     assert run.returncode == 0, run.stdout + run.stderr
     if 'ros2_control is not installed here' in run.stdout:
         assert 'controller_manager' not in get_packages_with_prefixes()

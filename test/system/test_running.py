@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from domains import fresh_domain
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 
 NODE = """
 import sys, time
@@ -52,7 +52,7 @@ def test_a_second_signal_does_not_break_off_the_end(again):
     node.send_signal(signal.SIGINT)
     read_until(node, 'ending\n')
     node.send_signal(again)
-    printed = node.communicate(timeout=PATIENCE)[0]
+    printed = node.communicate(timeout=LONG_WAIT)[0]
     assert printed == 'ended\n'
     assert node.returncode == 0
 
@@ -97,7 +97,7 @@ def run_together(when, do=lambda nodes: None):
         env=environment,
     )
     do(nodes)
-    printed, said = nodes.communicate(timeout=PATIENCE)
+    printed, said = nodes.communicate(timeout=LONG_WAIT)
     assert printed.splitlines()[-1:] == ['quiet has ended']
     return nodes.returncode, said
 
@@ -152,5 +152,5 @@ def test_ctrl_c_ends_a_node_also_where_a_library_in_c_swallows_it():
     )
     read_until(node, 'called by C\n')
     node.send_signal(signal.SIGINT)
-    assert node.communicate(timeout=PATIENCE)[0] == ''
+    assert node.communicate(timeout=LONG_WAIT)[0] == ''
     assert node.returncode == 0

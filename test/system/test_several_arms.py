@@ -14,7 +14,7 @@ from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory
 from domains import fresh_domain
 from launch_ros.actions import Node
-from patience import PATIENCE, ask
+from long_wait import LONG_WAIT, ask
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from repository import ROOT
@@ -104,7 +104,7 @@ def test_the_pages_two_arms_move_one_by_one_under_one_clock(tmp_path):
     executor.add_node(node)
 
     def until(condition):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + LONG_WAIT
         while not condition():
             alive = launch.poll() is None and time.monotonic() < end
             assert alive, (tmp_path / 'log.txt').read_text()
@@ -149,4 +149,4 @@ def test_the_pages_two_arms_move_one_by_one_under_one_clock(tmp_path):
         launch.terminate()  # its nodes end with it
         node.destroy_node()
         context.try_shutdown()
-        launch.wait(PATIENCE)
+        launch.wait(LONG_WAIT)

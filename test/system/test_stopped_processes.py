@@ -16,7 +16,7 @@ import pytest
 import rclpy
 from domains import fresh_domain
 from experiment_parts import law_for
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 from rclpy.executors import SingleThreadedExecutor
 
 from arm_dynamics.checks import ArmError
@@ -42,7 +42,7 @@ class Launch:
         return self._log.read_text()
 
     def wait_for(self, text: str) -> None:
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + LONG_WAIT
         while not re.search(text, self.printed()):
             assert time.monotonic() < end, self.printed()
             if self.process.poll() is not None:
@@ -71,7 +71,7 @@ class Launch:
                 node.send_signal(signal.SIGCONT)
 
     def end(self) -> tuple[int, dict]:
-        code, report = self.process.wait(timeout=PATIENCE), self._out / 'report.json'
+        code, report = self.process.wait(timeout=LONG_WAIT), self._out / 'report.json'
         return code, json.loads(report.read_text()) if report.exists() else {}
 
 
@@ -127,8 +127,8 @@ def test_all_nodes_end_with_their_launch_however_it_ends(how, tmp_path):
     nodes = psutil.Process(launch.process.pid).children(recursive=True)
     assert len(nodes) == 4  # the task has a process that draws
     launch.process.send_signal(how)
-    launch.process.wait(timeout=PATIENCE)
-    _, alive = psutil.wait_procs(nodes, timeout=PATIENCE)
+    launch.process.wait(timeout=LONG_WAIT)
+    _, alive = psutil.wait_procs(nodes, timeout=LONG_WAIT)
     assert not alive
 
 
@@ -138,7 +138,7 @@ def test_a_node_whose_launch_has_just_ended_does_not_start():
         time.sleep(0.01)
     node = [sys.executable, '-m', 'arm_sim.executables', 'simulator']
     parameters = os.environ | {'ARM_SIM_LAUNCH': str(launch.pid), 'ROS_DOMAIN_ID': fresh_domain()}
-    assert subprocess.run(node, env=parameters, timeout=PATIENCE, check=False).returncode == 1
+    assert subprocess.run(node, env=parameters, timeout=LONG_WAIT, check=False).returncode == 1
     launch.wait()
 
 
@@ -157,7 +157,7 @@ def test_a_second_simulator_gives_way_to_the_first_and_names_its_process(tmp_pat
     assert first.process.poll() is None
     assert 'goal ended' not in first.printed()
     first.process.send_signal(signal.SIGINT)
-    first.process.wait(timeout=PATIENCE)
+    first.process.wait(timeout=LONG_WAIT)
 
 
 def test_a_node_that_starts_is_waited_for_beyond_the_timeout_and_named(monkeypatch, capsys):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from domains import fresh_domain
 from experiment_parts import measures_of
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 from plugins import TASK, write_plugins
 
 from arm_dynamics.checks import ArmError
@@ -42,7 +42,7 @@ def outside(folder, *command):
     path = os.pathsep.join([str(folder), os.environ.get('PYTHONPATH', '')])
     environment = os.environ | {'PYTHONPATH': path, 'ROS_DOMAIN_ID': fresh_domain()}
     run = subprocess.run(
-        command, capture_output=True, text=True, timeout=PATIENCE, env=environment
+        command, capture_output=True, text=True, timeout=LONG_WAIT, env=environment
     )
     return run.returncode, run.stdout + run.stderr
 

@@ -8,7 +8,7 @@ import pytest
 rclpy = pytest.importorskip('rclpy')
 
 from domains import fresh_domain  # noqa: E402
-from patience import spin_until  # noqa: E402
+from long_wait import spin_until  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402

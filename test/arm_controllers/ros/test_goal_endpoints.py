@@ -6,7 +6,7 @@ rclpy = pytest.importorskip('rclpy')
 
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from domains import fresh_domain  # noqa: E402
-from patience import PATIENCE, spin_until  # noqa: E402
+from long_wait import LONG_WAIT, spin_until  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
 from rclpy.serialization import deserialize_message  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
@@ -28,7 +28,7 @@ def test_the_goal_that_was_sent_arrives():
         asked.trajectory.points = [JointTrajectoryPoint(positions=[0.1, 0.2])] * 3
         client = ActionClient(node, FollowJointTrajectory, '/arm/follow_joint_trajectory')
         executor.add_node(node)
-        assert client.wait_for_server(PATIENCE)
+        assert client.wait_for_server(LONG_WAIT)
         client.send_goal_async(asked)
         spin_until(executor, lambda: arrived)
         # Padding may hold anything.

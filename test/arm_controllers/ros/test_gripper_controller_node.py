@@ -8,8 +8,8 @@ import pytest
 import rclpy
 from action_msgs.msg import GoalStatus
 from control_msgs.action import GripperCommand, ParallelGripperCommand
+from long_wait import spin_until
 from nodes_in_process import GRIPPER, Started
-from patience import spin_until
 from raw_requests import RawRequests
 from rclpy.action import ActionClient
 from rclpy.serialization import serialize_message

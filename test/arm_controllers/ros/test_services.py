@@ -1,7 +1,7 @@
 """A node outlives every request, and says in one line why one failed."""
 
 import rclpy
-from patience import ask, spin_until
+from long_wait import ask, spin_until
 from rclpy.executors import SingleThreadedExecutor
 from std_srvs.srv import Trigger
 

@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 
 from arm_sim.commands.tune_pose_hold import main
 from arm_sim.tasks.pose_hold.objective import (
@@ -105,7 +105,7 @@ def test_sigint_ends_with_the_best_so_far_and_leaves_no_process(tmp_path):
         assert line, printed
         printed += line
     process.send_signal(signal.SIGINT)
-    printed += process.communicate(timeout=PATIENCE)[0]
+    printed += process.communicate(timeout=LONG_WAIT)[0]
     assert process.returncode == 0
     assert 'interrupted: the best so far' in printed
     assert 'all +10 %' in printed

@@ -14,10 +14,10 @@ from functools import partial
 
 import numpy as np
 import pytest
+from long_wait import LONG_WAIT
 from number_jobs import fail, slow_on_one, square
 from numpy.testing import assert_array_equal
 from optional import optional
-from patience import PATIENCE
 
 from arm_dynamics.checks import ArmError
 from arm_sim.commands import compare_controllers
@@ -66,7 +66,7 @@ def test_a_cluster_that_loses_a_worker_gives_each_answer_once_and_the_same_bits(
     tmp_path, monkeypatch
 ):
     """Monte Carlo and tuning: one process, two, three workers on loopback, and two of them."""
-    monkeypatch.setattr('arm_sim.experiments.executors.DASK_TIMEOUT', PATIENCE)
+    monkeypatch.setattr('arm_sim.experiments.executors.DASK_TIMEOUT', LONG_WAIT)
     with cluster(tmp_path) as (address, workers), executor(scheduler=address) as far:
 
         def kill():

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from domains import fresh_domain
-from patience import spin_until
+from long_wait import spin_until
 
 rclpy = pytest.importorskip('rclpy')
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 from repository import ROOT
 
 rclpy = pytest.importorskip('rclpy')
@@ -49,7 +49,7 @@ class Graph:
         return node
 
     def until(self, condition, step=lambda: None):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + LONG_WAIT
         while not condition():
             assert time.monotonic() < end
             step()

@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 from arms import load_arm
 from domains import fresh_domain
-from patience import spin_until
+from long_wait import spin_until
 
 rclpy = pytest.importorskip('rclpy')
 

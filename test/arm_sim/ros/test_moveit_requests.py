@@ -4,7 +4,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from domains import fresh_domain
-from patience import spin_until
+from long_wait import spin_until
 
 rclpy = pytest.importorskip('rclpy')
 pytest.importorskip('moveit_msgs', reason='moveit_msgs is not installed: not on PyPI')

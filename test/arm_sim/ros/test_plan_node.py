@@ -7,8 +7,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from domains import fresh_domain
+from long_wait import spin_until
 from optional import optional
-from patience import spin_until
 
 rclpy = pytest.importorskip('rclpy')
 

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
+from long_wait import LONG_WAIT
 from optional import optional
-from patience import PATIENCE
 
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.clearance import Surroundings
@@ -87,7 +87,7 @@ def served():
 
 def get(shown, path, **headers):
     """Return the response of the page's server."""
-    connection = http.client.HTTPConnection('127.0.0.1', shown.port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection('127.0.0.1', shown.port, timeout=LONG_WAIT)
     connection.request('GET', path, headers=headers)
     return connection.getresponse()
 
@@ -103,12 +103,12 @@ def connect(shown, path, **headers):
 
     return client.connect(
         f'ws://127.0.0.1:{shown.port}{path}', subprotocols=[f'viser-v{viser.__version__}'],
-        additional_headers=headers, open_timeout=PATIENCE, max_size=None,
+        additional_headers=headers, open_timeout=LONG_WAIT, max_size=None,
     )  # fmt: skip
 
 
 def until(condition):
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + LONG_WAIT
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.01)
@@ -124,7 +124,7 @@ def test_the_printed_address_opens_the_page_and_gives_the_cookie_that_its_parts_
     assert get(served, '/').status == 403
     assert get(served, '/', Cookie=cookie.partition(';')[0]).status == 200
     with connect(served, '/', Cookie=cookie.partition(';')[0]) as socket_:
-        assert len(socket_.recv(PATIENCE)) > 16
+        assert len(socket_.recv(LONG_WAIT)) > 16
     assert served.refused == {'no token': 1}
 
 
@@ -148,7 +148,7 @@ def test_no_foreign_page_or_user_gets_a_websocket(served, path, headers):
 
 def read_to_the_end(connection):
     while True:
-        connection.recv(PATIENCE)
+        connection.recv(LONG_WAIT)
 
 
 def test_junk_frames_end_their_connection_are_counted_and_print_nothing(served, capfd):
@@ -174,7 +174,7 @@ def test_after_eight_browsers_the_next_is_refused_until_one_leaves(served):
             connect(served, path_of(served))
     until(lambda: get(served, path_of(served)).status == 200)
     with connect(served, path_of(served)) as connection:
-        assert len(connection.recv(PATIENCE)) > 16
+        assert len(connection.recv(LONG_WAIT)) > 16
 
 
 def test_browsers_that_read_nothing_take_bounded_memory(served):

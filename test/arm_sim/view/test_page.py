@@ -11,8 +11,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from chromium import program, tab
+from long_wait import LONG_WAIT
 from optional import optional
-from patience import PATIENCE
 from PIL import Image
 from repository import ROOT
 
@@ -347,14 +347,14 @@ def served():
     shown.set_arm(UR5E, Surroundings(), commands)
     address = shown.url.replace('http', 'ws')
     protocols = [f'viser-v{viser.__version__}']
-    patient = {'open_timeout': PATIENCE, 'ping_interval': None, 'max_size': None}
+    patient = {'open_timeout': LONG_WAIT, 'ping_interval': None, 'max_size': None}
     with connect(address, subprotocols=protocols, **patient) as socket:
 
         def send(kind, **fields):
             socket.send(msgspec.msgpack.encode({'type': kind, **fields}))
 
         def do(condition):
-            end = time.monotonic() + PATIENCE
+            end = time.monotonic() + LONG_WAIT
             while not condition():
                 assert time.monotonic() < end
                 while asked:
@@ -600,7 +600,7 @@ def test_a_browser_draws_the_arm_beside_the_panel_and_its_pause_button_pauses():
     shown.set_arm(UR5E, Surroundings(), commands)
 
     def until(condition):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + LONG_WAIT
         while not (found := condition()):
             assert time.monotonic() < end
             while asked:

@@ -19,9 +19,9 @@ rclpy = pytest.importorskip('rclpy')
 from clocked_arm import GRAVITY, PERIOD, lockstep, run  # noqa: E402
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from domains import fresh_domain  # noqa: E402
+from long_wait import spin_until  # noqa: E402
 from mcap.reader import make_reader  # noqa: E402
 from optional import optional  # noqa: E402
-from patience import spin_until  # noqa: E402
 from rclpy.duration import Duration  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from rosbags.highlevel import AnyReader  # noqa: E402

@@ -5,7 +5,7 @@ import time
 import pytest
 import rclpy
 from domains import fresh_domain
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 from std_msgs.msg import String
 
 from arm_controllers.ros.qos import LATCHED_QOS
@@ -16,7 +16,7 @@ from arm_sim.view.ros.camera_node import CameraNode
 
 
 def spin(executor):
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + LONG_WAIT
     while time.monotonic() < end:
         executor.spin_once(timeout_sec=0.05)
 

@@ -9,7 +9,7 @@ import pytest
 import rclpy
 from control_msgs.msg import JointTrajectoryControllerState
 from domains import fresh_domain
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 from repository import ROOT
 from std_msgs.msg import Float64MultiArray
 
@@ -87,7 +87,7 @@ def test_simulated_states_are_drawn_over_seconds_and_rqt_plot_starts_with_the_fi
     state.feedback.effort = [0.5 + len(PARTS), 9.0]
 
     def until(condition):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + LONG_WAIT
         while not condition():
             assert time.monotonic() < end
             states.publish(state)
@@ -98,7 +98,7 @@ def test_simulated_states_are_drawn_over_seconds_and_rqt_plot_starts_with_the_fi
     until(lambda: {part for part, *_ in drawn} == set(TOPICS))
     (process,) = started
     assert process.command == ['/lib/rqt_plot', *(f'/plot/{part}/data[0]' for part in PARTS)]
-    assert all(0.0 <= t <= PATIENCE for _, t, _ in drawn)
+    assert all(0.0 <= t <= LONG_WAIT for _, t, _ in drawn)
     assert {(part, y) for part, _, y in drawn} == {
         (part, 0.5 + k) for k, part in enumerate(TOPICS)
     }

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 from domains import fresh_domain
-from patience import AGAIN, PATIENCE
+from long_wait import AGAIN, LONG_WAIT
 
 rclpy = pytest.importorskip('rclpy')
 
@@ -30,7 +30,7 @@ BYTES = {'one': b'\x00', 'header only': b'\x00\x01\x00\x00', 'noise': bytes(rang
 
 def wait(condition):
     """Ask until a condition holds."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + LONG_WAIT
     while not condition():
         assert time.monotonic() < end, 'waited in vain'
         time.sleep(0.02)
@@ -150,7 +150,7 @@ def test_the_speed_of_the_page_is_the_simulators_and_lock_step_refuses(mode):
     node.show_arm(UR5E)
 
     def until(condition):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + LONG_WAIT
         while not condition():
             assert time.monotonic() < end
             executor.spin_once(timeout_sec=0.02)

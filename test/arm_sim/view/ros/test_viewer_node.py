@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import rclpy
 from domains import fresh_domain
-from patience import PATIENCE
+from long_wait import LONG_WAIT
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from visualization_msgs.msg import Marker, MarkerArray
@@ -104,7 +104,7 @@ def test_the_node_shows_states_of_any_engine_in_any_order_and_ends_with_its_wind
     description.publish(String(data=FIVE.urdf))
 
     def until(condition):
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + LONG_WAIT
         while not condition():
             assert time.monotonic() < end
             states.publish(message)
@@ -140,7 +140,7 @@ def test_a_closed_window_has_no_thread_left(monkeypatch):
     from arm_sim.view import window
 
     ending, threads = threading.Event(), []
-    monkeypatch.setattr(window, '_LONGEST_END', PATIENCE)
+    monkeypatch.setattr(window, '_LONGEST_END', LONG_WAIT)
 
     def render():
         ending.wait()
@@ -171,7 +171,8 @@ running.run_node = lambda name, node: 7
 viewer_node.main()
 """
     assert (
-        subprocess.run([sys.executable, '-c', code], timeout=PATIENCE, check=False).returncode == 7
+        subprocess.run([sys.executable, '-c', code], timeout=LONG_WAIT, check=False).returncode
+        == 7
     )
 
 
@@ -181,7 +182,7 @@ def test_without_a_display_the_viewer_ends_with_one_line_and_a_launch_goes_on(in
     environment |= {LAUNCH: str(os.getpid())} if in_launch else {}
     command = [sys.executable, '-m', 'arm_sim.executables', 'viewer']
     done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
+        command, env=environment, capture_output=True, text=True, timeout=LONG_WAIT, check=False
     )
     (line,) = (done.stdout + done.stderr).splitlines()
     assert 'needs a display: DISPLAY is not set; view:=true shows the arm' in line

@@ -2,13 +2,13 @@
 
 import time
 
-PATIENCE = 300.0  # [s]
+LONG_WAIT = 300.0  # [s]
 AGAIN = 5.0  # [s] without an answer, after which a question is asked again
 
 
 def spin_until(executor, condition):
     """Let an executor work until a condition holds."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + LONG_WAIT
     while not condition():
         assert time.monotonic() < end, 'waited in vain'
         executor.spin_once(timeout_sec=0.01)
