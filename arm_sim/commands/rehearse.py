@@ -114,7 +114,7 @@ class Rehearsal(Report):
         self.again = {
             row.name: replace(options, first=row.sample, samples=1).line() for row in beyond
         }
-        self._told = {
+        self._numbers = {
             'go': self.go, 'arms': len(samples), 'seed': options.seed,
             'ranges': asdict(experiment.ranges),
             'limits': [row._asdict() | {'go': not row.beyond} for row in rows],
@@ -126,7 +126,7 @@ class Rehearsal(Report):
 
     def write(self, folder: Path, command: str) -> None:
         """Write rehearsal.json."""
-        write_json(folder / 'rehearsal.json', self._told)
+        write_json(folder / 'rehearsal.json', self._numbers)
 
 
 def _figure(rows: Sequence[Row], title: str) -> Any:

@@ -190,8 +190,8 @@ def measured_ranges(ranges: Ranges, file: str, model: RobotModel, period: float)
         ArmError: the file cannot be read, or is something else.
     """
     try:
-        told = json.loads(Path(file).read_text())
-        names = tuple(told['joint_names'])
+        known = json.loads(Path(file).read_text())
+        names = tuple(known['joint_names'])
     except OSError as error:
         raise ArmError(f'measured file {file!r} cannot be read: {error.strerror}') from None
     except (ValueError, KeyError, TypeError):
@@ -202,15 +202,15 @@ def measured_ranges(ranges: Ranges, file: str, model: RobotModel, period: float)
     if names != model.joint_names:
         raise ArmError(f'measured file {file!r} is of joints {names}, not {model.joint_names}')
     changes: dict[str, Any] = {}
-    if 'delay_s' in told and not told.get('start_s'):
-        changes['delay'] = ceil(round(max(told['delay_s'], 0.0) / period, 6))
-    parameters = told.get('parameters', ())
-    friction = told.get('coulomb_friction', _found(parameters, ' Coulomb friction'))
+    if 'delay_s' in known and not known.get('start_s'):
+        changes['delay'] = ceil(round(max(known['delay_s'], 0.0) / period, 6))
+    parameters = known.get('parameters', ())
+    friction = known.get('coulomb_friction', _found(parameters, ' Coulomb friction'))
     if len(friction):
         share = np.abs(friction) / model.effort_limit
         changes['friction'] = min(float(np.max(share)), 1.0)
-    if 'mass_kg' in told:
-        changes['payload'] = abs(told['mass_kg'])
+    if 'mass_kg' in known:
+        changes['payload'] = abs(known['mass_kg'])
     if masses := _found(parameters, ' mass'):
         changes['mass'] = min(float(np.max(np.abs(np.array(masses) - 1.0))), 0.99)
     return replace(ranges, **changes)
