@@ -36,6 +36,7 @@ def written(tmp_path):
     return write
 
 
+@pytest.mark.slow
 def test_all_arms_are_the_shipped_ones_and_the_serial_ones_of_the_package():
     arms = all_arms()
     assert {*robot_names(), 'panda', 'so100', 'ur10_robot', 'z1'} <= {*arms}

@@ -177,6 +177,7 @@ def test_after_eight_browsers_the_next_is_refused_until_one_leaves(served):
         assert len(connection.recv(LONG_WAIT)) > 16
 
 
+@pytest.mark.slow
 def test_browsers_that_read_nothing_take_bounded_memory(served):
     model = RobotModel.from_urdf(find_urdf('ur5e'))
     served.set_arm(model, Surroundings(), None)
