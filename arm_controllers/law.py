@@ -142,7 +142,10 @@ class LawAdapter(Law):
         self.lookahead, self.many_arms = law.lookahead, law.many_arms
         self.needs, self.guard = law.needs, law.guard
         self.derivative_step = law.derivative_step
-        self.check_period = law.check_period  # type: ignore[method-assign]
+
+    def check_period(self, dt: float) -> None:
+        """Accept a control period [s]. Raises ArmError: the law is made for another one."""
+        self.law.check_period(dt)
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the state with which the law takes over the arm."""

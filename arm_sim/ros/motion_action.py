@@ -79,9 +79,9 @@ class _Offered:
     message: Callable[[Any], Any]
     server: Any = None
 
-    def finish(self, handle: ServerGoalHandle, result: Any, *how: bool) -> None:
+    def finish(self, handle: ServerGoalHandle, result: Any, **how: bool) -> None:
         """End a goal; see `EventActionServer.finish`."""
-        self.server.finish(handle, self.message(result), *how)
+        self.server.finish(handle, self.message(result), **how)
 
 
 class MotionAction:
@@ -164,10 +164,6 @@ class MotionAction:
             cancel_callback=self._on_cancel,
         )  # fmt: skip
 
-    def resting_reference(self) -> Array:
-        """Return the controller's reference (n,); raise ArmError where the arm moves."""
-        return self._start()
-
     def _on_reference(self, message: JointTrajectoryControllerState) -> None:
         self._reference = message
         if self._asked is not None:
@@ -214,15 +210,16 @@ class MotionAction:
         result = offered.new_result()
         if handle.is_cancel_requested:
             self._asked, result.reason = None, 'canceled before it began'
-            offered.finish(handle, result, False, True)
+            offered.finish(handle, result, canceled=True)
             return
         try:
             served = self._follow.server_is_ready()
             if not served:
                 raise ArmError(f'no node serves {self._follow_name}: is that controller running?')
-            move = offered.plan(handle, result, self._start())
+            move = offered.plan(handle, result, self.resting_reference())
         except ArmError as error:
-            waits = isinstance(error, MovesError) or not served
+            known = served and self._reference is not None
+            waits = isinstance(error, MovesError) or not known
             if waits and time.monotonic() < self._asked_at + REST_TIMEOUT:
                 return
             self._asked = None
@@ -231,7 +228,7 @@ class MotionAction:
         self._asked = None
         if move is None:
             result.success = True
-            offered.finish(handle, result, True)
+            offered.finish(handle, result, succeeded=True)
             return
         move.offered = offered
         self._move, move.sent, result.duration = move, time.monotonic(), move.duration
@@ -252,8 +249,12 @@ class MotionAction:
         sent = self._follow.send_goal_async(request, partial(self._on_feedback, move))
         sent.add_done_callback(partial(self._on_answer, move))
 
-    def _start(self) -> Array:
-        """Return the controller's resting reference (n,)."""
+    def resting_reference(self) -> Array:
+        """Return the reference (n,) of the controller at rest.
+
+        Raises:
+            ArmError: no reference has come yet, or the arm moves.
+        """
         report = self._reference
         if report is None:
             raise ArmError(f'no controller_state of {self._controller} yet')
@@ -325,7 +326,7 @@ class MotionAction:
             return
         move.result.success, move.result.reason = not reason, reason
         self._moves += not reason
-        move.offered.finish(move.handle, move.result, not reason, True)
+        move.offered.finish(move.handle, move.result, succeeded=not reason, canceled=True)
 
     def _report(self) -> None:
         """Publish diagnostics; abort a goal whose controller has gone."""

@@ -80,6 +80,14 @@ class Client:
         rclpy.try_shutdown()
 
 
+def report_rest(node):
+    """Let a node hear of an arm at rest at START."""
+    (state,) = [x for x in node.subscriptions if x.topic_name.endswith('_state')]
+    report = JointTrajectoryControllerState(joint_names=MODEL.joint_names)
+    report.reference = JointTrajectoryPoint(positions=START, velocities=np.zeros(6))
+    state.callback(report)
+
+
 class Arm(Client):
     """The node, a controller that does nothing, and a client."""
 
@@ -92,10 +100,7 @@ class Arm(Client):
             self.follows.append, cancel_callback=lambda handle: CancelResponse.ACCEPT,
         )  # fmt: skip
         self.until(self.client.server_is_ready)
-        (state,) = [x for x in self.node.subscriptions if x.topic_name.endswith('_state')]
-        report = JointTrajectoryControllerState(joint_names=MODEL.joint_names)
-        report.reference = JointTrajectoryPoint(positions=START, velocities=np.zeros(6))
-        state.callback(report)
+        report_rest(self.node)
 
     def see(self, *shapes):
         """Receive the objects around the arm."""
@@ -229,6 +234,38 @@ def test_a_malformed_goal_is_refused_in_one_line_and_nothing_is_sent(arm, fields
     assert words in reason
     assert '\n' not in reason
     assert not arm.follows
+
+
+@pytest.mark.parametrize('lacking', ['server', 'report'])
+def test_a_goal_waits_for_a_controller_that_has_just_started(monkeypatch, lacking):
+    rclpy.init(args=[], domain_id=int(fresh_domain()))
+    client, node, follows = Client(), PlanNode(), []
+    client.begin(node)
+
+    def serve():
+        name = '/servo_controller/follow_joint_trajectory'
+        EventActionServer(client.peer, FollowJointTrajectory, name, follows.append)
+
+    try:
+        client.until(client.client.server_is_ready)
+        if lacking == 'report':
+            serve()
+        else:
+            report_rest(node)
+        monkeypatch.setattr(motion_action, 'REST_TIMEOUT', 0.0)
+        ended, reason, _ = client.end(client.send(positions=ASIDE))
+        assert ended == FAILED
+        monkeypatch.setattr(motion_action, 'REST_TIMEOUT', 300.0)
+        assert client.send(positions=ASIDE).accepted
+        if lacking == 'report':
+            assert reason.startswith('no ')
+            report_rest(node)
+        else:
+            assert reason.startswith('no node serves servo_controller/follow_joint_trajectory')
+            serve()
+        client.until(lambda: follows)
+    finally:
+        client.close()
 
 
 def test_without_the_objects_that_a_node_publishes_nothing_is_planned(arm):
