@@ -48,12 +48,17 @@ class StandIn(Node):
         self.t, self.motion = 0.0, None
         self.cycles = self.sent = self.unset = 0
         self._now, self._last = None, None
+        self._destroyed = False
         self.create_subscription(JointState, states, self._on_state, qos_profile_sensor_data)
         self._commands = self.create_publisher(JointState, commands, QoSProfile(depth=1))
         if stamps == 'sim':
             self.create_subscription(Clock, '/clock', self._on_clock, qos_profile_sensor_data)
         else:
             self.create_timer(1.0 / RATE, self._cycle)
+
+    def destroy_node(self):
+        self._destroyed = True  # EventsExecutor still hands over what had come before
+        super().destroy_node()
 
     def _on_state(self, state):
         self._before, self._newest = self._newest, state
@@ -69,6 +74,8 @@ class StandIn(Node):
             self._cycle()
 
     def _cycle(self):
+        if self._destroyed:
+            return
         self.cycles += 1
         fault, self.fault = self.fault, ''
         if self._broadcast and self._newest is not None and fault != 'lost':

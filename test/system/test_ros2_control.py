@@ -133,6 +133,7 @@ def test_lockstep_has_the_bits_of_the_plant_alone_and_counts_what_is_not_proven(
             lambda: system.values['simulator'][f'unproven: {why}'] in ('2', '3'), 'late', 20.0
         )
         assert not re.search('refus|brak|not finite', system.log('simulator'))
+        system.executor.remove_node(hardware)
         hardware.destroy_node()
         system.wait(lambda: 'no node publishes commands' in system.log('simulator'), 'its end')
 
