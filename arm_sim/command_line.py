@@ -159,4 +159,6 @@ def _in_one_line(box: str) -> str:
     lines = (line.strip('│╭╮╰╯─ ') for line in box.splitlines()[1:])
     said = ' '.join(line for line in lines if line.strip('-'))
     said = said.partition(' For full helptext')[0]
+    without = r'no option before: \1; write --NAME VALUE, see --help'
+    said = re.sub('^Unrecognized options: (.*)', without, said)
     return re.sub(r'^Missing from \w+:', 'missing:', said).removesuffix(' Expected 1 values.')

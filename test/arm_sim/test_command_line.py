@@ -73,7 +73,7 @@ def test_what_a_launch_file_appends_is_no_option():
     ('words', 'kind', 'message'),
     [
         ('a --law pd', UsageError, "unknown option '--law'; nearest known: '--laws'"),
-        ('a b', UsageError, 'Unrecognized options: b'),
+        ('a b', UsageError, 'no option before: b; write --NAME VALUE, see --help'),
         ('a --laws', UsageError, "Missing value for argument '--laws'."),
         ('--json', UsageError, 'missing: FILE recording of a run (required)'),
         ('a --arms two', UsageError, "--arms is 'two'; it must be a whole number"),
