@@ -12,14 +12,15 @@ LONGEST = 10.0  # [s]
 FORMS = 'seconds such as 0.1, a range such as 0.05..0.2 (drawn), or a file with one per line'
 
 
-def latency_of(text: str) -> Latency:
-    """Return a latency [s] from '0.1', '0.05..0.2' (drawn uniformly), or a file with one per line.
+def latency_of(given: float | str) -> Latency:
+    """Return a latency [s] from 0.1, '0.05..0.2' (drawn uniformly), or a file with one per line.
 
     A file, such as a recorded trace, begins again at its end.
 
     Raises:
         ArmError: anything else, or a latency that is negative or longer than LONGEST.
     """
+    text = str(given)
     low, drawn, high = text.partition('..')
     try:
         found = np.array([float(low), float(high if drawn else low)])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.parameters import JointWords, facts
+from arm_dynamics.parameters import JointWords, NumberOrText, facts
 
 
 class ParameterField(NamedTuple):
@@ -105,6 +105,8 @@ def from_ros_value(name: str, value: Any, kind: Any) -> Any:
         return float(value)
     if type(value) is kind or (kind == JointWords and isinstance(value, str)):
         return value
+    if kind == NumberOrText and type(value) in (int, float, str):
+        return value
     items = [] if value is None else [value]
     if isinstance(value, list | tuple | array):
         items = list(value)
@@ -126,4 +128,5 @@ _WORDS = {
     tuple[str, ...]: 'a list of texts',
     tuple[bool, ...]: 'a list of true or false',
     JointWords: 'a text or a list of texts',
+    NumberOrText: 'a number or a text',
 }

@@ -1,11 +1,13 @@
 """What a policy observes and what its action means: one layout for training and for control.
 
-An action in [-1, 1] per joint is a command on top of a law: u = u_law + scale * action. Per joint,
-in this order, a policy observes, clipped to [-10, 10]:
+An action in [-1, 1] per joint is a command on top of a law: u = u_law + scale * action. With a
+`rate` an action is the position of each joint [rad | m], which the law is to reach. Per joint, in
+this order, a policy observes, clipped to [-10, 10]:
 
     100 e, 10 de/dt, 1000 integral of e, q_r, v_r, 0.1 a_r, the last action
 
-where e = q_r - q. Where the tool has a force-torque sensor, the wrench / 20 follows (6).
+where e = q_r - q; the last action of positions is the position that the law follows. Where the
+tool has a force-torque sensor, the wrench / 20 follows (6).
 """
 
 import json
@@ -16,7 +18,7 @@ import numpy as np
 
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, in_range
 
 VERSION = 1  # of the observation; files of another version are refused
 BOUND = 10.0  # of each observed number
@@ -47,6 +49,8 @@ class PolicyLayout:
         scale: (n,) command of an action of 1, in the unit of the law's commands.
         period: of control [s].
         wrench: whether the policy observes the force-torque sensor.
+        rate: joint positions per second in a chunk, the first one 1 / rate after the observation
+            [Hz]; 0: actions are commands, one per control period.
     """
 
     joint_names: tuple[str, ...]
@@ -55,6 +59,7 @@ class PolicyLayout:
     scale: tuple[float, ...]
     period: float
     wrench: bool = False
+    rate: float = 0.0
 
     @property
     def size(self) -> int:
@@ -114,4 +119,5 @@ class PolicyLayout:
             ) from None
         if version != VERSION:
             raise ArmError(f'{where}: layout version {version}; this release reads {VERSION}')
+        in_range(f'{where}: rate', layout.rate, 0.0, 1000.0)
         return layout

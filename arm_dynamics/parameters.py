@@ -9,7 +9,7 @@ The dataclass checks numbers when it is made; `with_arrays` checks numbers per j
 joints are known. Nodes declare and describe their parameters from the same fields.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Sized
 from copy import copy
 from dataclasses import Field, dataclass, field, fields
 from numbers import Real
@@ -22,6 +22,7 @@ from arm_dynamics.checks import ArmError
 
 PerJoint = tuple[float, ...]  # one number for all joints, or one per joint
 JointWords = str | tuple[str, ...]  # one word for all joints, or one per joint
+NumberOrText = float | str
 
 
 class Facts(NamedTuple):
@@ -185,4 +186,4 @@ def of_many(parameters: Sequence[Any], joint_names: Sequence[str]) -> Any:
 
 
 def _left_out(each: Field, value: Any) -> bool:
-    return each.default in ((), '') and not len(value)
+    return each.default in ((), '') and isinstance(value, Sized) and not len(value)

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from arm_controllers.clamped_spline import knot_velocities
 from arm_controllers.follower.braking import braking_time
 from arm_controllers.follower.goal import Goal, ResultCode
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.follower.single_point import shortest_time, time_within_limit
 from arm_controllers.follower.trajectory import Array, Trajectory, hermite, stop
-from arm_controllers.follower.upsampling import is_chunk, knot_velocities
+from arm_controllers.follower.upsampling import is_chunk
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import unit
 from arm_dynamics.model import RobotModel

@@ -13,8 +13,9 @@ from arm_controllers.latency import FORMS, latency_of
 from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State, law_class
 from arm_controllers.parameter_values import read_fields
 from arm_controllers.policy_layout import PolicyLayout
+from arm_controllers.position_chunks import PositionChunks
 from arm_dynamics.checks import ArmError
-from arm_dynamics.parameters import Parameters, parameter
+from arm_dynamics.parameters import NumberOrText, Parameters, parameter
 
 # Rows of every inference: kernels for other numbers of rows round differently.
 _ROWS = 16
@@ -26,19 +27,18 @@ class PolicyParameters(Parameters):
     """The file of the policy, and how slow it is."""
 
     policy: str = parameter('', 'path of the ONNX file of the policy, whose metadata name its law')
-    latency: str = parameter('0', f'time from an observation to its actions [s]: {FORMS}')
+    latency: NumberOrText = parameter('0', f'time from an observation to its actions [s]: {FORMS}')
     latency_seed: int = parameter(0, 'random seed of drawn latencies', min=0)
     execute: int = parameter(
-        0, 'control periods from one observation to the next; 0: as many as a chunk has actions',
-        min=0,
+        0, 'control periods from one observation to the next; 0: as many as a chunk lasts', min=0,
     )  # fmt: skip
 
 
 class PolicyFile:
     """A policy that onnxruntime evaluates: actions of observations (..., size).
 
-    They are (..., n), or chunks (..., chunk, n) with one action per control period from the
-    observation on. An arm's action is the same bits for any number of arms.
+    They are (..., n), or chunks (..., chunk, n) from the observation on, see PolicyLayout. An
+    arm's action is the same bits for any number of arms.
 
     Attributes:
         layout: of observation and action.
@@ -91,24 +91,27 @@ class PolicyFile:
         self.exact = self._type is np.float64
 
     def __call__(self, observation: Array) -> Array:
-        """Return the actions in [-1, 1]; nan: the policy gave none."""
+        """Return the actions, commands in [-1, 1]; nan: the policy gave none."""
         rows = observation.reshape(-1, observation.shape[-1])
         padded = np.zeros((-(-len(rows) // self._rows) * self._rows, rows.shape[1]), self._type)
         padded[: len(rows)] = rows
         parts = np.split(padded, len(padded) // self._rows)
         found = np.concatenate([self._run(None, {self._name: part})[0] for part in parts])
         actions = found[: len(rows)].reshape(*observation.shape[:-1], -1)
-        return np.clip(actions.astype(float), -1.0, 1.0)
+        actions = actions.astype(float)
+        return actions if self.layout.rate else np.clip(actions, -1.0, 1.0)
 
 
 class Plan(NamedTuple):
     """What a slow policy has answered; arrays of many arms have leading axes.
 
     Attributes:
-        followed: (..., chunk, n) actions in use; zero until the first ones arrive.
+        followed: (..., chunk, n) actions in use; zero until the first ones arrive. Positions: the
+            knots of PositionChunks, which come to rest until then.
         coming: (..., chunk, n) actions of the last observation.
-        periods: (..., 4) control periods since the observations of both, and until the latter
-            arrives; number of observations. The same for all arms.
+        periods: (..., 5) control periods since the observations of both, and until the latter
+            arrives; number of observations; control periods from the observation of the actions
+            in use to their arrival. The same for all arms.
     """
 
     followed: Array
@@ -125,6 +128,8 @@ class Policy(Law):
     Actions arrive after the latency, in control periods. Those of a chunk whose time has passed
     are left out; the last one is held until the next chunk arrives. The policy observes again
     after `execute` periods, and not before its last actions have arrived.
+
+    A policy of positions adds nothing: the law follows a spline through them, see PositionChunks.
     """
 
     Parameters = PolicyParameters
@@ -154,8 +159,14 @@ class Policy(Law):
         self.lookahead, self.many_arms = self.law.lookahead, self.law.many_arms
         self.needs = ('wrench',) if layout.wrench else self.law.needs
         self._latency = latency_of(parameters.latency)
-        self._execute = parameters.execute or max(self.file.chunk, 1)
-        self._slow = self.file.chunk > 0 or self._execute > 1 or parameters.latency != '0'
+        count, periods = max(self.file.chunk, 1), 1.0
+        self._chunks: PositionChunks | None = None
+        if layout.rate:
+            self._chunks = PositionChunks(model, layout.rate, count)
+            periods = 1.0 / (layout.rate * layout.period)
+        self._execute = parameters.execute or max(round(count * periods), 1)
+        late = str(parameters.latency) not in ('0', '0.0')
+        self._slow = self.file.chunk > 0 or self._execute > 1 or late or layout.rate > 0
         self.derivative_step = 1e-6 if self.file.exact else 1e-3
         if self._slow:
             self.derivative_step = 0.0
@@ -176,7 +187,8 @@ class Policy(Law):
             return own, memory
         *arms, n = measured.q.shape
         none = np.zeros((*arms, self.file.chunk or 1, n))
-        return own, memory, Plan(none, none, np.tile([0, self._execute, 0, 0], (*arms, 1)))
+        followed = self._chunks.start(reference.q, reference.v) if self._chunks else none
+        return own, memory, Plan(followed, none, np.tile([0, self._execute, -1, 0, 0], (*arms, 1)))
 
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
@@ -188,31 +200,45 @@ class Policy(Law):
         """
         layout, model, (own, memory, *slow) = self.layout, self.model, state
         self.check_period(dt)
-        tau, own = self.law(own, measured, reference, dt)
 
         def answer() -> Array:
             return self.file(layout.observe(model, memory, measured, reference))
 
-        if slow:
-            action, plan = self._in_time(slow[0], answer, dt)
-            slow = [plan]
-        else:
+        goal = reference
+        if not slow:
             action = answer()
+        else:
+            plan = self._in_time(slow[0], answer, dt)
+            age, *_, begun = plan.periods.reshape(-1, 5)[0].tolist()
+            if self._chunks:
+                goal = self._chunks.reference(plan.followed, age, begun, dt)
+                action = goal.q
+            else:
+                action = plan.followed[..., min(age, plan.followed.shape[-2] - 1), :]
+            slow = [plan._replace(periods=plan.periods + np.array([1, 1, -1, 0, 0]))]
+        tau, own = self.law(own, measured, goal, dt)
         memory = layout.remember(model, memory, measured, reference, action)
-        return tau + self._scale * action, (own, memory, *slow)
+        tau = tau if self._chunks else tau + self._scale * action
+        return tau, (own, memory, *slow)
 
-    def _in_time(self, plan: Plan, answer: Callable[[], Array], dt: float) -> tuple[Array, Plan]:
-        """Return the action (..., n) of this period, and the plan for the next one."""
-        followed, coming, periods = plan
-        age, since, left, k = periods.reshape(-1, 4)[0].tolist()
-        if left <= 0:
-            followed, age = coming, since
+    def _in_time(self, plan: Plan, answer: Callable[[], Array], dt: float) -> Plan:
+        """Return the plan at this period: with what has arrived, and the next inference begun."""
+        age, since, left, k, begun = plan.periods.reshape(-1, 5)[0].tolist()
+        followed, coming = plan.followed, plan.coming
+
+        def arrived() -> tuple[Array, int, int]:
+            if not self._chunks:
+                return coming, since, since
+            joined = self._chunks.joined(followed, age, begun, coming, since, dt)
+            return (followed, age, begun) if joined is None else (joined, since, since)
+
+        if left == 0:
+            followed, age, begun = arrived()
         if left <= 0 and since >= self._execute:
             coming, since = answer().reshape(coming.shape), 0
             left = math.ceil(self._latency(self.parameters.latency_seed, k) / dt - 1e-6)
             k += 1
             if left == 0:
-                followed, age = coming, 0
-        action = followed[..., min(age, followed.shape[-2] - 1), :]
-        periods = np.broadcast_to([age + 1, since + 1, left - 1, k], periods.shape)
-        return action, Plan(followed, coming, periods)
+                followed, age, begun = arrived()
+        periods = np.broadcast_to([age, since, left, k, begun], plan.periods.shape)
+        return Plan(followed, coming, periods)

@@ -23,7 +23,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.descriptions.reduced_model import reduced_model
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_dynamics.parameters import Parameters, parameter
+from arm_dynamics.parameters import NumberOrText, Parameters, parameter
 from arm_sim.experiments.compared_laws import compared_class, compared_laws
 from arm_sim.experiments.ranges import Draw, Ranges
 from arm_sim.loop.events import Event
@@ -91,7 +91,7 @@ class Experiment(Parameters):
     )  # fmt: skip
     feedforward: str = ''
     actuator: str = parameter('', 'drive of the arm', one_of=('', *ACTUATORS))
-    latency: str = ''
+    latency: NumberOrText = ''
     latency_seed: int = parameter(0, 'random seed of drawn latencies', min=0)
     error: ModelError = field(default_factory=ModelError)
     drives: DriveParameters = field(default_factory=DriveParameters)
@@ -205,7 +205,7 @@ class LoadedExperiment:
             if not law.variant:
                 raise ArmError(f'law {e.law!r}: {name} has no variants')
             level = {law.variant: variant}
-        if e.latency:
+        if e.latency != '':
             if not law.of_file:
                 raise ArmError(f"law {e.law!r} infers nothing: latency is for law 'policy'")
             level |= {'latency': e.latency, 'latency_seed': e.latency_seed}

@@ -142,7 +142,7 @@ def _controller(given: Mapping[str, str], own: Mapping[str, Any]) -> dict[str, A
         latency_of(text)  # a mistake is refused before any node starts
         parameters |= {'latency': text, 'latency_seed': int(number_of(given, 'latency_seed'))}
     if 'latency' in parameters:
-        parameters['latency'] = ParameterValue(parameters['latency'], value_type=str)
+        parameters['latency'] = ParameterValue(str(parameters['latency']), value_type=str)
     return parameters
 
 

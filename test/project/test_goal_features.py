@@ -134,7 +134,7 @@ velocities only (`allow_integration_in_goal_trajectories`)
 `interpolation_method: none`
   O test_without_interpolation_the_arm_is_asked_to_be_at_a_point_until_the_next
 `positions_upsampling` (newest version)
-  test_upsampling.py test_knot_velocities_are_those_of_scipys_clamped_spline
+  test_clamped_spline.py test_knot_velocities_are_those_of_scipys_clamped_spline
   test_upsampling.py test_a_second_chunk_goes_on_with_position_and_velocity_of_the_first
 `speed_scaling`, by parameter and `~/speed_scaling_input`
   O test_at_half_speed_a_goal_takes_twice_its_time_along_the_same_path

@@ -10,7 +10,6 @@ from scipy.interpolate import CubicSpline
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.goal import Goal, GoalError
 from arm_controllers.follower.parameters import FollowerParameters
-from arm_controllers.follower.upsampling import knot_velocities
 
 RULES = FollowerParameters(upsampling=True)
 STEP = 2_000_000
@@ -31,16 +30,6 @@ def followed(arm, start_ns, times):
     """(m, 3, 6) position, velocity, acceleration at these times [s] after a stamp."""
     rows = [arm.peek(start_ns + round(t * 1e9)).copy() for t in times]
     return np.array([[row.q, row.v, row.a] for row in rows])
-
-
-def test_knot_velocities_are_those_of_scipys_clamped_spline():
-    rng = np.random.default_rng(0)
-    for m in (2, 3, 10, 60):
-        h = rng.uniform(0.02, 0.3, m - 1)
-        q, v = rng.standard_normal((m, 6)), rng.standard_normal(6)
-        times = np.concatenate([[0.0], np.cumsum(h)])
-        spline = CubicSpline(times, q, bc_type=((1, v), (1, REST)))
-        np.testing.assert_allclose(knot_velocities(h, q, v), spline(times, 1), atol=1e-9)
 
 
 def test_a_second_chunk_goes_on_with_position_and_velocity_of_the_first():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from policies import layers_of, policy_file
+from scipy.interpolate import CubicSpline
 
 from arm_controllers.latency import latency_of
 from arm_controllers.laws import law_class
@@ -147,12 +148,65 @@ def test_a_slow_policy_acts_on_its_last_chunk_that_has_arrived(tmp_path, latency
         linear_law(Policy(MODEL, law.parameters), lambda t, reference: None, WARM_UP, DT)
 
 
+@pytest.mark.parametrize('latency', ['0', 0.003, '0.002..0.01'])
+def test_a_law_below_follows_positions_on_a_spline_through_what_has_arrived(tmp_path, latency):
+    rng, chunk, rate = np.random.default_rng(5), 4, 250.0
+    layout = policy_file(tmp_path / 'p.onnx')[1]
+    w = 0.05 * rng.normal(size=(layout.size, 3 * chunk))
+    layers = [(w, np.zeros(3 * chunk))]
+    file, _ = policy_file(tmp_path / 'q.onnx', True, layers, chunk, rate)
+    law = Policy(BatchModel(MODEL), PolicyParameters(file, latency, latency_seed=2, execute=6))
+    kind = law_class('computed_torque')
+    base = kind(BatchModel(MODEL), kind.Parameters(**layout.parameters))
+    chunks, arrival, begun, joins = 0, None, -6, []
+    points, own = None, Reference(3, (2,))
+
+    def at(t):
+        """Position, velocity, acceleration of the last spline, or of rest after its end."""
+        if t < times[-1]:
+            return np.array([spline(t, order) for order in range(3)])
+        return np.array([rest, 0.0 * rest, 0.0 * rest])
+
+    for k in range(60):
+        measured, reference = moving((2,))
+        measured.q[:] += 1e-3 * rng.normal(size=(2, 3))
+        if k == 0:
+            ends = [reference.q, reference.q + reference.v / rate / 2]  # brakes until then
+            times, rest = [0.0, 1.0 / rate], ends[1]
+            spline = CubicSpline(times, ends, bc_type=((1, reference.v), (1, 0.0 * rest)))
+            state, memory = law.start(measured, reference), layout.start(measured)
+        for _ in range(2):  # what arrives, then what begins and has no latency
+            if arrival == k:
+                due = begun * DT + np.arange(1, chunk + 1) / rate
+                left = due > k * DT + 1e-9
+                now, arrival = at(k * DT), None
+                knots, times = np.concatenate([now[:1], points[left]]), [k * DT, *due[left]]
+                spline = CubicSpline(times, knots, bc_type=((1, now[1]), (1, 0.0 * rest)))
+                rest = knots[-1]
+                joins.append(k)
+            if arrival is None and k - begun >= 6:
+                begun, late = k, latency_of(latency)(2, chunks)
+                chunks, arrival = chunks + 1, k + int(np.ceil(late / DT - 1e-9))
+                seen = layout.observe(law.model, memory, measured, reference)
+                points = np.tanh(seen @ w).reshape(2, chunk, 3).swapaxes(0, 1)
+        for part, value in zip((own.q, own.v, own.a), at(k * DT), strict=True):
+            part[:] = value
+        command, state = law(state, measured, reference, DT)
+        assert_allclose(command, base((), measured, own, DT)[0], atol=1e-6)
+        memory = layout.remember(law.model, memory, measured, reference, own.q)
+    assert len(joins) >= 5
+    with pytest.raises(ArmError, match='this policy answers late or in chunks'):
+        linear_law(Policy(MODEL, law.parameters), lambda t, reference: None, WARM_UP, DT)
+
+
 def test_a_latency_from_the_call_or_a_file_has_the_same_bits_for_one_seed(tmp_path):
     file, _ = policy_file(tmp_path / 'p.onnx')
     slow = tmp_path / 'slow.yaml'
     slow.write_text(
         "policy_controller: {ros__parameters: {latency: '0.01..0.03', latency_seed: 1}}"
     )
+    number = tmp_path / 'number.yaml'
+    number.write_text('policy_controller: {ros__parameters: {latency: 0.01}}')
     case = Experiment('planar_3r', 'sinusoid', f'policy:{file}', frequency=2.0)
 
     def checksum(case):
@@ -162,6 +216,9 @@ def test_a_latency_from_the_call_or_a_file_has_the_same_bits_for_one_seed(tmp_pa
     sums = [checksum(each) for each in (case, drawn, replace(drawn, latency_seed=1))]
     assert len(set(sums)) == 3
     assert checksum(replace(case, config=str(slow))) == sums[2]
+    fixed = checksum(replace(case, latency='0.01'))
+    assert fixed == checksum(replace(case, latency=0.01))
+    assert fixed == checksum(replace(case, config=str(number)))
     with pytest.raises(ArmError, match="latency is for law 'policy'"):
         _ = replace(drawn, law='pd').load().law_parameters
 
