@@ -16,8 +16,10 @@ from arm_dynamics.parameters import parameter
 from arm_sim.command_line import RobotOptions, command
 from arm_sim.commands.call import call
 from arm_sim.commands.jobs import Jobs
+from arm_sim.driving.messages import MessageRanges
 from arm_sim.driving.presets import PRESETS, drives_of
 from arm_sim.driving.rehearsal import (
+    EXACT,
     Row,
     experiment_of,
     measured_ranges,
@@ -48,8 +50,8 @@ class Options(RobotOptions):
     """Rehearse a task behind the supervisor of drive.launch.py before a robot moves.
 
     The arms are drawn: each differs in masses, friction, delay, noise and torque from the arm that
-    the law knows. Each limit of the supervisor is "go" if no arm reaches it. The exit code is 0
-    where all are.
+    the law knows, and in rate and ages of its messages where ranges are given. Each limit of the
+    supervisor is "go" if no arm reaches it. The exit code is 0 where all are.
     """
 
     task: Name = parameter('sinusoid', f'task, one of {", ".join(task_names())}')
@@ -75,6 +77,7 @@ class Options(RobotOptions):
     seed: int = parameter(0, 'seed of the random numbers by which arms are drawn', min=0)
     output_dir: Folder = parameter('rehearsal', 'folder for rehearsal.json')
     ranges: Ranges = field(default_factory=Ranges)
+    messages: MessageRanges = field(default_factory=MessageRanges)
     jobs: Jobs = field(default_factory=Jobs)
 
 
@@ -100,7 +103,7 @@ class Rehearsal(Report):
         samples = range(options.first, options.first + options.samples)
         jobs = [samples[k : k + _CHUNK] for k in range(0, len(samples), _CHUNK)]
         found = dict[int, Array]()
-        run = partial(behind_supervisor, experiment, limits)
+        run = partial(behind_supervisor, experiment, limits, messages=options.messages)
         with options.jobs.executor() as own, progress(console, 'arms', len(samples)) as advance:
             for number, answer in Work(own).results(run, jobs, {}):
                 found[number] = answer
@@ -116,11 +119,12 @@ class Rehearsal(Report):
         }
         self._numbers = {
             'go': self.go, 'arms': len(samples), 'seed': options.seed,
-            'ranges': asdict(experiment.ranges),
+            'ranges': asdict(experiment.ranges), 'messages': asdict(options.messages),
             'limits': [row._asdict() | {'go': not row.beyond} for row in rows],
             'not_tried': self.not_tried, 'command': options.line(),
         }  # fmt: skip
-        shown, plain = listing(rows, experiment, len(samples)), [row._asdict() for row in rows]
+        shown = listing(rows, experiment, options.messages, len(samples))
+        plain = [row._asdict() for row in rows]
         draw = partial(_figure, rows, shown.title)
         super().__init__('rehearsal', [shown], plain, draw, options.line(), rows)
 
@@ -160,7 +164,8 @@ def main(options: Options) -> int:
     folder, console = writable_folder(options.output_dir), new_console()
     found = rehearsed(options, console)
     found.table()
-    console.print(f'not tried in the loop: {"; ".join(found.not_tried)}', soft_wrap=True)
+    if found.not_tried:
+        console.print(f'not tried in the loop: {"; ".join(found.not_tried)}', soft_wrap=True)
     for name, line in found.again.items():
         console.print(f'{name}: {line}', soft_wrap=True)
     found.write(folder, options.command)
@@ -195,7 +200,9 @@ def case(options: Options) -> tuple[Experiment, SupervisorParameters]:
     return experiment, limits
 
 
-def listing(rows: Sequence[Row], experiment: Experiment, arms: int) -> Listing:
+def listing(
+    rows: Sequence[Row], experiment: Experiment, messages: MessageRanges, arms: int
+) -> Listing:
     """Return the table of the limits."""
     e, r = experiment, experiment.ranges
     title = (
@@ -203,6 +210,13 @@ def listing(rows: Sequence[Row], experiment: Experiment, arms: int) -> Listing:
         f'{r.friction:.2%} of the torque limits, delay up to {r.delay} periods of '
         f'{1e3 * e.timestep:g} ms, payload up to {r.payload:g} kg'
     )
+    m = messages
+    if m != EXACT:
+        rates = '{:g} to {:g} Hz'.format(*m.state_rate) if m.state_rate else 'the nominal rate'
+        title += (
+            f'; states at {rates}, {m.state_latency} s late, commands {m.command_latency} s after '
+            'them'
+        )
     headings = 'limit', '', 'worst', 'allowed', 'unit', 'joint', 'arm', 'at [s]', 'beyond'
     cells = [
         (

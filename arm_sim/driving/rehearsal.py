@@ -13,8 +13,9 @@ import numpy as np
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
+from arm_sim.driving.messages import MessageRanges, RemoteLaw
 from arm_sim.driving.presets import drives_of
-from arm_sim.driving.supervisor import STOPPED, WAITING, SupervisedLaw, Supervisor
+from arm_sim.driving.supervisor import STOPPED, WAITING, Supervisor
 from arm_sim.driving.supervisor_parameters import SupervisorParameters
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment, check_tunable
 from arm_sim.experiments.ranges import Ranges
@@ -22,6 +23,7 @@ from arm_sim.loop.goals import START_NS, goal_reference
 from arm_sim.loop.loop import Loop
 from arm_sim.simulation.drives import DriveParameters
 
+EXACT = MessageRanges()  # no ages, and the nominal rate
 BEGINS = 'time until the law begins'
 _WAIT = 1.0  # beyond the rest time, in which the law has to begin [s]
 _SHOWN = 0.5  # of what was believed: a parameter whose spread is larger is not known
@@ -79,11 +81,20 @@ def experiment_of(
 
 
 def rehearse(
-    experiment: Experiment, limits: SupervisorParameters, samples: Sequence[int]
+    experiment: Experiment,
+    limits: SupervisorParameters,
+    samples: Sequence[int],
+    messages: MessageRanges = EXACT,
 ) -> Array:
-    """Return of each arm and limit (N, k, 4): value, limit, joint and time [s] of the worst case.
+    """Return value, limit, joint and time [s] of the worst case of each arm and limit (N, k, 4).
 
     The first row is the time until the law begins, the others are those of the supervisor.
+
+    Args:
+        experiment: the arms, with the nominal period of control as its time step.
+        limits: of the supervisor.
+        samples: numbers of the arms.
+        messages: ages and rates that are drawn.
 
     Raises:
         ArmError: a task with a loop of its own, with forces or with a gripper.
@@ -92,7 +103,7 @@ def rehearse(
     model, task = check_tunable(loaded), loaded.task
     if task.gripper or task.force_samples is not None:
         raise ArmError(f'task {experiment.task!r} is not rehearsed: it has more than a motion')
-    return np.array([_rehearsed(loaded, model, limits, each) for each in samples])
+    return np.array([_rehearsed(loaded, model, limits, messages, each) for each in samples])
 
 
 def supervisor_of(loaded: LoadedExperiment, limits: SupervisorParameters) -> Supervisor:
@@ -102,11 +113,18 @@ def supervisor_of(loaded: LoadedExperiment, limits: SupervisorParameters) -> Sup
 
 
 def _rehearsed(
-    loaded: LoadedExperiment, model: RobotModel, limits: SupervisorParameters, sample: int
+    loaded: LoadedExperiment,
+    model: RobotModel,
+    limits: SupervisorParameters,
+    messages: MessageRanges,
+    sample: int,
 ) -> Array:
-    task, start = loaded.task, loaded.robot.start
-    drawn = loaded.on(loaded.experiment.ranges.draw(model, loaded.experiment.seed, sample))
-    plant, later = drawn.plants()
+    task, start, known = loaded.task, loaded.robot.start, loaded.experiment
+    draw = known.ranges.draw(model, known.seed, sample)
+    drawn = loaded.on(draw)
+    period = messages.period(known.timestep, known.seed, sample)
+    true = drawn if period == known.timestep else replace(known, timestep=period).load().on(draw)
+    plant, later = true.plants()
     goal, from_ns = task.goal_from(start, plant.parameters.period_ns)
     follow = goal_reference(goal, model, start, np.zeros_like(start))
     most = limits.rest_time + _WAIT
@@ -117,16 +135,19 @@ def _rehearsed(
 
     events = [(begin + 1e-9 * from_ns + t, event) for t, event in task.events(later)]
     supervisor = supervisor_of(loaded, limits)
-    loop = Loop(plant, SupervisedLaw(drawn.law(), supervisor), reference, events)
+    lasts = task.duration if goal is None else float(goal.times[-1])
+    count = round((begin + 1e-9 * START_NS + lasts) / plant.parameters.period)
+    arrivals = messages.arrivals(period, limits.state_age_limit, count, known.seed, sample)
+    law = RemoteLaw(drawn.law(), supervisor, known.timestep, arrivals)
+    loop = Loop(plant, law, reference, events)
     loop.reset(start)
     worst = np.zeros((1 + len(supervisor.checks), 4))
     worst[:, 0] = -np.inf
     worst[0] = np.inf, most, 0.0, 0.0
     rows, distance = np.arange(1, len(worst)), np.full(len(worst) - 1, -np.inf)
-    lasts = task.duration if goal is None else float(goal.times[-1])
-    for _ in range(round((begin + 1e-9 * START_NS + lasts) / loop.period)):
+    for _ in range(count):
         step = loop.step()
-        _, state = loop.law_state or ()
+        _, state, *_ = loop.law_state or ()
         if state.phase == WAITING:
             continue
         worst[0, 0] = min(worst[0, 0], step.t)
@@ -152,7 +173,7 @@ def _beyond(value: Array, limit: Array) -> Array:
 
 
 def table(supervisor: Supervisor, found: Array, samples: Sequence[int]) -> list[Row]:
-    """Return a row per limit; limits that the loop never came near, such as ages, are left out.
+    """Return a row per limit; limits that were not tried, such as ages, are left out.
 
     Args:
         supervisor: of the arm.
