@@ -1,8 +1,10 @@
 """Services of nodes: a request that fails is refused, and does not end the node."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.service import Service
 
@@ -40,4 +42,10 @@ def serve(node: Node, kind: Any, name: str, answer: Callable[[Any, Any], str | N
                 response.message = f'failed with {type(error).__name__}; the log has the reason'
         return response
 
-    return node.create_service(kind, name, respond, qos_profile=SERVICE_QOS)
+    def send(response: Any, header: Any) -> None:
+        with suppress(InvalidHandle):  # EventsExecutor hands over what came before the end
+            send_response(response, header)
+
+    service = node.create_service(kind, name, respond, qos_profile=SERVICE_QOS)
+    send_response, service.send_response = service.send_response, send
+    return service

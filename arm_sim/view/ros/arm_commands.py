@@ -54,7 +54,8 @@ class ArmCommands:
         """
         self._node, self._arm, self._show_gains = node, arm, show_gains
         self._controller = ''
-        self._goals: ActionClient | None = None
+        # They stay: EventsExecutor may crash where one is destroyed while an answer is on its way.
+        self._action_clients: dict[str, ActionClient] = {}
         self.clients: dict[str, Any] = {
             'pause': node.create_client(SetBool, 'simulator/pause'),
             'step': node.create_client(Trigger, 'simulator/step'),
@@ -89,14 +90,15 @@ class ArmCommands:
 
     def move(self, q: Array) -> None:
         """Send the arm to joint positions (n,) [rad | m]."""
-        if self._goals is None or not self._goals.server_is_ready():
+        goals = self._action_clients.get(self._controller)
+        if goals is None or not goals.server_is_ready():
             self._refuse('move', f'{self._controller or "no controller"} takes goals here')
             return
         model = self._arm.model
         seconds, still = move_time(model, self._arm.q, q), np.zeros((1, model.nv))
         goal = Goal(model.joint_names, np.array([seconds]), q[np.newaxis], still, still)
         request = FollowJointTrajectory.Goal(trajectory=trajectory_message(goal))
-        sent = self._goals.send_goal_async(request)
+        sent = goals.send_goal_async(request)
         sent.add_done_callback(self._on_sent)
         self._add_event(f'goal sent: {seconds:.1f} s')
 
@@ -149,17 +151,16 @@ class ArmCommands:
 
     def use(self, controller: str) -> None:
         """Send goals and gains to this controller from now on; '': to none."""
-        if self._goals is not None:
-            self._goals.destroy()
-        self._controller, self._goals, node = controller, None, self._node
+        self._controller, node = controller, self._node
         for name in ('read gains', 'gains'):
             if name in self.clients:
                 node.destroy_client(self.clients.pop(name))
         self._show_gains(None, controller)
         if not controller:
             return
-        action = f'{controller}/follow_joint_trajectory'
-        self._goals = ActionClient(node, FollowJointTrajectory, action)
+        if controller not in self._action_clients:
+            action = f'{controller}/follow_joint_trajectory'
+            self._action_clients[controller] = ActionClient(node, FollowJointTrajectory, action)
         for name, kind, service in (
             ('read gains', GetParameters, 'get_parameters'),
             ('gains', SetParametersAtomically, 'set_parameters_atomically'),

@@ -1,10 +1,14 @@
 """A node outlives every request, and says in one line why one failed."""
 
+import time
+
 import rclpy
+from domains import fresh_domain
 from long_wait import ask, spin_until
 from rclpy.executors import SingleThreadedExecutor
 from std_srvs.srv import Trigger
 
+from arm_controllers.ros.running import make_executor
 from arm_controllers.ros.services import serve
 
 
@@ -45,3 +49,24 @@ def test_request_that_fails_is_answered_with_the_reason_and_the_next_one_is_serv
     ]
     assert len(logged) == 1
     assert 'ZeroDivisionError: no period at all' in logged[0]
+
+
+def test_request_that_came_before_the_end_of_its_service_ends_no_node():
+    rclpy.init(domain_id=int(fresh_domain()))
+    node, executor, answered = rclpy.create_node('serving'), make_executor(), []
+    executor.add_node(node)
+    try:
+        first, _ = (
+            serve(node, Trigger, name, lambda *_, name=name: answered.append(name))
+            for name in ('first', 'second')
+        )
+        clients = [node.create_client(Trigger, name) for name in ('first', 'second')]
+        ask(lambda holds: spin_until(executor, holds), clients[0], Trigger.Request())
+        clients[0].call_async(Trigger.Request())
+        time.sleep(0.1)  # the executor has it
+        node.destroy_service(first)
+        ask(lambda holds: spin_until(executor, holds), clients[1], Trigger.Request())
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+    assert set(answered) == {'first', 'second'}

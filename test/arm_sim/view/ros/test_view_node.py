@@ -5,15 +5,18 @@ import time
 import numpy as np
 import pytest
 from domains import fresh_domain
-from long_wait import AGAIN, LONG_WAIT
+from long_wait import AGAIN, LONG_WAIT, spin_until
 
 rclpy = pytest.importorskip('rclpy')
 
+from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
+from arm_controllers.ros.goal_endpoints import EventActionServer  # noqa: E402
+from arm_controllers.ros.running import make_executor  # noqa: E402
 from arm_dynamics import ArmError, RobotModel  # noqa: E402
 from arm_dynamics.robots import find_urdf  # noqa: E402
 from arm_interfaces.srv import ComputeIK  # noqa: E402
@@ -21,6 +24,7 @@ from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
 from arm_sim.ros.simulator_node import SimulatorNode  # noqa: E402
 from arm_sim.view.event_log import ALARM  # noqa: E402
 from arm_sim.view.monitor import ArmMonitor  # noqa: E402
+from arm_sim.view.ros.arm_commands import ArmCommands  # noqa: E402
 from arm_sim.view.ros.arm_input import ArmInput  # noqa: E402
 from arm_sim.view.ros.view_node import ViewNode  # noqa: E402
 
@@ -138,6 +142,34 @@ def test_a_page_that_a_browser_has_broken_is_built_again(monkeypatch):
     assert page.done[-1] == 'show'
     node.destroy_node()
     rclpy.try_shutdown()
+
+
+def test_a_page_may_choose_another_controller_while_an_answer_is_on_its_way():
+    rclpy.init(domain_id=int(fresh_domain()))
+    nodes = node, peer = rclpy.create_node('page'), rclpy.create_node('peer')
+    executor, goals = make_executor(), []
+    for each in nodes:
+        executor.add_node(each)
+    name = '/c/follow_joint_trajectory'
+    EventActionServer(peer, FollowJointTrajectory, name, goals.append)
+    commands = ArmCommands(node, ArmMonitor(UR5E), lambda *_: None)
+
+    def move():
+        commands.use('/c')
+        commands.move(UR5E.neutral())
+
+    try:
+        spin_until(executor, lambda: move() or goals)
+        for count in (1, 2, 3):
+            move()
+            executor.spin_once(timeout_sec=1.0)
+            time.sleep(0.1)  # the executor has the answer
+            commands.use('/d')
+            spin_until(executor, lambda count=count: len(goals) > count)
+    finally:
+        for each in nodes:
+            each.destroy_node()
+        rclpy.try_shutdown()
 
 
 @pytest.mark.parametrize('mode', ['realtime', 'lockstep'])
