@@ -56,11 +56,12 @@ def arm():
 
 
 def test_at_thirty_percent_loss_a_goal_succeeds_within_ten_times_the_time_without_loss(arm):
-    taken = {}
-    for loss in (0.0, 0.3):
-        arm.loss = loss
-        arm.time_of_a_goal(0.1)
-        taken[loss] = min(arm.time_of_a_goal(0.1 * (k % 2)) for k in range(5))
+    times = {0.0: [], 0.3: []}
+    for k in range(6):  # in turn: both find the machine equally busy
+        for loss, found in times.items():
+            arm.loss = loss
+            found.append(arm.time_of_a_goal(0.1 * (k % 2)))
+    taken = {loss: min(found) for loss, found in times.items()}
     # test_clock.py has the factor of the clock alone; here other processes may hold it up.
     assert taken[0.3] < 10.0 * taken[0.0], taken
     print(f'{taken[0.3] / taken[0.0]:.2f} times as long: {taken}')

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
 from arm_system import HOME, ArmSystem, goal
+from long_wait import LONG_WAIT
 from oracle import assert_all_is_well
 
 CONTROLLER = 'computed_torque_controller'
@@ -16,12 +17,15 @@ ELSEWHERE = HOME + np.array([0.4, 0.2, -0.2, 0.3, 0.3, 0.5])
 def test_a_goal_ends_with_its_simulator_and_the_next_one_is_held_where_it_stands(mode):
     with ArmSystem(mode) as arm:
         arm.simulator()
-        arm.controller('computed_torque', 'state_timeout:=30.0')
+        arm.controller('computed_torque', f'state_timeout:={LONG_WAIT}')
         arm.wait_for_motion_control(CONTROLLER)
         _, end = arm.send(CONTROLLER, goal([600.0], [HOME + 0.3]))
         arm.spin(0.2)
         arm.kill('simulator', signal.SIGKILL)
-        arm.spin(0.2)
+        seen = -1
+        while seen != len(arm.states):  # what is still on its way
+            seen = len(arm.states)
+            arm.spin(0.2)
         arm.states.clear()
         positions = str(ELSEWHERE.tolist())
         arm.simulator(f'initial_positions:={positions}')

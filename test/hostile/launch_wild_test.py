@@ -34,6 +34,7 @@ def test_wild_commands_and_wrenches_are_bounded_and_a_controller_takes_over_afte
         arm.wait(lambda: arm.now > start + 2.0, 'states')
         v = np.array([state[2] for state in arm.states])
         assert 1.9 < np.max(np.abs(v) / MODEL.velocity_limit) < 3.0
+        arm.wait(lambda: 'simulator' in arm.values, 'diagnostics')
         arm.wait(lambda: int(arm.values['simulator']['overspeed samples']) > 0, 'count')
         assert arm.log('simulator').count('speed_limit_factor') == 1
 

@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 from arm_system import HOME, NAMES, ArmSystem, trajectory
+from long_wait import LONG_WAIT
 from oracle import assert_all_is_well, assert_within_limits
 from rclpy.duration import Duration
 from rclpy.qos import QoSProfile
@@ -93,7 +94,7 @@ def test_flood_of_trajectories_leaves_the_arm_with_commands_and_ctrl_c_heard(kin
             flood.ended = True
             flood.join()
         # What is still on its way would take the place of the normal goal.
-        assert flood.publisher.wait_for_all_acked(Duration(seconds=60))
+        assert flood.publisher.wait_for_all_acked(Duration(seconds=LONG_WAIT))
         arm.assert_alive()
         assert_all_is_well(arm, CONTROLLER)
         seconds, seen = time.monotonic() - begin, stamps[quiet:]

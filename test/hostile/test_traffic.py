@@ -35,6 +35,8 @@ CONTROLLER = 'computed_torque_controller'
 SECONDS = 30.0  # in the suite
 RATE = 100.0  # of hostile actions [Hz]
 HELD = 0.02  # [rad], most by which the arm may leave its place without a goal
+OF_ARM = 'joint_commands', 'external_wrench'  # topics that the arm's nodes read
+OF_CONTROLLER = 'joint_trajectory', 'speed_scaling_input'
 OTHERS = {'/rosout', '/parameter_events', '/clock'}  # that no node of the arm reads
 MAY_GROW = 8.0  # [MB] after the first half
 
@@ -256,6 +258,8 @@ def test_hostile_traffic_ends_no_node_moves_no_arm_and_takes_no_memory(hostile):
         arm.wait_for_motion_control(CONTROLLER)
         arm.wait(lambda: 'inverse_kinematics' in arm.values, 'inverse kinematics')
         arm.spin(3.0)  # until the graph shows everything
+        read = [*OF_ARM, *(f'{CONTROLLER}/{name}' for name in OF_CONTROLLER)]
+        arm.wait(lambda: all(map(arm.node.count_subscribers, read)), 'readers on the graph')
         traffic = Traffic(arm)
         arm.spin(1.0)
         begin = last = time.monotonic()

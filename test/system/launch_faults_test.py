@@ -200,7 +200,7 @@ def test_a_controller_that_ends_answers_its_goal_before(number):
         _, end = system.send(CONTROLLER, goal([200.0], [FAR]))
         system.wait(lambda: np.abs(system.v).max() > 0.0015, 'motion')
         system.kill(CONTROLLER, number)
-        answer = system.result(end, 'end of the goal', timeout=30.0)
+        answer = system.result(end, 'end of the goal')
         assert answer.status == GoalStatus.STATUS_ABORTED
         assert answer.result.error_string == 'the controller ends'
         system.words('simulator', 'no command: the arm is braked and held')
@@ -295,9 +295,9 @@ def test_second_publisher_of_commands_is_refused_and_both_are_named(arm):
         return 'two controllers' in arm.diagnostics.get('simulator', (0, ''))[1]
 
     arm.wait(text, 'words about two controllers')
+    words = arm.diagnostics['simulator'][1]
     arm.node.destroy_publisher(rogue)
     assert arm.set_parameters('simulator', command_timeout=0.1).successful
-    words = arm.diagnostics['simulator'][1]
     assert CONTROLLER in words
     assert 'rogue' in words
     assert np.abs(np.array([row[2] for row in list(arm.states)[since:]])).max() < 0.01

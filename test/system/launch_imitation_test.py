@@ -62,6 +62,7 @@ class Spoofer:
         return sum(np.array_equal(effort, [ODD] * 6) for effort in self.efforts.values())
 
     def go(self):
+        self.speaks = False  # EventsExecutor still hands over what had come before
         self.arm.executor.remove_node(self.node)
         self.node.destroy_node()
 

@@ -61,13 +61,15 @@ def test_two_controllers_command_their_joints_in_lockstep_and_the_brake_holds_re
         )
         system.simulator()
         both = {'arm_controller': ARM, 'wrist_controller': WRIST}
-        system.wait(lambda: claims.get('claims') == both, 'two claims')
+        system.wait(lambda: claims.get('claims') == both and system.states, 'two claims')
         begin = system.now
         system.wait(lambda: system.now > begin + 0.5, 'time under both')
         np.testing.assert_allclose(system.q, HOME, atol=1e-2)
 
         wrist.speaks = False
         system.spin(0.5)
+        system.diagnostics.clear()
+        system.wait(lambda: 'simulator' in system.diagnostics, 'time that stands')
         stands = system.now
         system.spin(0.5)
         assert system.now == stands  # the simulator waits for the wrist's answer

@@ -144,7 +144,7 @@ def test_ctrl_c_ends_everything(moment, tmp_path):
     processes = our_processes(launch)
     launch.send_signal(signal.SIGINT)
     launch.wait(timeout=LONG_WAIT)
-    assert not [process for process in processes if process.is_running()]
+    assert psutil.wait_procs(processes, timeout=LONG_WAIT)[1] == []
     assert 'Traceback' not in (tmp_path / 'log.txt').read_text()
 
 
@@ -168,5 +168,4 @@ def test_death_of_one_process_ends_the_launch(victim, moment, tmp_path):
     found = [p for p in processes if f'lib/arm_sim/{victim}' in ' '.join(p.cmdline())]
     min(found, key=lambda p: p.create_time()).kill()  # a task has a process that draws
     assert launch.wait(timeout=LONG_WAIT) == 1
-    alive = [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
-    assert not alive
+    assert psutil.wait_procs(processes, timeout=LONG_WAIT)[1] == []

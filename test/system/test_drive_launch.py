@@ -32,7 +32,7 @@ RATE = 50.0
 HOME = np.array([0.4, -1.6, 1.5, -1.4, -1.5, 0.5])
 NAMES = list(RobotModel.from_urdf(find_urdf('ur5e')).joint_names)
 CONFIG = """supervisor:
-  ros__parameters: {state_age_limit: 1.0, rate_tolerance: 20.0, tracking_error: [1.0]}
+  ros__parameters: {state_age_limit: 60.0, rate_tolerance: 20.0, tracking_error: [1.0]}
 """
 
 
@@ -77,6 +77,8 @@ class Robot(Node):
 def test_a_law_takes_a_foreign_robot_from_rest_to_a_goal_and_a_request_stops_it(tmp_path):
     domain, file = fresh_domain(), tmp_path / 'drive.yaml'
     file.write_text(CONFIG)
+    security = load_script('tools/security.py')
+    policy = security.policy(security.nodes(), ['/drive'])  # while a robot moves, it publishes
     words = f'robot:=ur5e drives:=position rate:={RATE:g} config:={file}'
     with (tmp_path / 'log').open('w') as log:
         launch = subprocess.Popen(
@@ -90,6 +92,8 @@ def test_a_law_takes_a_foreign_robot_from_rest_to_a_goal_and_a_request_stops_it(
     rclpy.init(context=context, domain_id=int(domain))
     robot, executor = Robot(context), SingleThreadedExecutor(context=context)
     executor.add_node(robot)
+    # Made at once: ROS can lose the first answer to a client that has just come.
+    stop = robot.create_client(Trigger, '/drive/supervisor/stop')
 
     def until(condition, what):  # 'end': after a stop
         end = time.monotonic() + LONG_WAIT
@@ -107,18 +111,19 @@ def test_a_law_takes_a_foreign_robot_from_rest_to_a_goal_and_a_request_stops_it(
         until(lambda: robot.targets.get_subscription_count() > 0, 'controller')
         robot.go(there)
         until(lambda: np.abs(robot.q - there).max() < 1e-6, 'goal')
-        security = load_script('tools/security.py')
-        policy = security.policy(security.nodes(), ['/drive'])
         for name in ('supervisor', 'servo_controller'):
             found = opened(robot, name, '/drive')
             assert found
             assert found - allowed(policy, name, '/drive') == set()
-        left = allowed(policy, 'supervisor', '/drive') - opened(robot, 'supervisor', '/drive')
         kinds = r'.*/(commands|joint_trajectory|controller_state|clock|parameter_events)'
-        assert [each for each in left if not re.fullmatch(kinds, each[2])] == []
+
+        def missing():
+            left = allowed(policy, 'supervisor', '/drive') - opened(robot, 'supervisor', '/drive')
+            return [each for each in left if not re.fullmatch(kinds, each[2])]
+
+        until(lambda: not missing(), 'supervisor that has opened what it may')
         robot.go(HOME)
         until(lambda: np.abs(robot.q - there).max() > 0.05, 'way back')
-        stop = robot.create_client(Trigger, '/drive/supervisor/stop')
         until(stop.service_is_ready, 'service')
         answer = stop.call_async(Trigger.Request())
         until(answer.done, 'end')

@@ -262,7 +262,7 @@ def test_two_controllers_of_a_launch_file_hold_one_robot(site, tmp_path):
                 ['ros2', 'launch', str(file)], stdout=log, stderr=log, env=system.environment
             )
         both = {'arm_controller': ['joint_1', 'joint_2'], 'wrist_controller': ['joint_3']}
-        system.wait(lambda: claims.get('claims') == both, 'two claims')
+        system.wait(lambda: claims.get('claims') == both and system.states, 'two claims')
         begin, start = system.now, system.q
         system.wait(lambda: system.now > begin + 1.0, 'time under both')
         np.testing.assert_allclose(system.q, start, atol=0.2)

@@ -3,6 +3,7 @@
 import numpy as np
 import rclpy
 from geometry_msgs.msg import WrenchStamped
+from long_wait import ask, spin_until
 from nodes_in_process import started
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.parameter import Parameter
@@ -40,14 +41,7 @@ def test_readings_have_the_stamp_of_their_state_and_the_tare_ends_the_weight(tmp
         listen(Bool, 'contact_switches/tool0', LATCHED_QOS)
         tare = node.create_client(Trigger, 'force_torque_sensor_broadcaster/tare')
 
-        def spin_until(condition):
-            for _ in range(500):
-                if condition():
-                    return
-                executor.spin_once(timeout_sec=0.02)
-            raise AssertionError({topic: len(each) for topic, each in heard.items()})
-
-        spin_until(lambda: all(heard.values()) and tare.service_is_ready())
+        spin_until(executor, lambda: all(heard.values()))
         wrench, imu, state, switch = (each[-1] for each in heard.values())
         assert wrench.header.stamp == imu.header.stamp == state.header.stamp
         assert (wrench.header.frame_id, imu.header.frame_id) == ('wrist_3_link', 'tool0')
@@ -69,9 +63,8 @@ def test_readings_have_the_stamp_of_their_state_and_the_tare_ends_the_weight(tmp
         np.testing.assert_array_equal(state.effort, plant.measured.effort)
         assert np.abs(plant.measured.effort).max() > 1.0
         assert not switch.data
-        answer = tare.call_async(Trigger.Request())
-        spin_until(answer.done)
-        assert answer.result().message == 'tared by the next 2 readings'
+        answer = ask(lambda holds: spin_until(executor, holds), tare, Trigger.Request())
+        assert answer.message == 'tared by the next 2 readings'
         for _ in range(3):
             simulator.simulation.advance(None)
         np.testing.assert_allclose(plant.measured.wrench, 0.0, atol=0.1)
