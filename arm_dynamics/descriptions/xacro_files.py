@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.packages import packages_around
+from arm_dynamics.temporary_folder import own_folder
 
 _LONGEST = 60.0  # time that a file may take [s]
 
@@ -38,7 +39,7 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
     if find_spec('xacro') is None:
         raise ArmError(f'{str(file)!r} is xacro, which is not installed: ./ws pip install xacro')
     mappings = dict(_argument(word) for word in shlex.split(arguments))
-    with TemporaryDirectory(prefix='arm_sim_') as prefix:
+    with TemporaryDirectory(dir=own_folder()) as prefix:
         index = Path(prefix, 'share', 'ament_index', 'resource_index', 'packages')
         index.mkdir(parents=True)
         for name, folder in packages_around(file).items():

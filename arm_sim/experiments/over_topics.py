@@ -16,6 +16,7 @@ from arm_controllers.parameter_file import SHARED, sections_text
 from arm_controllers.parameter_values import ros_values
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
+from arm_dynamics.temporary_folder import own_folder
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.processes import Group
 from arm_sim.loop.record import RECORD, Record
@@ -43,7 +44,7 @@ def run_over_topics(experiment: Experiment) -> Record:
             'a launch takes drives, joints and sensors from parameter files (config:=), not from '
             'here'
         )
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory(dir=own_folder()) as folder:
         if e.guard.enabled:
             e = with_guard_in_file(e, Path(folder))
         try:

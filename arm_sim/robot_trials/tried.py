@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.robots import RobotArgument
+from arm_dynamics.temporary_folder import own_folder
 from arm_sim.robot import Robot
 from arm_sim.robot_trials.mjcf_file import write_mjcf
 from arm_sim.robot_trials.trial import Trial, drives_of, trial_of
@@ -76,7 +77,7 @@ def _through_mjcf(robot: Robot, poses: int) -> tuple[Trial | None, str]:
     """Return the trial of the MJCF that MuJoCo writes of an arm, or why there is none."""
     if robot.model.mjcf:
         return None, 'the robot is an MJCF already'
-    with TemporaryDirectory(prefix='arm_sim_') as folder:
+    with TemporaryDirectory(dir=own_folder()) as folder:
         file = Path(folder, 'arm.xml')
         try:
             write_mjcf(robot, drives_of(robot), file)

@@ -1,10 +1,8 @@
 """The inverse kinematics node over ROS: right answers, named refusals, no request dropped."""
 
 import os
-import tempfile
 import time
 import unittest
-from pathlib import Path
 
 import launch
 import launch_ros.actions
@@ -27,6 +25,7 @@ from arm_controllers.ros.pose_messages import pose_from_message, pose_to_message
 from arm_controllers.ros.qos import SERVICE_QOS
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
+from arm_dynamics.temporary_folder import temporary_folder
 from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
 
 Q = np.array([0.4, -1.2, 1.3, -0.7, 1.1, 0.2])
@@ -38,7 +37,7 @@ def path_of(positions, rotation):
 
 @pytest.mark.launch_test
 def generate_test_description():
-    plugins = write_plugins(Path(tempfile.mkdtemp()) / 'site', *PLUGIN)
+    plugins = write_plugins(temporary_folder() / 'site', *PLUGIN)
     node = launch_ros.actions.Node(
         package='arm_sim',
         executable='inverse_kinematics',

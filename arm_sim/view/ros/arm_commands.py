@@ -55,7 +55,7 @@ class ArmCommands:
         self._node, self._arm, self._show_gains = node, arm, show_gains
         self._controller = ''
         # They stay: EventsExecutor may crash where one is destroyed while an answer is on its way.
-        self._action_clients: dict[str, ActionClient] = {}
+        self._goal_clients: dict[str, ActionClient] = {}
         self.clients: dict[str, Any] = {
             'pause': node.create_client(SetBool, 'simulator/pause'),
             'step': node.create_client(Trigger, 'simulator/step'),
@@ -90,7 +90,7 @@ class ArmCommands:
 
     def move(self, q: Array) -> None:
         """Send the arm to joint positions (n,) [rad | m]."""
-        goals = self._action_clients.get(self._controller)
+        goals = self._goal_clients.get(self._controller)
         if goals is None or not goals.server_is_ready():
             self._refuse('move', f'{self._controller or "no controller"} takes goals here')
             return
@@ -158,9 +158,9 @@ class ArmCommands:
         self._show_gains(None, controller)
         if not controller:
             return
-        if controller not in self._action_clients:
+        if controller not in self._goal_clients:
             action = f'{controller}/follow_joint_trajectory'
-            self._action_clients[controller] = ActionClient(node, FollowJointTrajectory, action)
+            self._goal_clients[controller] = ActionClient(node, FollowJointTrajectory, action)
         for name, kind, service in (
             ('read gains', GetParameters, 'get_parameters'),
             ('gains', SetParametersAtomically, 'set_parameters_atomically'),
