@@ -20,7 +20,7 @@ from arm_dynamics.checks import ArmError
 TOPIC = 'simulator/loop_messages'
 KIND = 'std_msgs/msg/UInt8MultiArray'
 STATE, COMMAND, OBJECTS, CONTACTS = 0, 1, 2, 3
-# A batch has at most this number of messages, and no message waits longer than this [s].
+# A batch has at least this number of messages, or has waited this long [s].
 _BATCH, _LONGEST_WAIT = 40, 0.02
 # Number of messages that `Takeover` keeps while it also receives them one by one.
 _KEPT = 4000
@@ -46,10 +46,13 @@ class LoopMessages:
         now_and_then(node, _LONGEST_WAIT, self._look)
 
     def add(self, what: int, raw: bytes) -> None:
-        """Add a STATE, a COMMAND or, behind their state, the OBJECTS and CONTACTS."""
-        self._parts += (_HEAD.pack(what, len(raw)), raw)
-        if len(self._parts) >= 2 * _BATCH:
+        """Add a STATE, a COMMAND or, behind their state, the OBJECTS and CONTACTS.
+
+        OBJECTS and CONTACTS of a state are in its batch.
+        """
+        if what in (STATE, COMMAND) and len(self._parts) >= 2 * _BATCH:
             self.publish()
+        self._parts += (_HEAD.pack(what, len(raw)), raw)
 
     def _look(self) -> None:
         self.wanted = self._publisher.get_subscription_count() > 0

@@ -70,6 +70,11 @@ class Camera(Parameters):
         middle = 0.5 * (self.width - 1.0), 0.5 * (self.height - 1.0)
         return np.array([[focal, 0.0, middle[0]], [0.0, focal, middle[1]], [0.0, 0.0, 1.0]])
 
+    @property
+    def bytes_per_second(self) -> float:
+        """Bytes of raw pictures per simulated second."""
+        return self.width * self.height * (7 if self.depth else 3) * self.rate
+
 
 def read_cameras(file: Path) -> tuple[Camera, ...]:
     """Return the cameras of a YAML file.

@@ -66,6 +66,9 @@ class CameraNode(Node):
         self._log, prefix = Log(self), prefix_of(self)
         cameras = read_cameras(Path(p.cameras).expanduser())
         self._outputs = [_Output(self, each, prefix) for each in cameras]
+        names = ', '.join(each.name for each in cameras)
+        size = 1e-6 * sum(each.bytes_per_second for each in cameras)
+        self._log.info(f'{names}: {size:.3g} MB of pictures per simulated second')
         self._scene: Any = None
         self._objects: list[ObjectShape] = []
         self._early: list[bytes] = []
@@ -122,9 +125,10 @@ class CameraNode(Node):
                 self._on_messages(batch)
             except ArmError as error:
                 self._log.warning(f'{loop_messages.TOPIC}: {error}')
-        if not self._lockstep:
-            self._finish()
-        elif self._time_ns != before_ns:
+            if self._lockstep:
+                self._finish()
+        self._finish()
+        if self._lockstep and self._time_ns != before_ns:
             self._progress.publish(stamp_at(self._time_ns))
 
     def _on_messages(self, batch: bytes) -> None:
@@ -134,7 +138,7 @@ class CameraNode(Node):
             elif what == STATE:
                 state = self._new(data)
                 if self._lockstep:
-                    self._finish()  # the objects of a state come behind it
+                    self._finish()  # the objects of a state come behind it, in the same batch
                 self._pending = state or self._pending
 
     def _finish(self) -> None:
