@@ -127,4 +127,5 @@ def test_of_controllers_that_start_at_once_one_is_left_active():
         (left,) = (name for name in names if system.lifecycle(name) == ACTIVE)
         system.words(left, 'holding')
         for name in set(names) - {left}:
-            assert f'{left!r} commands this arm; deactivate it before {name!r}' in system.log(name)
+            why = f'{left!r} commands this arm; deactivate it before {name!r}'
+            system.wait(lambda name=name, why=why: why in system.log(name), why)
