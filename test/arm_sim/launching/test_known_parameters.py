@@ -29,10 +29,15 @@ def dumped(node):
     return yaml.dump(tree, default_flow_style=False)
 
 
-@pytest.mark.parametrize('name', known_nodes())
-def test_dump_of_a_node_loads_again_as_it_is_and_gives_the_same_values(name, tmp_path):
-    with started(name, tmp_path) as node:
-        first = dumped(node)
+@pytest.fixture(scope='module', params=known_nodes())
+def shown(request, tmp_path_factory):
+    """Return a node's name, what its dump prints, and how it describes its parameters."""
+    with started(request.param, tmp_path_factory.mktemp('node')) as node:
+        return request.param, dumped(node), node.describe_parameters(names_of(node))
+
+
+def test_dump_of_a_node_loads_again_as_it_is_and_gives_the_same_values(shown, tmp_path):
+    name, first, _ = shown
     file = tmp_path / 'dump.yaml'
     file.write_text(first)
     read_parameter_file(file)
@@ -42,19 +47,18 @@ def test_dump_of_a_node_loads_again_as_it_is_and_gives_the_same_values(name, tmp
         assert dumped(node) == first
 
 
-@pytest.mark.parametrize('name', known_nodes())
-def test_every_parameter_of_a_node_is_known_beforehand_and_described(name, tmp_path):
+def test_every_parameter_of_a_node_is_known_beforehand_and_described(shown):
+    name, _, described = shown
     joints = RobotModel.from_urdf(find_urdf(robot_of(name))).joint_names
     known = known_parameters(name, joints)
     if name == 'comparison_task':  # two tasks may have the same name; this one runs here
         known |= known_parameters('sinusoid_task', joints)
-    with started(name, tmp_path) as node:
-        for parameter in node.describe_parameters(names_of(node)):
-            if parameter.name in ('use_sim_time', 'start_type_description_service'):
-                continue
-            field = known.get(parameter.name) or known[f'{parameter.name.rpartition(".")[0]}.*']
-            assert parameter.description == field.description != ''
-            assert field.allowed in parameter.additional_constraints
+    for parameter in described:
+        if parameter.name in ('use_sim_time', 'start_type_description_service'):
+            continue
+        field = known.get(parameter.name) or known[f'{parameter.name.rpartition(".")[0]}.*']
+        assert parameter.description == field.description != ''
+        assert field.allowed in parameter.additional_constraints
 
 
 def test_dump_while_gains_are_set_by_frequency_loads_again_to_the_last_bit(tmp_path):

@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import mujoco.rollout
 import numpy as np
@@ -74,6 +74,9 @@ def courses(law, engine, arms=tuple(range(ARMS)), **others):
     return *map(np.array, zip(*rows, strict=True)), measures.results()
 
 
+courses_of_all = cache(courses)  # of all arms; several tests look at it
+
+
 def one_arm(law, engine, arm):
     alone = loaded(ROBOT, law, engine=engine).on(DRAWS[arm])
     return run_closed_loop(alone.plants()[0], alone.law(), TASK.reference, DURATION)
@@ -83,7 +86,7 @@ def one_arm(law, engine, arm):
 @pytest.mark.parametrize('law', compared_laws())
 def test_one_arm_of_a_batch_is_the_one_arm_loop(law, engine):
     """All of Ranges is drawn; MuJoCo's solver ends at a tolerance of its own, 1e-8."""
-    q, effort, measures = courses(law, engine)
+    q, effort, measures = courses_of_all(law, engine)
     tolerance = 1e-12 if engine == 'analytical' else 1e-9
     for arm in ALONE:
         record = one_arm(law, engine, arm)
@@ -111,7 +114,7 @@ def test_two_periods_have_measures_and_one_has_none(periods):
 
 @pytest.mark.parametrize('law', compared_laws())
 def test_an_arm_does_not_depend_on_how_many_there_are_nor_on_their_order(law):
-    q, effort, _ = courses(law, 'mujoco')
+    q, effort, _ = courses_of_all(law, 'mujoco')
     order = tuple(np.random.default_rng(0).permutation(ARMS))
     turned_q, turned_effort, _ = courses(law, 'mujoco', order)
     assert_array_equal(turned_q, q[:, order])
@@ -122,11 +125,11 @@ def test_an_arm_does_not_depend_on_how_many_there_are_nor_on_their_order(law):
 
 def test_batches_in_several_threads_are_those_in_one():
     shares = [tuple(range(k, ARMS, 3)) for k in range(3)]
-    whole, *_ = courses('computed_torque', 'mujoco')
+    q_of_all, *_ = courses_of_all('computed_torque', 'mujoco')
     with ThreadPoolExecutor(3) as pool:
         parts = list(pool.map(partial(courses, 'computed_torque', 'mujoco'), shares))
     for share, (q, *_) in zip(shares, parts, strict=True):
-        assert_array_equal(q, whole[:, share])
+        assert_array_equal(q, q_of_all[:, share])
 
 
 def test_a_push_and_a_payload_that_drops_are_those_of_one_arm():

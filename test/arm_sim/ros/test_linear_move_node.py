@@ -273,6 +273,7 @@ def test_a_motion_ends_on_force_or_distance_and_leaves_the_controller_as_it_was(
         result = arm.end_of(0.02, end_force=500.0, end_distance=0.002)
         assert result.success
         assert 'the tool has moved by 0.002' in result.ended_on
+        assert arm.end_of(0.0).success  # off the surface: it begins without force
         result = arm.end_of(0.04, end_force=10.0, end_direction=along, end_distance=0.05)
         assert result.success
         force = float(
