@@ -76,7 +76,7 @@ class Film:
         wanted = motion.reference_t, motion.reference_tip, plain
         self._reference = timed_segments(*wanted, self._radius)
         self._caption = Caption(*size, title, scale)
-        _light(scene.mj_model, extent)
+        _light(scene.mj_model, extent, view.zoom)
         count = len(self._path.level) + len(self._reference.level)
         self._offscreen = Offscreen(scene.mj_model, *size, count)
 
@@ -162,9 +162,10 @@ def write_film(path: Path, film: Film | Films, size: tuple[int, int], console: C
             write_gif(path, pictures(), some, ErrorScale.palette)
 
 
-def _light(model: mujoco.MjModel, extent: float) -> None:
-    """Fit shadows and the floor's horizon to the extent of the scene [m]."""
-    model.vis.map.shadowclip = 1.8 * extent / model.stat.extent  # a smaller one speckles
+def _light(model: mujoco.MjModel, extent: float, zoom: float) -> None:
+    """Fit shadows and the floor's horizon to the extent of the scene [m] and its magnification."""
+    # The end of the shadows' map speckles the floor: it is in the fog, or out of sight.
+    model.vis.map.shadowclip = max(1.8, 7.0 / zoom) * extent / model.stat.extent
     model.vis.map.fogstart = 4.0 * extent / model.stat.extent
     model.vis.map.fogend = 14.0 * extent / model.stat.extent
     model.vis.rgba.fog[:] = 0.93, 0.95, 0.97, 1.0
