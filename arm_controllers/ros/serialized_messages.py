@@ -13,6 +13,7 @@ from array import array
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -354,8 +355,14 @@ class JointStateReader:
         return True
 
     def has(self, field: str) -> bool:
-        """Whether the opened message has values of a field that was not requested."""
-        return len(self._opened.values[field]) > 0
+        """Whether the opened message has values of a field that was not requested.
+
+        NaN for one of our joints counts as none: joint_state_broadcaster sends it where a joint
+        has no such interface.
+        """
+        values = self._opened.values[field]
+        found = dict(zip(self._opened.names, values, strict=False))
+        return len(values) > 0 and not any(isnan(found.get(name, 0.0)) for name in self._names)
 
     def values(self, field: str) -> Array:
         """Return the opened message's (n,) values of a field, until the next one is opened.

@@ -171,9 +171,11 @@ def _of_messages(
         if not wanted.issubset(state.name):
             seen.update(state.name)  # of another arm, or of a gripper
             continue
-        if effort and not len(state.effort):
-            raise ArmError(f'its {kind} have no effort, which is needed')
         order = [state.name.index(name) for name in joint_names]
+        # joint_state_broadcaster sends NaN where joints have no effort.
+        none = not len(state.effort) or (not commands and np.isnan(state.effort[order]).all())
+        if effort and none:
+            raise ArmError(f'its {kind} have no effort, which is needed')
         times.append(seconds(state))
         q.append(state.position[order] if len(state.position) else np.full(len(order), np.nan))
         efforts.append(state.effort[order] if effort else np.zeros(len(order)))

@@ -1,7 +1,7 @@
 """A controller of this package on a robot of another ros2_control, as `drive.launch.py` starts it.
 
-The robot is a stand-in: it publishes its joints in another order, without effort, and moves as
-forward_command_controller commands.
+The robot is a stand-in: it publishes its joints in another order, without velocity, with NaN for
+efforts as joint_state_broadcaster does, and moves as forward_command_controller commands.
 """
 
 import os
@@ -25,6 +25,7 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from arm_controllers.ros.messages import set_stamp
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 
@@ -47,7 +48,7 @@ class Robot(Node):
 
     def __init__(self, context):
         super().__init__('robot', context=context)
-        self.q, self.commands, self.silent = HOME.copy(), [], False
+        self.q, self.commands, self.silent, self._time_ns = HOME.copy(), [], False, 0
         self._states = self.create_publisher(JointState, '/joint_states', 10)
         self.create_subscription(
             Float64MultiArray, '/forward_position_controller/commands', self._on_command, 10
@@ -64,12 +65,14 @@ class Robot(Node):
     def _publish(self):
         if not self.silent:
             state = JointState(name=[*reversed(NAMES)], position=self.q[::-1].tolist())
-            state.header.stamp = self.get_clock().now().to_msg()
+            state.effort = [np.nan] * 6
+            self._time_ns += round(1e9 / RATE)  # of the robot, whose states are never late
+            set_stamp(state.header.stamp, self._time_ns)
             self._states.publish(state)
 
     def go(self, there):
         point = JointTrajectoryPoint(positions=there.tolist(), velocities=[0.0] * 6)
-        point.time_from_start = Duration(sec=2)
+        point.time_from_start = Duration(sec=4)
         self.targets.publish(JointTrajectory(joint_names=NAMES, points=[point]))
 
 

@@ -499,3 +499,16 @@ def test_mutated_trajectories_are_read_as_ros_reads_them_or_refused(hostile):
             assert found == expected
             accepted += 1
     assert accepted > 1000
+
+
+def test_a_field_is_there_where_each_of_our_joints_has_a_number():
+    with_gripper = ['finger', *NAMES]
+    for effort, there in (
+        ([], False),
+        ([np.nan, *TAU], True),  # a joint that is not ours
+        ([0.0, *TAU[:2], np.nan], False),
+        ([np.nan] * 4, False),
+        ([0.0, *TAU], True),
+    ):
+        raw = state(with_gripper, [0.0, *Q], [0.0, *V], effort)
+        assert reader(raw, raw).has('effort') is there

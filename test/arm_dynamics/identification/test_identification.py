@@ -314,7 +314,12 @@ def test_other_joints_missing_torques_and_cut_messages_are_told(tmp_path, record
     with pytest.raises(ArmError, match='no joint states of c; it has a, b, finger'):
         read_samples(tmp_path / 'x.mcap', ['c'])
     whole = serialized(1, ['a', 'b'], [1.0, 2.0], [])
-    for data, message in ((whole, 'have no effort'), (whole[:40], 'of 40 bytes is cut off')):
+    of_broadcaster = serialized(1, ['a', 'b'], [1.0, 2.0], [np.nan, np.nan])
+    for data, message in (
+        (whole, 'have no effort'),
+        (of_broadcaster, 'have no effort'),
+        (whole[:40], 'of 40 bytes is cut off'),
+    ):
         with sqlite3.connect(tmp_path / 'bag' / 'bag_0.db3') as bag:
             bag.execute('UPDATE messages SET data = ?', (data,))
         with pytest.raises(ArmError, match=message):
