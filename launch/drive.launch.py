@@ -3,10 +3,12 @@
 `ros2 launch arm_sim drive.launch.py robot:=ur5e drives:=ur_direct_torque controller:=pd`
 """
 
+import re
 from typing import Any
 
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_file import yaml_value
+from arm_dynamics.checks import ArmError
 from arm_sim.driving.presets import PRESETS, drives_of
 from arm_sim.launching.arguments import argument, description, namespace_of, number_of, shared
 from arm_sim.launching.arm import controller_process
@@ -29,6 +31,8 @@ ARGUMENTS = (
     ),
     argument('autostart', 'true', 'whether the law begins without ~/start', ['true', 'false']),
 )  # fmt: skip
+SLOWEST, FASTEST = 10, 100_000  # rate of the states [Hz]
+TOPIC = r'/?[a-zA-Z_]\w*(/[a-zA-Z_]\w*)*'
 
 
 def drive(given: dict[str, str]) -> list[Any]:
@@ -36,9 +40,17 @@ def drive(given: dict[str, str]) -> list[Any]:
     law, space = given['controller'], namespace_of(given)
     drives = drives_of(given['drives'], law_class(law).command_interface)
     rate = number_of(given, 'rate') if given['rate'] else drives.rate
+    if not SLOWEST <= rate <= FASTEST:
+        raise ArmError(f'rate is {rate:g} Hz; it must be {SLOWEST} to {FASTEST} Hz')
+    topic = drives.topic(given['robot_controller'].strip('/'))
+    for name, value in (('states', given['states']), ('robot_controller', topic)):
+        if not re.fullmatch(TOPIC, value, re.ASCII):
+            raise ArmError(
+                f'{name}: {value!r} is no topic; it must be of letters, digits, _ and /'
+            )
     common: dict[str, Any] = {
         'robot': robot_parameter(given['robot']),
-        'timestep': 1.0 / rate,
+        'timestep': round(1e9 / rate) * 1e-9,
         'control_decimation': 1,
         'effort_convention': drives.effort_convention,
         'friction_compensation': drives.friction_compensation,
@@ -59,7 +71,6 @@ def drive(given: dict[str, str]) -> list[Any]:
         own['torque_rate'] = [drives.torque_rate]
     if given['workspace']:
         own['workspace'] = yaml_value('workspace', given['workspace'])
-    topic = drives.topic(given['robot_controller'])
     remaps = [('robot_states', given['states']), ('robot_commands', topic)]
     return [
         controller_process(law, [config, common | of_law], space),

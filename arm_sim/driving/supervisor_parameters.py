@@ -97,6 +97,14 @@ class SupervisorNodeParameters(ArmParameters, Stepping, DriveConvention, Supervi
         True, 'if true, the law may begin once the robot rests; else ~/start lets it'
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.output == 'trajectory' and self.command_interface != 'position':
+            raise ArmError(
+                f"output is 'trajectory', whose points are positions; command_interface is "
+                f'{self.command_interface!r}'
+            )
+
     def model(self) -> RobotModel:
         """Return the model of the joints that the controller commands; the others are fixed."""
         arm = super().model()

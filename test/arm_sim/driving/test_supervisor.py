@@ -12,7 +12,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.driving.presets import PRESETS, drives_of
 from arm_sim.driving.supervisor import DRIVING, STOPPED, WAITING, SupervisedLaw, Supervisor
-from arm_sim.driving.supervisor_parameters import SupervisorParameters
+from arm_sim.driving.supervisor_parameters import SupervisorNodeParameters, SupervisorParameters
 from arm_sim.engines.analytical import AnalyticalPlant
 from arm_sim.loop.loop import Loop
 from arm_sim.simulation.plant import PlantParameters
@@ -217,3 +217,8 @@ def test_a_workspace_must_be_a_box():
         SupervisorParameters(workspace=(0.0, 0.0, 1.0, 1.0, 1.0, 0.5))
     with pytest.raises(ArmError, match='^workspace is .*; it must be six finite numbers'):
         SupervisorParameters(workspace=(0.0, 0.0, 1.0))
+
+
+def test_points_of_a_trajectory_are_positions():
+    with pytest.raises(ArmError, match="^output is 'trajectory'.*command_interface is 'effort'"):
+        SupervisorNodeParameters(robot='ur5e', output='trajectory', command_interface='effort')

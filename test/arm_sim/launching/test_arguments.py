@@ -8,6 +8,7 @@ from launch.actions import DeclareLaunchArgument
 from repository import ROOT
 from scripts import load_script
 
+from arm_dynamics.checks import ArmError
 from arm_sim.launching.arguments import usual_values
 
 FILES = sorted(path.name for path in (ROOT / 'launch').glob('*.launch.py'))
@@ -69,3 +70,21 @@ def test_a_motion_model_that_waits_for_goals_runs_in_real_time(monkeypatch, task
     for name in ('run_arm', 'run_task'):
         monkeypatch.setattr(script, name, lambda given, *_, **__: given['mode'])
     assert script.motion_models({'task': task, 'mode': mode}) == wanted
+
+
+def test_drive_refuses_a_rate_and_topics_that_no_node_could_have():
+    drive = load_script('launch/drive.launch.py').drive
+    usual = {
+        each.name: default('drive.launch.py', each.name) for each in arguments('drive.launch.py')
+    }
+    usual |= {'controller': 'servo'}
+    for name, value, reason in (
+        ('rate', '0', 'rate is 0 Hz; it must be 10 to 100000 Hz'),
+        ('rate', '-5', 'rate is -5 Hz; it must be 10 to 100000 Hz'),
+        ('states', 'joint states', "states: 'joint states' is no topic"),
+        ('states', '', "states: '' is no topic"),
+        ('robot_controller', '1st', "robot_controller: '/1st/commands' is no topic"),
+    ):
+        with pytest.raises(ArmError, match=f'^{re.escape(reason)}'):
+            drive(usual | {name: value})
+    drive(usual | {'rate': '60', 'robot_controller': '/left/arm'})  # not a whole period [ns]
