@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import rclpy
+from action_msgs.msg import GoalStatus
 from ament_index_python.packages import get_packages_with_prefixes
 from builtin_interfaces.msg import Duration, Time
 from control_msgs.action import FollowJointTrajectory
@@ -184,8 +185,15 @@ class ManagedArm:
         return FollowJointTrajectory.Goal(trajectory=trajectory, **fields)
 
     def send(self, goal: FollowJointTrajectory.Goal):
-        """Send a goal while time stands; return its handle."""
-        return self.result(self.action.send_goal_async(goal), 'answer to the goal')
+        """Send a goal while time stands; return its handle once the controller has the goal.
+
+        An action's server answers before it hands the goal to the controller, and a goal without
+        a stamp begins in the update after that.
+        """
+        handle = self.result(self.action.send_goal_async(goal), 'answer to the goal')
+        if handle.accepted:
+            self.wait(lambda: handle.status >= GoalStatus.STATUS_EXECUTING, 'start of the goal')
+        return handle
 
     def counts(self) -> dict[str, int]:
         """Return the numbers of cycles in lock-step, and of those that are not proven."""

@@ -72,7 +72,7 @@ def measure(arm: ManagedArm, runs: int, rate: int) -> int:
             print(f'run {number}: the arm moved by {moved:.3g} rad')
             return 1
         if number + 1 in (10, 50) or (number + 1) % 100 == 0:
-            print(f'{number + 1} runs: {dict(sums)}', flush=True)
+            print(f'{number + 1} runs: {dict(sums)}, proven {dict(+proven)}', flush=True)
     counts = {name: value - before[name] for name, value in arm.counts().items()}
     cycles, unproven = counts.pop('lock-step cycles'), counts.pop('unproven cycles')
     done = runs * periods
