@@ -51,6 +51,7 @@ JTC = {
 }
 _LENGTH, _REST = 0.3, 0.06  # of a goal, after it [s]
 _LATER = 0.04  # until a goal with a later stamp begins [s]
+_PATH = FollowJointTrajectory.Result.PATH_TOLERANCE_VIOLATED
 _EQUAL = 1e-9  # larger differences are shown
 
 
@@ -76,7 +77,8 @@ def main() -> int:
                 worst[kind] = np.maximum(worst.get(kind, 0.0), found)
                 ends[f'{kind}: {words}'] += 1
                 states += side.states
-                if found[:2].max() > _EQUAL or words.startswith('JTC'):
+                early = 'periods' in words and 'before the start' not in words
+                if found[:2].max() > _EQUAL or words.startswith('JTC') or early:
                     differing += 1
                     print(f'goal {first + side.number}: {kind}, {words}, {found}', flush=True)
             done = first + ARMS - given.first
@@ -298,14 +300,20 @@ class Side:
             if kind == 'tolerances' and ours.results and not ended_ns:
                 ended_ns = time_ns
                 aside = (time_ns, time_ns + period)  # JTC shows its hold in the next update
+                code = int(ours.results[0].code)
+                if code == _PATH != end and time_ns >= begin_ns + 1e9 * _LENGTH - period:
+                    # JTC takes the time of the next update, and is at the end already.
+                    yield worst, f'in the last period: JTC {end}, ours {code}'
             if time_ns >= begin_ns and not aside[0] <= time_ns < aside[1]:
                 worst = np.maximum(worst, np.abs(mine - theirs).max(axis=1))
                 self.states += 1
         codes = [int(each.code) for each in ours.results]
         same = codes[-1:] == [end] or (kind == 'canceled' and len(codes) == 1)
         words = f'both {end}' if same else f'JTC {end}, ours {codes}'
-        if left_ns:
+        if left_ns and left_ns != ended_ns:
             words += f', JTC {(left_ns - ended_ns) // period:+d} periods'
+            if left_ns <= begin_ns:
+                words += ', before the start'
         yield worst, words
 
     def follower(self, time_ns: int, q: np.ndarray) -> TrajectoryFollower:
