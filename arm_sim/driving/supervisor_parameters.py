@@ -1,5 +1,6 @@
 """The limits of the supervisor between a law and a robot; see supervisor.py."""
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,6 +105,8 @@ class SupervisorNodeParameters(ArmParameters, Stepping, DriveConvention, Supervi
                 f"output is 'trajectory', whose points are positions; command_interface is "
                 f'{self.command_interface!r}'
             )
+        if not re.fullmatch(r'[a-zA-Z_]\w*', self.controller, re.ASCII):
+            raise ArmError(f'controller is {self.controller!r}; it must be the name of a node')
 
     def model(self) -> RobotModel:
         """Return the model of the joints that the controller commands; the others are fixed."""

@@ -219,6 +219,8 @@ def test_a_workspace_must_be_a_box():
         SupervisorParameters(workspace=(0.0, 0.0, 1.0))
 
 
-def test_points_of_a_trajectory_are_positions():
+def test_points_of_a_trajectory_are_positions_and_a_controller_has_a_name():
     with pytest.raises(ArmError, match="^output is 'trajectory'.*command_interface is 'effort'"):
         SupervisorNodeParameters(robot='ur5e', output='trajectory', command_interface='effort')
+    with pytest.raises(ArmError, match="^controller is 'a b'; it must be the name of a node"):
+        SupervisorNodeParameters(robot='ur5e', controller='a b')
