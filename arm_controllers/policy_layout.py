@@ -112,7 +112,8 @@ class PolicyLayout:
             found = json.loads(text)
             version = found.pop('version')
             names = tuple(found.pop('joint_names')), tuple(map(float, found.pop('scale')))
-            layout = cls(joint_names=names[0], scale=names[1], **found)
+            rate = float(found.pop('rate', 0.0))
+            layout = cls(joint_names=names[0], scale=names[1], rate=rate, **found)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ArmError(
                 f"{where}: the metadata 'arm_sim' is no policy layout: {error}"
