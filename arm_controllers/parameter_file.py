@@ -10,7 +10,7 @@ import yaml
 from yaml.composer import ComposerError
 
 from arm_controllers.parameter_values import read_fields
-from arm_dynamics.checks import ArmError, text_of, unknown
+from arm_dynamics.checks import ArmError, one_line, text_of, unknown
 from arm_dynamics.parameters import facts
 
 # Node (or SHARED) -> parameter (nested keys joined by dots) -> value.
@@ -29,10 +29,8 @@ def read_parameter_file(file: Path) -> Sections:
             no parameter can have, a parameter that is given twice.
     """
     try:
-        loader = Loader(text_of(file, _MOST_BYTES))
+        loader = Loader(text_of(file, f'{file}: cannot be read', _MOST_BYTES))
         tree = loader.get_single_node()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ArmError(f'{file}: cannot be read: {error}') from None
     except (yaml.YAMLError, RecursionError) as error:
         mark, problem = getattr(error, 'problem_mark', None), getattr(error, 'problem', error)
         where = f', line {mark.line + 1}' if mark else ''
@@ -65,14 +63,17 @@ def sections_text(sections: Mapping[str, Mapping[str, Any]]) -> str:
     )
 
 
-def yaml_value(name: str, text: str) -> Any:
-    """Return the value of an argument's YAML text; raise ArmError if it is not YAML."""
+def read_yaml(text: str, where: str) -> Any:
+    """Return the content of a YAML text; raise ArmError, which begins with `where`, if none is."""
     try:
         return Loader(text).get_single_data()
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # the 45th of a month
-        raise ArmError(
-            f'{name} is {text[:200]!r}: not YAML: {" ".join(str(error).split())}'
-        ) from None
+        raise ArmError(f'{where}: not YAML: {one_line(error)}') from None
+
+
+def yaml_value(name: str, text: str) -> Any:
+    """Return the value of an argument's YAML text; raise ArmError if it is not YAML."""
+    return read_yaml(text, f'{name} is {text[:200]!r}')
 
 
 def read_rows[T](kind: type[T], text: str, where: str, what: str) -> list[T]:
@@ -83,10 +84,7 @@ def read_rows[T](kind: type[T], text: str, where: str, what: str) -> list[T]:
     Raises:
         ArmError: with the entry and the value: not such a list, or a value that is not allowed.
     """
-    try:
-        rows = Loader(text).get_single_data() if text.strip() else []
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ArmError(f'{where}: not YAML: {" ".join(str(error).split())}') from None
+    rows = read_yaml(text, where) if text.strip() else []
     if not isinstance(rows, list):
         raise ArmError(f'{where}: a list of {what}s is expected')
     found, known = [], [facts(each).name or each.name for each in fields(kind)]  # type: ignore[arg-type]

@@ -8,14 +8,35 @@ A DC motor ('voltage') is none of these.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array, per_joint
+from arm_dynamics.parameters import JointWords, Parameters, PerJoint, parameter
 
 ACTUATORS = ('servo', 'torque', 'voltage', 'velocity')
+
+
+@dataclass(frozen=True)
+class ActuatorParameters(Parameters):
+    """Actuators of the joints."""
+
+    actuator: JointWords = parameter(
+        'servo',
+        "drive, one for all joints or one per joint: 'servo' (tau = servo_kp (u - q) - servo_kd "
+        "v), 'velocity' (tau = servo_kd (u - v)), 'torque' or 'voltage' (DC motor)",
+        one_of=ACTUATORS,
+    )
+    servo_kp: PerJoint = parameter((2000.0,), 'position gain of the servo [N.m/rad]', min=0)
+    servo_kd: PerJoint = parameter((400.0,), 'velocity gain of the servo [N.m.s/rad]', min=0)
+    effort_limits: bool = parameter(True, 'if true, effort limits are enforced')
+
+    def actuators(self, joint_names: Sequence[str]) -> tuple[str, ...]:
+        """Return the actuator of each joint; raises ArmError as `actuators_of` does."""
+        return actuators_of(self.actuator, joint_names)
 
 
 class LinearGains(NamedTuple):

@@ -98,21 +98,28 @@ def per_joint(
     return array
 
 
-def text_of(file: Path, most: int = 10_000_000) -> str:
+def one_line(error: BaseException) -> str:
+    """Return the message of an error of any library in one line; the error's type without one."""
+    return ' '.join(str(error).split()) or type(error).__name__
+
+
+def text_of(file: Path, refusal: str = 'cannot be read', most: int = 10_000_000) -> str:
     """Return the text of a file.
 
     Raises:
-        OSError: the file cannot be read, is a pipe or a device, which may never end, or has more
-            than `most` bytes.
-        UnicodeDecodeError: the file is not UTF-8 text.
+        ArmError: begins with `refusal`. The file cannot be read, is a pipe or a device, which may
+            never end, has more than `most` bytes, or is not UTF-8 text.
     """
-    if file.exists() and not (file.is_file() or file.is_dir()):
-        raise OSError('not a regular file')
-    with file.open('rb') as stream:
-        raw = stream.read(most + 1)
-    if len(raw) > most:
-        raise OSError(f'more than {most} bytes')
-    return raw.decode()
+    try:
+        if file.exists() and not (file.is_file() or file.is_dir()):
+            raise OSError('not a regular file')
+        with file.open('rb') as stream:
+            raw = stream.read(most + 1)
+        if len(raw) > most:
+            raise OSError(f'more than {most} bytes')
+        return raw.decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArmError(f'{refusal}: {error}') from None
 
 
 def one_of(name: str, value: str, allowed: Sequence[str]) -> None:

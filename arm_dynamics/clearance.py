@@ -9,7 +9,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.checks import ArmError, Array, in_range
+from arm_dynamics.checks import ArmError, Array, in_range, one_line
 from arm_dynamics.model import RobotModel
 from arm_dynamics.object_shapes import ObjectShape
 from arm_dynamics.parameters import Parameters, parameter
@@ -101,8 +101,8 @@ class Clearance:
         try:
             self.geometry = geometry = pin.buildGeomFromUrdfString(pin_model, text, kind)
         except (ValueError, RuntimeError) as error:
-            reason = ' '.join(str(error).split())
-            raise ArmError(f'shapes of {model.name!r}: {reason}; correct the URDF') from None
+            reason = f'shapes of {model.name!r}: {one_line(error)}; correct the URDF'
+            raise ArmError(reason) from None
         shapes = list(geometry.geometryObjects)
         for shape in shapes:
             _make_convex(shape)

@@ -11,7 +11,7 @@ joints are known. Nodes declare and describe their parameters from the same fiel
 
 from collections.abc import Mapping, Sequence, Sized
 from copy import copy
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, get_type_hints
 
@@ -86,6 +86,16 @@ def parameter(default: Any, description: str, **others: Any) -> Any:
     if isinstance(default, dict):
         return field(default_factory=default.copy, metadata=known)
     return field(default=default, metadata=known)
+
+
+def like(kind: type, name: str, default: Any = MISSING, **others: Any) -> Any:
+    """Return the parameter of this name of another dataclass, with its description and bounds.
+
+    `default` and `others`, fields of `Facts`, are in place of its own.
+    """
+    (each,) = (own for own in fields(kind) if own.name == name)
+    default = each.default if default is MISSING else default
+    return parameter(default, **{**facts(each)._asdict(), **others})
 
 
 def facts(each: Field) -> Facts:

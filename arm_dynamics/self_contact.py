@@ -4,7 +4,7 @@ from functools import lru_cache
 from pathlib import Path
 from xml.etree import ElementTree
 
-from arm_dynamics.checks import ArmError, text_of
+from arm_dynamics.checks import ArmError, one_line, text_of
 from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.tool_link import srdf_of
@@ -55,7 +55,7 @@ def _disabled(file: Path) -> set[frozenset[str]]:
     """Return the pairs of links whose collisions an SRDF disables."""
     try:
         tree = ElementTree.fromstring(text_of(file))
-    except (OSError, ValueError, ElementTree.ParseError) as error:
-        raise ArmError(f'SRDF {file}: {" ".join(str(error).split())}') from None
+    except (ValueError, ElementTree.ParseError) as error:
+        raise ArmError(f'SRDF {file}: {one_line(error)}') from None
     rows = tree.iterfind('disable_collisions')
     return {frozenset((row.get('link1', ''), row.get('link2', ''))) for row in rows}

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 import coal
 import numpy as np
 
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, one_line
 from arm_dynamics.packages import packages_around
 from arm_dynamics.urdf import bare
 
@@ -98,7 +98,7 @@ def read_mesh(file: str | Path, scale: Array = ONES) -> coal.BVHModelBase:
     try:
         mesh = coal.MeshLoader().load(str(file), scale)
     except (RuntimeError, ValueError) as error:
-        raise ArmError(f'mesh {file}: {" ".join(str(error).split())}') from None
+        raise ArmError(f'mesh {file}: {one_line(error)}') from None
     points = np.asarray(mesh.vertices())
     if not np.isfinite(points).all():
         raise ArmError(f'mesh {file}: not all of its points are finite')

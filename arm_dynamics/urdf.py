@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 import pinocchio as pin
 
-from arm_dynamics.checks import ArmError, Array, text_of
+from arm_dynamics.checks import ArmError, Array, one_line, text_of
 from arm_dynamics.urdf_checks import INERTIAL, JOINT, check_urdf
 from arm_dynamics.urdf_elements import number_text
 
@@ -22,10 +22,7 @@ def read_urdf(path_or_xml: str | Path) -> tuple[str, Element, pin.Model]:
     if text.lstrip().startswith('<'):
         return text, *_parse(text)
     path = Path(text).expanduser()
-    try:
-        text = text_of(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ArmError(f'cannot read URDF {str(path)!r}: {error}') from None
+    text = text_of(path, f'cannot read URDF {str(path)!r}')
     try:
         return text, *_parse(text)
     except ArmError as error:
@@ -41,7 +38,7 @@ def _parse(text: str) -> tuple[Element, pin.Model]:
     try:
         return tree, pin.buildModelFromXML(ElementTree.tostring(bare(tree), encoding='unicode'))
     except (ValueError, RuntimeError) as error:
-        raise ArmError(f'no URDF for Pinocchio: {" ".join(str(error).split())}') from None
+        raise ArmError(f'no URDF for Pinocchio: {one_line(error)}') from None
 
 
 def bare(tree: Element) -> Element:

@@ -243,7 +243,7 @@ def main() -> None:
          timed(pin_loop(model, COUNT // 10), COUNT // 10, repetitions)),
     ]  # fmt: skip
     ur5e = RobotModel.from_urdf(find_urdf('ur5e'), armature=0.1)
-    servo = ForwardModel(ur5e, ForwardModelParameters('servo', 'implicitfast'))
+    servo = ForwardModel(ur5e, ForwardModelParameters('servo'))
     state6 = servo.initial_state(ur5e.neutral())
     rows.append(
         ('UR5e with servos, implicitfast', 'straight-line, compiled',

@@ -1,13 +1,13 @@
 """Forward model of an arm with its actuators: next state from state and command."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.actuators import ACTUATORS, actuators_of, linear_gains, servo_gains
+from arm_dynamics.actuators import ActuatorParameters, linear_gains, servo_gains
 from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.compiled import integrators, joint_torques
 from arm_dynamics.compiled.compiled_model import CompiledModel
@@ -16,13 +16,7 @@ from arm_dynamics.compiled.plant_context import PlantContext
 from arm_dynamics.compiled.stability import largest_stable_step
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
-from arm_dynamics.parameters import (
-    JointWords,
-    Parameters,
-    PerJoint,
-    parameter,
-    with_arrays,
-)
+from arm_dynamics.parameters import JointWords, PerJoint, like, parameter, with_arrays
 
 # 'implicitfast' is semi-implicit Euler with implicit damping, as MuJoCo's. 'lagged_euler' is the
 # published five-joint arm's step: explicit Euler whose acceleration is part of the state, so that
@@ -32,20 +26,13 @@ FRICTIONLESS = ('lagged_euler',)  # integrators with neither damping nor Coulomb
 
 
 @dataclass(frozen=True)
-class ForwardModelParameters(Parameters):
+class ForwardModelParameters(ActuatorParameters):
     """Actuators and limits of the joints."""
 
-    actuator: JointWords = parameter(
-        'torque',
-        "drive, one for all joints or one per joint: 'servo' (tau = servo_kp (u - q) - servo_kd "
-        "v), 'velocity' (tau = servo_kd (u - v)), 'torque' or 'voltage' (DC motor)",
-        one_of=ACTUATORS,
-    )
+    actuator: JointWords = like(ActuatorParameters, 'actuator', 'torque')
     integrator: str = parameter(
         'implicitfast', 'integration method (docs/integrators.md)', one_of=INTEGRATORS
     )
-    servo_kp: PerJoint = parameter((2000.0,), 'position gain of the servo [N.m/rad]', min=0)
-    servo_kd: PerJoint = parameter((400.0,), 'velocity gain of the servo [N.m.s/rad]', min=0)
     motors: DCMotors = parameter(DCMotors(), 'parameters of the DC motors')
     limit_stiffness: PerJoint = parameter(
         (0.0,), 'stiffness beyond position limits [N.m/rad]', min=0
@@ -53,7 +40,6 @@ class ForwardModelParameters(Parameters):
     limit_damping: PerJoint = parameter(
         (0.0,), 'damping beyond position limits [N.m.s/rad]', min=0
     )
-    effort_limits: bool = parameter(True, 'if true, effort limits are enforced')
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -79,10 +65,6 @@ class ForwardModelParameters(Parameters):
         if self.effort_limits:
             rows['effort_limit'] = model.effort_limit
         return joint_torques.filled(model.nv, rows)
-
-    def actuators(self, joint_names: Sequence[str]) -> tuple[str, ...]:
-        """Return the actuator of each joint; raises ArmError as `actuators_of` does."""
-        return actuators_of(self.actuator, joint_names)
 
 
 class ForwardModel:

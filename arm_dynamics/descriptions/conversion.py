@@ -66,7 +66,7 @@ def _converted(
 ) -> Path:
     try:
         tree = ElementTree.fromstring(text_of(file))
-    except (OSError, ValueError, ElementTree.ParseError):
+    except (ValueError, ElementTree.ParseError):
         return file  # refused where it is read as a URDF
     xacro = is_xacro(file, tree)
     if xacro_args and not xacro:
@@ -174,7 +174,7 @@ def is_mjcf(file: Path) -> bool:
     """Whether a file is an MJCF."""
     try:
         return ElementTree.fromstring(text_of(file)).tag == 'mujoco'
-    except (OSError, ValueError, ElementTree.ParseError):
+    except (ValueError, ElementTree.ParseError):
         return False
 
 
@@ -182,7 +182,7 @@ def runs_code(file: Path) -> bool:
     """Whether converting a file runs code that the file contains: xacro."""
     try:
         return is_xacro(file, ElementTree.fromstring(text_of(file)))
-    except (OSError, ValueError, ElementTree.ParseError):
+    except (ValueError, ElementTree.ParseError):
         return file.suffix == '.xacro'
 
 

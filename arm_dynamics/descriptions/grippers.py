@@ -67,7 +67,7 @@ def _read(file: Path) -> Element:
     """Return the tree of a URDF with absolute meshes."""
     try:
         tree = ElementTree.fromstring(text_of(file))
-    except (OSError, ValueError, ElementTree.ParseError) as error:
+    except (ValueError, ElementTree.ParseError) as error:
         raise ArmError(f'not a URDF: {error} (in {str(file)!r})') from None
     make_meshes_absolute(tree, file)
     return tree

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import mujoco
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, one_line
 
 _FROM_GEOMS = 1  # inertiafromgeom="true"
 
@@ -32,8 +32,7 @@ def read_mjcf(file: Path) -> tuple[mujoco.MjSpec, mujoco.MjModel, list[str]]:
     except ValueError as error:
         if isinstance(error, ArmError):
             raise
-        reason = ' '.join(str(error).split())
-        raise ArmError(f'MuJoCo does not compile {str(file)!r}: {reason}') from None
+        raise ArmError(f'MuJoCo does not compile {str(file)!r}: {one_line(error)}') from None
 
 
 def _leave_out_missing(spec: mujoco.MjSpec) -> list[str]:

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, one_line
 
 
 def find_named(name: str) -> tuple[Path, str] | None:
@@ -58,8 +58,8 @@ def _of_robot_descriptions(name: str) -> tuple[Path, str] | None:
     try:
         module = importlib.import_module(f'robot_descriptions.{name}')
     except Exception as error:  # git's, the network's
-        reason = ' '.join(str(error).split()) or type(error).__name__
-        raise ArmError(f'robot {name!r}: robot_descriptions cannot fetch it: {reason}') from None
+        why = f'robot_descriptions cannot fetch it: {one_line(error)}'
+        raise ArmError(f'robot {name!r}: {why}') from None
     arguments = getattr(module, 'XACRO_ARGS', {}).items()
     for kind in ('URDF_PATH', 'XACRO_PATH', 'MJCF_PATH'):
         if hasattr(module, kind):

@@ -16,7 +16,7 @@ from arm_controllers.follower.trajectory import Trajectory
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError
-from arm_dynamics.parameters import parameter
+from arm_dynamics.parameters import like, parameter
 from arm_dynamics.scene_clearance import scene_clearance
 from arm_sim import pictures
 from arm_sim.certificate.certificate import Certificate, Certifier
@@ -48,19 +48,10 @@ class Options(RobotOptions):
     goal: Positional[Annotated[str, 'GOAL']] = parameter(
         MISSING, 'path of a goal file in YAML, as `ros2 action send_goal` takes it'
     )
-    mass: float = parameter(
-        0.2, "largest relative error of each link's mass and inertia [1]", min=0, max=0.99
-    )
-    friction: float = parameter(
-        0.005,
-        "largest Coulomb friction, as a share of a joint's effort limit [1]; 0: the model's",
-        min=0,
-        max=1,
-    )
-    effort: float = parameter(
-        0.6, 'smallest share of the effort limits that an arm has [1]', above=0, max=1
-    )
-    payload: float = parameter(0.0, 'largest load at the tool [kg]', min=0, max=1000)
+    mass: float = like(Ranges, 'mass')
+    friction: float = like(Ranges, 'friction')
+    effort: float = like(Ranges, 'effort')
+    payload: float = like(Ranges, 'payload')
     max_acceleration: float = parameter(
         0.0, 'acceleration limit of each joint [rad/s^2 | m/s^2]; 0: none', min=0
     )

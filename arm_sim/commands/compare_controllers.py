@@ -12,7 +12,7 @@ from rich.console import Console
 from arm_controllers.adapted_law import LawAdaptation
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError, one_of
-from arm_dynamics.parameters import parameter
+from arm_dynamics.parameters import like, parameter
 from arm_sim.command_line import CommandOptions, command
 from arm_sim.commands.call import call
 from arm_sim.commands.jobs import Jobs
@@ -71,17 +71,8 @@ class Options(CommandOptions):
     scene: str = parameter(
         '', 'objects around the arm: name of a shipped scene, or path of a YAML file or MJCF'
     )
-    timestep: float = parameter(
-        1e-3, "integration step and control period [s]; 0: simulator of the robot's files",
-        min=0, max=0.1,
-    )  # fmt: skip
-    natural_frequency: float = parameter(
-        20.0,
-        "design frequency of every law's errors [rad/s]; 0: gains of the robot's files, for "
-        'every law',
-        min=0,
-        max=1e4,
-    )
+    timestep: float = like(Experiment, 'timestep')
+    natural_frequency: float = like(Experiment, 'natural_frequency')
     law_pictures: bool = parameter(False, "draw each law's error over time as well")
     samples: int = parameter(0, 'number of random arms per law; 0: no Monte Carlo')
     errors: Names = parameter(

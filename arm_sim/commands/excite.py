@@ -54,7 +54,7 @@ class ExcitationReport(Report):
 
     found: Excitation
 
-    def __init__(self, options: Options, console: Console):
+    def __init__(self, options: Options, console: Console, folder: Path | None = None):
         """Plan the motion of the options; write its goal to `output`, where that is given.
 
         Raises:
@@ -90,14 +90,9 @@ class ExcitationReport(Report):
         return motion_figure(times, q, v, self.goal.joint_names)
 
 
-def excitation(options: Options, console: Console, folder: Path | None = None) -> ExcitationReport:
-    """Return the motion of the options."""
-    return ExcitationReport(options, console)
-
-
 excite = call(
-    Options, excitation, 'Plan a motion from which `identify` finds the parameters of an arm.',
-    robot='ur5e', output='',
+    Options, ExcitationReport,
+    'Plan a motion from which `identify` finds the parameters of an arm.', robot='ur5e', output='',
 )  # fmt: skip
 
 
@@ -105,7 +100,7 @@ excite = call(
 def main(options: Options) -> None:
     """Run the command."""
     console = new_console()
-    report = excitation(options, console)
+    report = ExcitationReport(options, console)
     report.table()
     if report.found.note:
         console.print(report.found.note)

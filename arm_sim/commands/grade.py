@@ -11,9 +11,9 @@ from rich.console import Console
 from tyro.conf import Positional
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.parameters import parameter
-from arm_dynamics.robots import share_folder
+from arm_dynamics.parameters import like, parameter
 from arm_sim.command_line import CommandOptions, command
+from arm_sim.commands import judge
 from arm_sim.commands.call import call
 from arm_sim.commands.jobs import Jobs
 from arm_sim.experiments.executors import ordered
@@ -36,11 +36,8 @@ class Options(CommandOptions):
 
     rest: ClassVar[str] = 'submissions'
 
-    limits: File = parameter(
-        str(share_folder() / 'config' / 'judge' / 'planar_3r.yaml'),
-        'path of the YAML file with trials and their limits',
-    )
-    seconds: float = parameter(60.0, 'CPU time of a law for all trials [s]', min=1, max=1e6)
+    limits: File = like(judge.Options, 'limits')
+    seconds: float = like(judge.Options, 'seconds')
     jobs: Jobs = field(default_factory=Jobs)
     output_dir: Folder = parameter('grades', 'folder for table, picture, JSON and the trials')
     submissions: Positional[Annotated[tuple[str, ...], 'FILE ...']] = parameter(

@@ -13,7 +13,7 @@ from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.laws import law_names
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import Array
-from arm_dynamics.parameters import parameter
+from arm_dynamics.parameters import like, parameter
 from arm_sim.command_line import RobotOptions, command
 from arm_sim.commands.call import call
 from arm_sim.commands.jobs import Jobs
@@ -41,12 +41,8 @@ _FIXED = (12.0, 16.0, 20.0)  # thresholds of all joints, to compare with [N.m | 
 class Believed(Ranges):
     """The errors that the model may have: those of a Monte Carlo, with drives of full strength."""
 
-    effort: float = parameter(
-        1.0, 'smallest share of the effort limits that an arm has [1]', above=0, max=1
-    )
-    payload: float = parameter(
-        0.5, 'largest load at the tool of which the law does not know [kg]', min=0, max=1000
-    )
+    effort: float = like(Ranges, 'effort', 1.0)
+    payload: float = like(Ranges, 'payload', 0.5)
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ class IdentifiedReport(Report):
         numbers: all of them, as in identified.json.
     """
 
-    def __init__(self, options: Options, console: Console):
+    def __init__(self, options: Options, console: Console, folder: Path | None = None):
         """Identify from the recording of the options.
 
         Raises:
@@ -141,14 +141,9 @@ class IdentifiedReport(Report):
         return [servo_table(found, robot)], partial(servo_figure, found, robot)
 
 
-def identified(options: Options, console: Console, folder: Path | None = None) -> IdentifiedReport:
-    """Return what the recording of the options shows."""
-    return IdentifiedReport(options, console)
-
-
 identify = call(
-    Options, identified, 'Identify the inertias, rotors and friction of an arm from a recording.',
-    recording='',
+    Options, IdentifiedReport,
+    'Identify the inertias, rotors and friction of an arm from a recording.', recording='',
 )  # fmt: skip
 
 
@@ -156,7 +151,7 @@ identify = call(
 def main(options: Options) -> None:
     """Run the command."""
     folder, console = writable_folder(options.output_dir), new_console()
-    found = identified(options, console)
+    found = IdentifiedReport(options, console)
     found.table()
     written = found.written(folder)
     for line in written.notes:

@@ -10,7 +10,7 @@ from rich.console import Console
 from arm_controllers.adapted_law import LawAdaptation
 from arm_controllers.laws import law_names
 from arm_dynamics.checks import ArmError, one_of
-from arm_dynamics.parameters import parameter
+from arm_dynamics.parameters import like, parameter
 from arm_sim.command_line import RobotOptions, command
 from arm_sim.commands.call import call
 from arm_sim.experiments.experiment import Experiment
@@ -55,9 +55,7 @@ class Options(RobotOptions):
         'standard deviations of measured positions and velocities [rad, rad/s | m, m/s]',
         length=2,
     )
-    natural_frequency: float = parameter(
-        0.0, "design frequency of the law [rad/s]; 0: gains of the robot's files", min=0, max=1e4
-    )
+    natural_frequency: float = like(Experiment, 'natural_frequency', 0.0)
     contact: Annotated[tuple[float, ...], 'N/M,N/M'] = parameter(
         (0.0, 0.0),
         'least and largest stiffness of a surface on which the tool presses [N/m]; 0: no surface',

@@ -75,7 +75,7 @@ class PlanReport(Report):
 
     found: Plan
 
-    def __init__(self, options: Options):
+    def __init__(self, options: Options, console: Console, folder: Path | None = None):
         """Plan the motion of the options.
 
         Raises:
@@ -179,13 +179,8 @@ def _pose(numbers: tuple[float, ...]) -> Any:
     return pin.SE3(pin.rpy.rpyToMatrix(*numbers[3:]), np.array(numbers[:3])).homogeneous
 
 
-def planned(options: Options, console: Console, folder: Path | None = None) -> PlanReport:
-    """Return the plan of the options."""
-    return PlanReport(options)
-
-
 plan = call(
-    Options, planned, 'Plan a motion around the objects of a scene, within all limits.',
+    Options, PlanReport, 'Plan a motion around the objects of a scene, within all limits.',
     robot='ur5e', scene='',
 )  # fmt: skip
 
@@ -194,7 +189,7 @@ plan = call(
 def main(options: Options) -> int:
     """Run the command; 1 where no motion is found."""
     folder = writable_folder(options.output_dir)
-    report = planned(options, new_console())
+    report = PlanReport(options, new_console())
     report.table()
     report.write(folder, options.command)
     print(f'wrote plan.json, plan.md and plan.png to {folder}')

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from arm_controllers.discrete_motion import MOTIONS
-from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.latency import FORMS
 from arm_controllers.parameter_file import yaml_value
 from arm_controllers.parameter_values import read_fields
@@ -19,11 +17,11 @@ from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.object_shapes import ShapePoses
-from arm_dynamics.parameters import facts, parameter
+from arm_dynamics.parameters import facts, like, parameter
 from arm_dynamics.robots import RobotArgument
 from arm_sim.command_line import RobotOptions, command
 from arm_sim.commands.call import call
-from arm_sim.experiments.experiment import LoadedExperiment
+from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.over_topics import experiment_of
 from arm_sim.experiments.report import Listing, Report, data_frame
 from arm_sim.loop.measures import track
@@ -55,27 +53,15 @@ class Options(RobotOptions):
     task: Name = parameter('sinusoid', f'task, one of {", ".join(task_names())}')
     law: Name = parameter('computed_torque', 'control law, as compare_controllers names it')
     engine: str = parameter('mujoco', 'physics engine of the arm', one_of=RIGID_BODY_ENGINES)
-    natural_frequency: float = parameter(
-        20.0, "design frequency of the law [rad/s]; 0: gains of the robot's files", min=0, max=1e4
-    )
-    timestep: float = parameter(
-        1e-3, "integration step and control period [s]; 0: simulator of the robot's files",
-        min=0, max=0.1,
-    )  # fmt: skip
-    frequency: float = parameter(
-        0.0, "frequency of the task sinusoid [Hz]; 0: that of the robot's files", min=0, max=100
-    )
-    reference_motion: str = parameter(
-        '', "motion of the reference; empty: as the gains' source says", one_of=('', *MOTIONS)
-    )
-    friction_velocity: str = parameter(
-        '', "velocity of the friction torque; empty: as the gains' source says",
-        one_of=('', *FRICTION_VELOCITIES),
-    )  # fmt: skip
+    natural_frequency: float = like(Experiment, 'natural_frequency')
+    timestep: float = like(Experiment, 'timestep')
+    frequency: float = like(Experiment, 'frequency')
+    reference_motion: str = like(Experiment, 'reference_motion')
+    friction_velocity: str = like(Experiment, 'friction_velocity')
     latency: str = parameter(
         '', f"time that a policy's inference takes [s]: {FORMS}; empty: that of the robot's files"
     )
-    latency_seed: int = parameter(0, 'random seed of drawn latencies', min=0)
+    latency_seed: int = like(Experiment, 'latency_seed')
     parameters: str = parameter('{}', 'parameters of the task, such as {cycles: 3}')
     plant_error: str = parameter('{}', 'error of the arm, such as {payload: 2.0}')
     model_error: str = parameter('{}', "error of the law's model, such as {mass_scale: [1.05]}")

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from arm_controllers.latency import latency_of
 from arm_controllers.laws import law_names
-from arm_dynamics.parameters import parameter
+from arm_dynamics.parameters import like, parameter
 from arm_sim import pictures
 from arm_sim.command_line import RobotOptions, command
 from arm_sim.commands.call import call
@@ -44,12 +44,7 @@ class Options(RobotOptions):
         ('0', '0.02', '0.05', '0.1', '0.2', '0.3', '0.4', '0.5'),
         'latencies, separated by commas: 0.1 [s], 0.05..0.2 (drawn), or a file with one per line',
     )
-    frequency: float = parameter(
-        0.25,
-        "frequency of the sinusoid [Hz]; 0: the frequency of the robot's files",
-        min=0,
-        max=100,
-    )
+    frequency: float = like(Experiment, 'frequency', 0.25)
     seed: int = parameter(0, 'seed of drawn latencies', min=0)
     output_dir: Folder = parameter('slow_policy', 'folder for table, JSON and picture')
     chunks: ChunkParameters = field(default_factory=ChunkParameters)

@@ -64,7 +64,8 @@ def main(options: Options) -> int:
     if options.json:
         print(json.dumps(plain(report), indent=2))
     else:
-        console.print(trials.terminal())
+        console.print(trials.listing().terminal())
+        console.print('\n'.join(trials.numbered_notes), markup=False)
     write_json(folder / 'robots.json', report)
     with whole_file(folder / 'robots.md') as file:
         file.write(f'Made by `{options.command}`.\n\n{trials.markdown()}'.encode())

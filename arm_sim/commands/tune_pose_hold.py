@@ -10,11 +10,11 @@ from typing import Annotated
 import numpy as np
 from rich.console import Console
 from rich.live import Live
-from rich.table import Table
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import CommandOptions, command
+from arm_sim.experiments.report import Listing
 from arm_sim.loop.report import write_json
 from arm_sim.options import File
 from arm_sim.tasks.pose_hold.objective import (
@@ -74,7 +74,7 @@ def main(options: Options) -> None:
         print(f'J = {rows["given"]["cost"]:.10f}')
     else:
         rows = _search_all(objective, options, console)
-    console.print(_table(rows))
+    console.print(_table(rows).terminal())
     for name, row in rows.items():  # as --evaluate takes them
         print(f'{name}: {",".join(repr(gain) for gain in row["gains"])}')
     if output is not None:
@@ -144,19 +144,17 @@ def _assessment(objective: PoseHoldObjective, gains: Array) -> dict:
     }
 
 
-def _table(rows: dict[str, dict]) -> Table:
-    table = Table('gains', title=r'J = sum over 30 000 steps and R2, R3, R5 of |error| \[rad]')
-    for heading in ('J', 'all +10 %', 'all -10 %', 'worst: any +-10 %'):
-        table.add_column(heading, justify='right')
-    digits = {'cost': '.10f'}  # as published
-    for name, row in rows.items():
-        costs = [
-            'blows up' if value >= BLOW_UP_COST else format(value, digits.get(key, '.6g'))
-            for key, value in row.items()
-            if key != 'gains'
-        ]
-        table.add_row(name, *costs)
-    return table
+def _table(rows: dict[str, dict]) -> Listing:
+    """Return the table; J has as many digits as published."""
+    forms = '.10f', '.6g', '.6g', '.6g'
+    cells = [
+        [name, *('blows up' if x >= BLOW_UP_COST else format(x, form)
+                 for x, form in zip([*row.values()][1:], forms, strict=True))]
+        for name, row in rows.items()
+    ]  # fmt: skip
+    headings = ('gains', 'J', 'all +10 %', 'all -10 %', 'worst: any +-10 %')
+    title = 'J = sum over 30 000 steps and R2, R3, R5 of |error| [rad]'
+    return Listing(title, headings, cells)
 
 
 def _writable(name: str) -> Path | None:

@@ -33,7 +33,7 @@ from arm_dynamics.checks import Array
 from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
-from arm_dynamics.parameters import PerJoint, parameter
+from arm_dynamics.parameters import PerJoint, like
 from arm_sim.simulation.joints import link_side
 from arm_sim.simulation.plant import Plant, PlantParameters, check_inertia
 
@@ -46,12 +46,8 @@ class AnalyticalParameters(PlantParameters, DCMotors):
     MuJoCo's) or lagged_euler (the published five-joint arm's; actuator voltage only).
     """
 
-    limit_stiffness: PerJoint = parameter(
-        (1000.0,), 'stiffness beyond position limits [N.m/rad]', min=0
-    )
-    limit_damping: PerJoint = parameter(
-        (10.0,), 'damping beyond position limits [N.m.s/rad]', min=0
-    )
+    limit_stiffness: PerJoint = like(ForwardModelParameters, 'limit_stiffness', (1000.0,))
+    limit_damping: PerJoint = like(ForwardModelParameters, 'limit_damping', (10.0,))
 
 
 class AnalyticalPlant(Plant):

@@ -35,7 +35,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array, in_range, one_of, unknown
+from arm_dynamics.checks import ArmError, Array, in_range, one_line, one_of, unknown
 from arm_dynamics.frames import cross
 from arm_dynamics.link_loads import External
 from arm_dynamics.model import STANDSTILL, RobotModel
@@ -382,10 +382,9 @@ def mujoco_model(model: RobotModel, parameters: PlantParameters) -> mujoco.MjMod
     except ArmError:
         raise
     except ValueError as error:
-        reason = ' '.join(str(error).split())
         raise ArmError(
-            f'MuJoCo does not build {model.file or model.name!r}: {reason}; mend the URDF, or '
-            'take engine:=analytical'
+            f'MuJoCo does not build {model.file or model.name!r}: {one_line(error)}; mend the '
+            'URDF, or take engine:=analytical'
         ) from None
 
 

@@ -107,10 +107,8 @@ def read_plan(file: Path | str) -> Plan:
         ArmError: names the file, and what in it cannot be.
     """
     try:
-        said = yaml_value('it', text_of(Path(file), _MOST_BYTES))
+        said = yaml_value('it', text_of(Path(file), most=_MOST_BYTES))
         return _plan(str(file), said)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ArmError(f'{file}: cannot be read: {error}') from None
     except ArmError as error:
         raise ArmError(f'{file}: {error}') from None
 

@@ -41,7 +41,11 @@ class _Shared(NamedTuple):
     choices: list[str] | None = None
 
 
-# The shared arguments by group, in the order of --show-args.
+def _switch(text: str) -> _Shared:
+    """Return an argument that is false or true."""
+    return _Shared('false', text, _SWITCH)
+
+
 def _of(kind: type, name: str, text: str = '') -> _Shared:
     """Return a parameter of a dataclass as an argument with a default value.
 
@@ -55,6 +59,7 @@ def _of(kind: type, name: str, text: str = '') -> _Shared:
     return _Shared('', words, ['', *choices] if choices else None)
 
 
+# The shared arguments by group, in the order of --show-args.
 _GROUPS: dict[str, dict[str, _Shared]] = {
     'everyday': {
         'robot': _Shared('ur5e', 'name of a shipped robot, or path of a URDF, xacro or MJCF file'),
@@ -70,11 +75,9 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
             'every run; realtime: simulated time follows the wall clock',
             ['lockstep', 'realtime'],
         ),
-        'composed': _Shared(
-            'false',
+        'composed': _switch(
             'whether simulator, controller and inverse kinematics run in one process: faster in '
-            'lock-step, with equal bits',
-            _SWITCH,
+            'lock-step, with equal bits'
         ),
         'start': _Shared(
             'moving',
@@ -87,7 +90,7 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
             '', "path of a parameter file, whose values replace those of the robot's files"
         ),
         'output_dir': _Shared('task_output', 'folder for report, picture and recording'),
-        'viewer': _Shared('false', 'whether a window shows the arm; needs a display', _SWITCH),
+        'viewer': _switch('whether a window shows the arm; needs a display'),
     },
     'task': {},
     'robot and control': {
@@ -147,26 +150,18 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
         'learning_cutoff': _Shared(
             '0.0', 'cut-off frequency of the low-pass filter between passes [Hz]; 0: no filter'
         ),
-        'controller_manager': _Shared(
-            'false',
-            "whether a node offers the services of ros2_control's controller_manager",
-            _SWITCH,
+        'controller_manager': _switch(
+            "whether a node offers the services of ros2_control's controller_manager"
         ),
-        'tip_servo': _Shared(
-            'false',
+        'tip_servo': _switch(
             'whether the node tip_servo moves the tip by streams of twists and poses, on the '
-            'topics ~/delta_twist_cmds and ~/pose_target_cmds',
-            _SWITCH,
+            'topics ~/delta_twist_cmds and ~/pose_target_cmds'
         ),
-        'linear_move': _Shared(
-            'false',
-            'whether a node offers the action linear_move: straight lines of the tip',
-            _SWITCH,
+        'linear_move': _switch(
+            'whether a node offers the action linear_move: straight lines of the tip'
         ),
-        'plan_motion': _Shared(
-            'false',
-            'whether a node offers the action plan_motion: motions around the objects of a scene',
-            _SWITCH,
+        'plan_motion': _switch(
+            'whether a node offers the action plan_motion: motions around the objects of a scene'
         ),
     },
     'physics': {
@@ -175,9 +170,7 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
             "physics engine; empty: as in the robot's files, otherwise mujoco",
             ['', *engine_names()],
         ),
-        'contacts': _Shared(
-            'false', 'whether the arm collides with floor, table and itself', _SWITCH
-        ),
+        'contacts': _switch('whether the arm collides with floor, table and itself'),
         'srdf': _of(PlantParameters, 'srdf'),
         'scene': _Shared(
             '',
@@ -206,11 +199,7 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
         ),
     },
     'page': {
-        'view': _Shared(
-            'false',
-            'whether a page in the browser shows and commands the arm; needs viser',
-            _SWITCH,
-        ),
+        'view': _switch('whether a page in the browser shows and commands the arm; needs viser'),
         'view_port': _Shared('8080', 'TCP port of the page; the next free port if it is in use'),
         'view_host': _Shared(
             '127.0.0.1', 'address that the page is served on; 0.0.0.0: for other machines too'
@@ -223,12 +212,8 @@ _GROUPS: dict[str, dict[str, _Shared]] = {
         'clock': _Shared(
             'true', 'whether the simulator publishes /clock; only one arm of a graph may', _SWITCH
         ),
-        'plot': _Shared(
-            'false',
-            'whether rqt_plot shows reference, position and error of the first joint',
-            _SWITCH,
-        ),
-        'rviz': _Shared('false', 'whether RViz shows the arm with config/arm.rviz', _SWITCH),
+        'plot': _switch('whether rqt_plot shows reference, position and error of the first joint'),
+        'rviz': _switch('whether RViz shows the arm with config/arm.rviz'),
     },
 }
 _SHARED = {name: (group, each) for group, ones in _GROUPS.items() for name, each in ones.items()}

@@ -8,7 +8,7 @@ import numpy as np
 import yaml
 
 from arm_controllers.follower.goal import Goal
-from arm_dynamics.checks import ArmError, text_of
+from arm_dynamics.checks import ArmError, one_line, text_of
 from arm_dynamics.model import RobotModel
 from arm_sim.output_folder import whole_file
 
@@ -49,23 +49,22 @@ def read_goal(path: Path | str, model: RobotModel, needed: tuple[str, ...] = _ST
     Raises:
         ArmError: names the file and what is wrong in it.
     """
+    refusal = f'goal file {str(path)!r} cannot be read'
+    text = text_of(Path(path).expanduser(), refusal, _MOST_BYTES)
     try:
-        return _goal(_tree(Path(path).expanduser()), model, needed)
+        return _goal(_tree(text), model, needed)
     except ArmError as error:
         why = f': {error}'
-    except (OSError, UnicodeDecodeError) as error:
-        why = f' cannot be read: {error}'
     except yaml.YAMLError as error:
-        why = f' is not YAML: {" ".join(str(error).split())}'
+        why = f' is not YAML: {one_line(error)}'
     except (KeyError, TypeError, ValueError, IndexError) as error:
         missing = 'no ' if isinstance(error, KeyError) else ''
         why = f': {missing}{error}; it must be {_FORM}'
     raise ArmError(f'goal file {str(path)!r}{why}')
 
 
-def _tree(file: Path) -> Any:
-    """Return the content of a YAML file without aliases, ten of which can mean 10^10 numbers."""
-    text = text_of(file, _MOST_BYTES)
+def _tree(text: str) -> Any:
+    """Return the content of a YAML text without aliases, ten of which can mean 10^10 numbers."""
     levels = accumulate(
         isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if not isinstance(event, yaml.AliasEvent)

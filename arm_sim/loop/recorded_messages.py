@@ -10,7 +10,7 @@ from mcap.exceptions import EndOfFile
 from mcap.records import Channel, Message, Metadata, Schema
 from mcap.stream_reader import StreamReader
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, one_line
 
 # Of the metadata 'arm_sim': time between the recorded states of an arm at rest [s].
 REST_PERIOD = 'rest_period_s'
@@ -33,8 +33,7 @@ def reading(path: Path | str) -> Iterator[Path]:
     except ArmError as error:
         raise ArmError(f'recording {str(path)!r}: {error}') from None
     except Exception as error:  # a damaged file makes the libraries raise errors of any kind
-        why = ' '.join(str(error).split()) or type(error).__name__
-        raise ArmError(f'recording {str(path)!r} cannot be read: {why}') from None
+        raise ArmError(f'recording {str(path)!r} cannot be read: {one_line(error)}') from None
 
 
 def messages_of(path: Path, facts: dict[str, dict[str, str]] | None = None) -> Iterator[Recorded]:

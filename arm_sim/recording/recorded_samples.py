@@ -28,17 +28,14 @@ def read_samples(path: Path | str, joint_names: Sequence[str]) -> Samples:
     """
     with reading(path) as file:
         if file.suffix == '.npz':
-            samples = _of_npz(file, len(joint_names))
+            samples = Samples(*_of_npz(file, len(joint_names), 'effort'))
         elif file.suffix == '.csv':
-            samples = _of_csv(file, joint_names)
+            samples = Samples(*_of_csv(file, joint_names, 'effort'))
         elif (file / INFO).is_file():
             samples = samples_of(file, joint_names)
         else:
             samples = _of_messages(file, joint_names)
-        for name, values in vars(samples).items():
-            if not np.isfinite(values).all():
-                raise ArmError(f'some {name} are not finite')
-        return samples
+        return _finite(samples)
 
 
 def read_voltages(path: Path | str, joint_names: Sequence[str], times: Array) -> Array:
@@ -75,15 +72,9 @@ def read_followed(path: Path | str, joint_names: Sequence[str]) -> Followed:
     with reading(path) as file:
         n = len(joint_names)
         if file.suffix == '.npz':
-            with np.load(file) as archive:
-                rows = len(archive['t']) if 't' in archive else 0
-                name = 'command' if 'command' in archive else 'q_reference'
-                shapes = {'t': (rows,), 'q': (rows, n), name: (rows, n)}
-                found = Followed(*(_array(archive, key, shape) for key, shape in shapes.items()))
+            found = Followed(*_of_npz(file, n, 'command', 'q_reference'))
         elif file.suffix == '.csv':
-            kinds = 'position', 'command'
-            values = _columns(file, ['time', *(f'{j}.{x}' for x in kinds for j in joint_names)])
-            found = Followed(values[:, 0], *np.split(values[:, 1:], 2, axis=1))
+            found = Followed(*_of_csv(file, joint_names, 'command'))
         else:
             states = _of_messages(file, joint_names, effort=False)
             sent = _of_messages(file, joint_names, commands=True, effort=False)
@@ -91,12 +82,17 @@ def read_followed(path: Path | str, joint_names: Sequence[str]) -> Followed:
             first = int(np.argmax(newest >= 0))
             newest = newest[first:]
             found = Followed(states.times[first:], states.q[first:], sent.q[newest])
-        for name, values in vars(found).items():
-            if not np.isfinite(values).all():
-                raise ArmError(f'some {name} are not finite')
-        if (np.diff(found.times) <= 0.0).any():
+        if (np.diff(_finite(found).times) <= 0.0).any():
             raise ArmError('its times do not increase; cut it at the reset')
         return found
+
+
+def _finite[T](found: T) -> T:
+    """Return samples; raise ArmError where they have a number that is not finite."""
+    for name, values in vars(found).items():
+        if not np.isfinite(values).all():
+            raise ArmError(f'some {name} are not finite')
+    return found
 
 
 def in_radians(q: Array, model: RobotModel, units: str) -> Array:
@@ -117,11 +113,13 @@ def in_radians(q: Array, model: RobotModel, units: str) -> Array:
     return q
 
 
-def _of_npz(file: Path, n: int) -> Samples:
+def _of_npz(file: Path, n: int, name: str, other: str = '') -> list[Array]:
+    """Return times (m,), positions (m, n), and the array `name` (m, n), else that of `other`."""
     with np.load(file) as archive:
         rows = len(archive['t']) if 't' in archive else 0
-        names = {'t': (rows,), 'q': (rows, n), 'effort': (rows, n)}
-        return Samples(*(_array(archive, name, shape) for name, shape in names.items()))
+        name = name if name in archive else other or name
+        shapes = {'t': (rows,), 'q': (rows, n), name: (rows, n)}
+        return [_array(archive, key, shape) for key, shape in shapes.items()]
 
 
 def _array(archive: Any, name: str, shape: tuple[int, ...]) -> Array:
@@ -134,10 +132,11 @@ def _array(archive: Any, name: str, shape: tuple[int, ...]) -> Array:
     return array
 
 
-def _of_csv(file: Path, joint_names: Sequence[str]) -> Samples:
-    wanted = ['time', *(f'{j}.{x}' for x in ('position', 'effort') for j in joint_names)]
+def _of_csv(file: Path, joint_names: Sequence[str], kind: str) -> list[Array]:
+    """Return times (m,), positions and the columns of a kind, each (m, n)."""
+    wanted = ['time', *(f'{j}.{x}' for x in ('position', kind) for j in joint_names)]
     values = _columns(file, wanted)
-    return Samples(values[:, 0], *np.split(values[:, 1:], 2, axis=1))
+    return [values[:, 0], *np.split(values[:, 1:], 2, axis=1)]
 
 
 def _columns(file: Path, wanted: Sequence[str]) -> Array:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import mujoco
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, one_line
 from arm_sim.engines.mujoco import arm_spec
 from arm_sim.robot import Robot
 from arm_sim.simulation.mujoco_inertias import refused_inertias
@@ -28,5 +28,5 @@ def write_mjcf(robot: Robot, drives: PlantParameters, file: Path) -> None:
         file.write_text(spec.to_xml())
         mujoco.MjModel.from_xml_path(str(file))
     except ValueError as error:
-        reason = ' '.join(str(error).split()).removeprefix('Error: ').partition(' Element name')[0]
+        reason = one_line(error).removeprefix('Error: ').partition(' Element name')[0]
         raise ArmError(f'MuJoCo writes none that it reads: {reason}') from None

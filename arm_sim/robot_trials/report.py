@@ -7,9 +7,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from rich.box import SIMPLE
-from rich.markup import escape
-from rich.table import Table
 
 from arm_dynamics.robots import RobotArgument
 from arm_sim.experiments.report import Listing
@@ -54,26 +51,21 @@ class Trials:
     def markdown(self) -> str:
         """Return table and notes as Markdown."""
         rows = [self._cells(each) for each in self.tried]
-        notes = ''.join(f'{k}. {note}\n' for k, note in enumerate(self.notes, 1))
-        text = f'{Listing(TITLE, _HEADINGS, rows).markdown()}\n{notes}\n{self.verdict}.\n'
+        lines = Listing(TITLE, _HEADINGS, rows).markdown(), *self.numbered_notes
+        text = '\n'.join([*lines, '', f'{self.verdict}.', ''])
         return text.replace('<', '&lt;')  # of a URDF's elements
 
-    def terminal(self) -> Table:
-        """Return the table for the terminal: before each arm is a mark, below are the notes."""
-        notes = '\n'.join(f'{k} {note}' for k, note in enumerate(self.notes, 1))
-        table = Table(
-            title=TITLE, title_justify='left', caption=escape(notes), caption_justify='left',
-            caption_style='dim', box=SIMPLE, pad_edge=False, show_edge=False, padding=(0, 1, 0, 0),
-        )  # fmt: skip
-        table.add_column('')
-        for heading in _HEADINGS:
-            side: Any = 'left' if heading in _LEFT else 'right'
-            table.add_column(escape(heading), justify=side, no_wrap=True)
-        for each in self.tried:
-            refused = '[yellow]-[/]' if each.own.reason else '[green]✓[/]'
-            mark = '[red]✗[/]' if each.faults else refused
-            table.add_row(mark, *map(escape, self._cells(each)))
-        return table
+    def listing(self) -> Listing:
+        """Return the table for the terminal, with a mark before each arm."""
+        marks = ['✗' if x.faults else '-' if x.own.reason else '✓' for x in self.tried]
+        rows = [[mark, *self._cells(x)] for mark, x in zip(marks, self.tried, strict=True)]
+        bad = [i for i, each in enumerate(self.tried) if each.faults]
+        return Listing(TITLE, ('', *_HEADINGS), rows, texts=_LEFT, bad=bad)
+
+    @property
+    def numbered_notes(self) -> list[str]:
+        """The notes, each with its number."""
+        return [f'{k}. {note}' for k, note in enumerate(self.notes, 1)]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the arms as plain numbers and words."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, one_line
 from arm_dynamics.robots import RobotArgument
 from arm_dynamics.temporary_folder import own_folder
 from arm_sim.robot import Robot
@@ -55,22 +55,18 @@ def try_robot(name: str, poses: int, size: int) -> Tried:
     try:
         robot = Robot.load(name)
     except ArmError as error:
-        return Tried(name, Trial(reason=_line(error)))
+        return Tried(name, Trial(reason=one_line(error)))
     picture, no_picture = None, ''
     if size:
         try:
             picture = arm_picture(robot.model, robot.start, size, size)
         except ArmError as error:
-            no_picture = _line(error)
+            no_picture = one_line(error)
     try:
         own, (mjcf, no_mjcf) = trial_of(robot, poses), _through_mjcf(robot, poses)
     except ArmError as error:
-        own, mjcf, no_mjcf = Trial(reason=_line(error)), None, ''
+        own, mjcf, no_mjcf = Trial(reason=one_line(error)), None, ''
     return Tried(name, own, mjcf, no_mjcf, picture, no_picture)
-
-
-def _line(error: ArmError) -> str:
-    return ' '.join(str(error).split())
 
 
 def _through_mjcf(robot: Robot, poses: int) -> tuple[Trial | None, str]:
@@ -82,9 +78,9 @@ def _through_mjcf(robot: Robot, poses: int) -> tuple[Trial | None, str]:
         try:
             write_mjcf(robot, drives_of(robot), file)
         except ArmError as error:
-            return None, _line(error)
+            return None, one_line(error)
         words = shlex.join([str(file), f'tip_frame:={robot.model.tip_frame}'])
         try:
             return trial_of(Robot.load(words), poses), ''
         except ArmError as error:
-            return Trial(reason=_line(error)), ''
+            return Trial(reason=one_line(error)), ''

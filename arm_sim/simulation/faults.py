@@ -81,11 +81,9 @@ def read_faults(text: str) -> tuple[Fault, ...]:
     if not text.strip():
         return ()
     file = '' if text.lstrip().startswith(('[', '-', '{')) else text
-    try:
-        rows = text_of(Path(file).expanduser()) if file else text
-    except (OSError, UnicodeDecodeError) as error:
-        raise ArmError(f'faults: cannot read {file!r}: {error}') from None
-    return tuple(read_rows(Fault, rows, 'faults', 'fault'))
+    if file:
+        text = text_of(Path(file).expanduser(), f'faults: cannot read {file!r}')
+    return tuple(read_rows(Fault, text, 'faults', 'fault'))
 
 
 def describe(fault: Fault) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from arm_dynamics.checks import ArmError, text_of
+from arm_dynamics.checks import ArmError, one_line, text_of
 from arm_sim.simulation.material import Material
 
 MOST = 20_000  # pairs of shapes that can touch
@@ -49,7 +49,7 @@ def read_mjcf(file: Path) -> tuple[mujoco.MjSpec, dict[str, Material]]:
     except ArmError:
         raise
     except (OSError, ValueError, mujoco.FatalError) as error:
-        raise ArmError(f'{where}: {" ".join(str(error).split())}') from None
+        raise ArmError(f'{where}: {one_line(error)}') from None
     for name in ('body_pos', 'body_mass', 'body_inertia', 'geom_size', 'geom_pos', 'jnt_pos',
                  'jnt_range', 'dof_damping', 'dof_frictionloss', 'qpos0', 'jnt_stiffness',
                  'eq_data', 'tendon_stiffness', 'tendon_damping'):  # fmt: skip
@@ -63,7 +63,7 @@ def _with_includes(file: Path) -> str:
     """Return the texts of a file and of all files that it includes."""
     texts, files = [], [file.resolve()]
     for each in files:
-        texts.append(text_of(each, _MOST_BYTES))
+        texts.append(text_of(each, f'scene {file}', _MOST_BYTES))
         names = ((each.parent / name).resolve() for name in _INCLUDE.findall(texts[-1]))
         files += [path for path in dict.fromkeys(names) if path not in files and path.is_file()]
     return '\n'.join(texts)

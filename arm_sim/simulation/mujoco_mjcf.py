@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.checks import ArmError, Array, text_of
+from arm_dynamics.checks import Array, text_of
 from arm_dynamics.descriptions.mjcf import moved_by_actuators
 from arm_dynamics.descriptions.mjcf_files import read_mjcf
 from arm_dynamics.descriptions.mjcf_model import home_state
@@ -36,14 +36,10 @@ def _read(file: str, mtime_ns: int) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
 
 
 def _of(model: RobotModel) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
-    try:
-        text_of(Path(model.mjcf))  # no pipe or device
-        return _read(model.mjcf, Path(model.mjcf).stat().st_mtime_ns)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ArmError(
-            f'MJCF {model.mjcf!r} of {model.file or model.name!r} cannot be read: {error}; '
-            'mjcf:=converted needs it at the start only'
-        ) from None
+    whose = f'MJCF {model.mjcf!r} of {model.file or model.name!r}'
+    remedy = 'mjcf:=converted needs it at the start only'
+    text_of(Path(model.mjcf), f'{whose} cannot be read ({remedy})')  # no pipe or device
+    return _read(model.mjcf, Path(model.mjcf).stat().st_mtime_ns)
 
 
 def mjcf_spec(model: RobotModel) -> mujoco.MjSpec:

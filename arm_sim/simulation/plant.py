@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.measurement import Measurement
-from arm_dynamics.actuators import ACTUATORS, actuators_of, one_or_each, servo_gains
+from arm_dynamics.actuators import ACTUATORS, ActuatorParameters, one_or_each, servo_gains
 from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.link_loads import External
 from arm_dynamics.model import RobotModel
 from arm_dynamics.object_shapes import ObjectShape
-from arm_dynamics.parameters import JointWords, PerJoint, Stepping, parameter
+from arm_dynamics.parameters import PerJoint, Stepping, parameter
 from arm_dynamics.plugins import PluginRegistry
 from arm_sim.simulation.body_sensors import BodySensors
 from arm_sim.simulation.drives import DriveParameters, Drives
@@ -42,18 +42,11 @@ MODEL_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class PlantParameters(Stepping, Surroundings, DriveParameters, JointParameters, SensorParameters):
+class PlantParameters(
+    ActuatorParameters, Stepping, Surroundings, DriveParameters, JointParameters, SensorParameters
+):
     """Actuators, stepping and surroundings of the simulated arm; the arm itself is the model."""
 
-    actuator: JointWords = parameter(
-        'servo',
-        "drive, one for all joints or one per joint: 'servo' (tau = servo_kp (u - q) - servo_kd "
-        "v), 'velocity' (tau = servo_kd (u - v)), 'torque' or 'voltage' (DC motor)",
-        one_of=ACTUATORS,
-    )
-    servo_kp: PerJoint = parameter((2000.0,), 'position gain of the servo [N.m/rad]', min=0)
-    servo_kd: PerJoint = parameter((400.0,), 'velocity gain of the servo [N.m.s/rad]', min=0)
-    effort_limits: bool = parameter(True, 'if true, effort limits are enforced')
     initial_positions: PerJoint = parameter(
         (), 'positions at reset [rad | m]; empty: nearest to zero in limits'
     )
@@ -116,10 +109,6 @@ class PlantParameters(Stepping, Surroundings, DriveParameters, JointParameters, 
             [kp, kd],
         )
         return np.divide(1.0, gain, out=np.zeros_like(gain), where=gain > 0.0)
-
-    def actuators(self, joint_names: Sequence[str]) -> tuple[str, ...]:
-        """Return the actuator of each joint; raises ArmError as `actuators_of` does."""
-        return actuators_of(self.actuator, joint_names)
 
     def effort_limit(self, model: RobotModel) -> Array:
         """Return what the actuators can give (n,) [N.m | N]; infinite without `effort_limits`."""

@@ -139,10 +139,8 @@ def read_scene(name: str) -> tuple[SceneObject, ...]:
 @cache
 def _read(file: Path, mtime_ns: int) -> tuple[SceneObject, ...]:
     """Return the objects of a file, by its time of change [ns]; an arm of a batch reads it too."""
-    try:
-        return read_objects(text_of(file, _MOST_BYTES), f'scene {file}', file.parent)
-    except UnicodeDecodeError as error:
-        raise ArmError(f'scene {file}: cannot be read: {error}') from None
+    text = text_of(file, f'scene {file}: cannot be read', _MOST_BYTES)
+    return read_objects(text, f'scene {file}', file.parent)
 
 
 @lru_cache(maxsize=8)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_file import read_parameter_file
-from arm_dynamics.actuators import ACTUATORS, actuators_of
+from arm_dynamics.actuators import ActuatorParameters, actuators_of
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import JointWords, Stepping, parameter
+from arm_dynamics.parameters import JointWords, Stepping, like, parameter
 from arm_dynamics.robots import find_urdf
 from arm_sim.simulation.plant import COMMAND_INTERFACE
 
@@ -27,12 +27,7 @@ class HardwareParameters(Stepping):
         "the simulator's time base: 'lockstep' or 'realtime'",
         one_of=('lockstep', 'realtime'),
     )
-    actuator: JointWords = parameter(
-        'servo',
-        "the simulator's drives, one for all joints or one per joint: 'servo', 'velocity', "
-        "'torque' or 'voltage'",
-        one_of=ACTUATORS,
-    )
+    actuator: JointWords = like(ActuatorParameters, 'actuator')
     core: int = parameter(-1, 'CPU core of the controllers that are loaded; -1: any core')
     config: str = parameter('', "parameter file that overrides the robot's own")
 

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import SubElement
 import yaml
 
 from arm_dynamics.actuators import actuators_of
-from arm_dynamics.checks import ArmError, text_of
+from arm_dynamics.checks import ArmError, one_line, text_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Stepping
 from arm_sim.simulation.manager_clock import UNCLAIMED
@@ -100,15 +100,12 @@ def controllers_of(file: Path, joints: Sequence[str], interface: str) -> Mapping
     Raises:
         ArmError: the file cannot be read, or has no update_rate of a controller_manager.
     """
-    try:
-        text = text_of(file)
-    except (OSError, UnicodeDecodeError) as error:
-        raise ArmError(f'{str(file)!r}: cannot be read: {error}') from None
+    text = text_of(file, f'{str(file)!r}: cannot be read')
     text = text.replace('JOINTS', str(list(joints))).replace('INTERFACE', f'[{interface}]')
     try:
         found = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise ArmError(f'{str(file)!r}: not YAML: {" ".join(str(error).split())}') from None
+        raise ArmError(f'{str(file)!r}: not YAML: {one_line(error)}') from None
     try:
         rate = found['controller_manager']['ros__parameters']['update_rate']
     except (KeyError, TypeError):

@@ -6,19 +6,16 @@
 A camera looks along x of its frame, with z up. In its optical frame z is forward, x right, y down.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import mujoco
 import numpy as np
 import pinocchio as pin
-import yaml
 from numpy.typing import NDArray
 
-from arm_controllers.parameter_file import Loader
-from arm_controllers.parameter_values import read_fields
+from arm_controllers.parameter_file import read_rows
 from arm_dynamics.checks import ArmError, Array, text_of, unknown
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
@@ -51,6 +48,13 @@ class Camera(Parameters):
     near: float = parameter(0.01, 'least visible distance [m]', above=0, max=1e3)
     far: float = parameter(20.0, 'largest visible distance [m]', above=0, max=1e5)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (self.name.isidentifier() and self.name.isascii()):
+            raise ArmError(f'name is {self.name!r}; it must be letters, digits and _')
+        if self.far <= self.near:
+            raise ArmError(f'far is {self.far:g}; it must be > near, {self.near:g}')
+
     @cached_property
     def optical(self) -> pin.SE3:
         """The pose of the optical frame in the frame of the link."""
@@ -82,38 +86,16 @@ def read_cameras(file: Path) -> tuple[Camera, ...]:
     Raises:
         ArmError: with file, camera and value: what cannot be read, or is no camera.
     """
-    try:
-        rows = Loader(text_of(file, _MOST_BYTES)).get_single_data()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ArmError(f'cameras {file}: cannot be read: {error}') from None
-    except (yaml.YAMLError, RecursionError) as error:
-        raise ArmError(f'cameras {file}: not YAML: {" ".join(str(error).split())}') from None
-    if not isinstance(rows, list) or not rows:
-        raise ArmError(f'cameras {file}: a list of cameras is expected')
-    cameras = tuple(_camera(row, f'cameras {file}, camera {k + 1}') for k, row in enumerate(rows))
+    where = f'cameras {file}'
+    text = text_of(file, f'{where}: cannot be read', _MOST_BYTES)
+    cameras = tuple(read_rows(Camera, text, where, 'camera'))
+    if not cameras:
+        raise ArmError(f'{where}: a list of cameras is expected')
     names = [each.name for each in cameras]
     for name in names:
         if names.count(name) > 1:
-            raise ArmError(f'cameras {file}: two cameras have the name {name!r}')
+            raise ArmError(f'{where}: two cameras have the name {name!r}')
     return cameras
-
-
-def _camera(row: Any, where: str) -> Camera:
-    if not isinstance(row, dict):
-        raise ArmError(f'{where}: names and values are expected')
-    known = [each.name for each in fields(Camera)]
-    try:
-        for name in row:
-            if name not in known:
-                raise unknown('parameter', str(name), known)
-        camera = read_fields(Camera, row)
-        if not (camera.name.isidentifier() and camera.name.isascii()):
-            raise ArmError(f'name is {camera.name!r}; it must be letters, digits and _')
-        if camera.far <= camera.near:
-            raise ArmError(f'far is {camera.far:g}; it must be > near, {camera.near:g}')
-    except ArmError as error:
-        raise ArmError(f'{where}: {error}') from None
-    return camera
 
 
 class CameraPictures:

@@ -218,7 +218,7 @@ def test_forward_model_remembers_nothing(ur5e):
     ],
 )
 def test_forward_model_refuses_bad_input(ur5e, change, says):
-    forward = ForwardModel(ur5e, ForwardModelParameters('servo', 'semi_implicit_euler'))
+    forward = ForwardModel(ur5e, ForwardModelParameters('servo', integrator='semi_implicit_euler'))
     given = {'state': np.zeros(12), 'command': np.zeros(6), 'dt': 1e-4, **change}
     with pytest.raises(ArmError, match=says):
         forward.step(**given)

@@ -76,9 +76,9 @@ def test_a_camera_on_a_link_moves_with_it_and_depth_ends_at_far(scene):
     [
         ('{}', 'a list of cameras is expected'),
         ('[]', 'a list of cameras is expected'),
-        ('- 3', 'camera 1: names and values are expected'),
-        ('- {name: a, fov: 1}', "camera 1: unknown parameter 'fov'"),
-        ('- {name: a b}', "camera 1: name is 'a b'; it must be letters, digits and _"),
+        ('- 3', 'camera 1: 3 is not a list of names and values'),
+        ('- {name: a, fov: 1}', "camera 1 (a): unknown key 'fov'"),
+        ('- {name: a b}', "camera 1 (a b): name is 'a b'; it must be letters, digits and _"),
         ('- {name: a, width: 2}', 'width is 2; it must be finite, >= 8 and <= 4096'),
         ('- {name: a, near: 2.0, far: 1.0}', 'far is 1; it must be > near, 2'),
         ('- {name: a}\n- {name: a}', "two cameras have the name 'a'"),
