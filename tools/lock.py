@@ -1,4 +1,4 @@
-"""Writes requirements.lock anew from requirements.in: `./ws python tools/lock.py`."""
+"""Writes requirements.lock from requirements.in: `./ws python tools/lock.py`."""
 
 import json
 import subprocess

@@ -54,7 +54,7 @@ def why_not(sample: Sample) -> str:
         own = re.search(r'rclpy|generate_launch_description|^class |mkdocs', sample.text, re.M)
         return 'it is a part of something' if own else ''
     if OF_A_USER.search(sample.text) or '[' in sample.text.replace("'[", '').replace(': [', ''):
-        return 'it stands for what a user has'
+        return 'it is a placeholder for what a user has'
     return next((why for why, like in _NOT_RUN.items() if re.search(like, sample.text)), '')
 
 
@@ -124,7 +124,7 @@ class Page:
         self._kept: list[tuple[Sample, subprocess.Popen[bytes], Path]] = []
 
     def run(self, page: Path) -> None:
-        """Run them; tell of each on the terminal."""
+        """Run them; print each result."""
         with folder() as place:
             for number, (sample, why) in enumerate(judged(page)):
                 if why:
@@ -132,7 +132,7 @@ class Page:
                     continue
                 begin, output = time.monotonic(), place / f'sample_{number}.txt'
                 fault = self._one(sample, place, output)
-                self._tell(sample, fault, time.monotonic() - begin, output)
+                self._print_result(sample, fault, time.monotonic() - begin, output)
             self._end()
 
     def _one(self, sample: Sample, place: Path, output: Path) -> str:
@@ -159,9 +159,9 @@ class Page:
         while self._kept:
             sample, process, output = self._kept.pop()
             if fault := ended(process):
-                self._tell(sample, fault, 0.0, output)
+                self._print_result(sample, fault, 0.0, output)
 
-    def _tell(self, sample: Sample, fault: str, seconds: float, output: Path) -> None:
+    def _print_result(self, sample: Sample, fault: str, seconds: float, output: Path) -> None:
         print(f'{"FAULT: " + fault if fault else "ok"}, {seconds:.1f} s: {sample}', flush=True)
         if fault:
             self.faults += 1

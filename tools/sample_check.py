@@ -22,7 +22,7 @@ VERBS = (
 WS = (
     'bash', 'clean', 'cp', 'sed', 'COMMAND...', 'dask', 'docs', 'doctor', 'pip', 'ruff', '--help',
 )  # fmt: skip
-# Words that stand for what a user has.
+# Placeholders for what a user has.
 OF_A_USER = re.compile(r'\bmy_|/path/to|[A-Z]{4}|<|^\.\.\.$|host:|\.\.\.')
 _NODES = (
     'simulator',
@@ -50,13 +50,13 @@ def fault(command: Sample) -> str:
     return '' if first in WS else f'./ws has no {first!r}'
 
 
-def _of_ros2(told: list[str]) -> str:
-    if told[:1] not in (['launch'], ['run']):
-        return '' if told and told[0] in VERBS else f'ros2 has no {" ".join(told[:1])!r}'
-    if told[1:2] != ['arm_sim'] or len(told) == 2:
-        return ''  # of another package, or of none: the verb itself is told of
-    _, _, name, *rest = told
-    return _of_launch(name, rest) if told[0] == 'launch' else _of_executable(name, rest)
+def _of_ros2(given: list[str]) -> str:
+    if given[:1] not in (['launch'], ['run']):
+        return '' if given and given[0] in VERBS else f'ros2 has no {" ".join(given[:1])!r}'
+    if given[1:2] != ['arm_sim'] or len(given) == 2:
+        return ''  # of another package, or of none: the verb itself is reported
+    _, _, name, *rest = given
+    return _of_launch(name, rest) if given[0] == 'launch' else _of_executable(name, rest)
 
 
 @cache
@@ -72,11 +72,11 @@ def launch_arguments(name: str) -> dict[str, list[str]]:
     return {each.name: list(each.choices or ()) for each in declared}
 
 
-def _of_launch(name: str, told: list[str]) -> str:
+def _of_launch(name: str, given: list[str]) -> str:
     if not (ROOT / 'launch' / name).is_file():
         return f'no launch file {name!r}'
     known = launch_arguments(name)
-    for word in told:
+    for word in given:
         argument, given, value = word.partition(':=')
         if word == '--show-args':
             continue
@@ -88,27 +88,27 @@ def _of_launch(name: str, told: list[str]) -> str:
     return ''
 
 
-def _of_executable(name: str, told: list[str]) -> str:
+def _of_executable(name: str, given: list[str]) -> str:
     if name == 'composed':
-        return next((f'{each!r} is no node' for each in told if each not in known_nodes()), '')
+        return next((f'{each!r} is no node' for each in given if each not in known_nodes()), '')
     if name in _NODES or name in known_nodes():
-        return _of_node(name, told)
+        return _of_node(name, given)
     if name not in executables._MODULES:
         return f'no executable {name!r}'
-    if not told:
+    if not given:
         return ''  # a line of text names it
     if name == 'doctor':
-        return '' if told == ['--json'] else f'doctor has no {" ".join(told)!r}'
+        return '' if given == ['--json'] else f'doctor has no {" ".join(given)!r}'
     try:
-        read(import_module(executables._MODULES[name]).Options, name, told)
+        read(import_module(executables._MODULES[name]).Options, name, given)
     except ArmError as error:
         return str(error)
     return ''
 
 
-def _of_node(name: str, told: list[str]) -> str:
+def _of_node(name: str, given: list[str]) -> str:
     words = [
-        each for each in told if ':=' in each and not each.startswith('__')
+        each for each in given if ':=' in each and not each.startswith('__')
     ]  # __node: a remap
     given = [word.partition(':=')[0] for word in words if not OF_A_USER.search(word)]
     if name not in known_nodes():
@@ -117,8 +117,8 @@ def _of_node(name: str, told: list[str]) -> str:
     return next((f'{name} has no parameter {each!r}' for each in given if each not in known), '')
 
 
-def _of_python(told: list[str]) -> str:
-    file, *rest = told
+def _of_python(given: list[str]) -> str:
+    file, *rest = given
     if file == '-m' or OF_A_USER.search(file):
         return ''
     if not (ROOT / file).is_file():

@@ -169,7 +169,7 @@ def test_shapes_that_are_not_checked_are_named():
 
 
 @pytest.mark.parametrize('robot', ['ur5e', 'ur5e_menagerie'])
-def test_neighbours_are_no_pair(robot):
+def test_adjacent_links_are_no_pair(robot):
     checked = Clearance(RobotModel.from_urdf(find_urdf(robot)), Surroundings())
     assert ('upper_arm_link', 'shoulder_link') not in checked.pairs
     assert ('wrist_1_link', 'upper_arm_link') in checked.pairs

@@ -1,4 +1,4 @@
-"""Compiled code is kept on disk, made anew where a source changes, and compiling is said once."""
+"""Compiled code is kept on disk, compiled again where a source changes, and announced once."""
 
 import os
 import subprocess
@@ -50,7 +50,7 @@ def test_code_is_kept_until_a_function_that_it_calls_changes_in_another_file(tmp
     assert set(kept) < set(tmp_path.rglob('*.nbi'))  # what another process may use stays
 
 
-def test_code_that_a_full_disk_does_not_keep_is_used_all_the_same_and_one_line_says_so(tmp_path):
+def test_code_that_a_full_disk_does_not_keep_is_used_all_the_same_and_one_line_states_it(tmp_path):
     (tmp_path / 'twice.py').write_text(TWICE)
     (tmp_path / 'adds.py').write_text(ADDS.format(step=1))
     full = 'import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (100, 100)); '
@@ -85,7 +85,7 @@ def test_code_that_is_reached_by_a_link_is_compiled_once(tmp_path):
 
 @pytest.fixture
 def fallback(monkeypatch, tmp_path):
-    """Return the folder that stands in for a cache folder that cannot be written."""
+    """Return the folder that replaces a cache folder that cannot be written."""
     (tmp_path / 'file').touch()
     monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path / 'file'))
     monkeypatch.setattr(tempfile, 'tempdir', str(tmp_path))
@@ -98,8 +98,8 @@ def test_an_unwritable_cache_folder_is_replaced_by_a_temporary_one(fallback):
     assert cache_folder() == fallback
 
 
-@pytest.mark.parametrize('trap', ['a link', 'a file', 'open to others', "somebody else's"])
-def test_no_code_is_taken_from_a_folder_that_somebody_else_can_write(trap, fallback, monkeypatch):
+@pytest.mark.parametrize('trap', ['a link', 'a file', 'open to others', "another user's"])
+def test_no_code_is_taken_from_a_folder_that_another_user_can_write(trap, fallback, monkeypatch):
     compiling.process_folder.cache_clear()
     if trap == 'a link':
         (fallback.parent / 'theirs').mkdir()
@@ -110,7 +110,7 @@ def test_no_code_is_taken_from_a_folder_that_somebody_else_can_write(trap, fallb
         fallback.mkdir(mode=0o700)
     if trap == 'open to others':
         fallback.chmod(0o770)
-    if trap == "somebody else's":
+    if trap == "another user's":
         monkeypatch.setattr(os, 'getuid', lambda: fallback.stat().st_uid + 1)
         fallback = fallback.rename(fallback.with_name(f'arm_sim_{os.getuid()}'))
     folder = cache_folder()

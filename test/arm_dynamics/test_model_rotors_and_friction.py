@@ -37,7 +37,7 @@ CASES = [
 
 
 def arm(damping=0.0, friction=0.0, armature=0.1):
-    """Return a UR5e whose URDF itself tells the friction."""
+    """Return a UR5e whose URDF itself has the friction."""
     urdf = find_urdf('ur5e').read_text()
     dynamics = f'<dynamics damping="{damping}" friction="{friction}"/><limit'
     return RobotModel.from_urdf(urdf.replace('<limit', dynamics), armature=armature)

@@ -54,7 +54,7 @@ def test_objects_and_arm_go_on_where_others_come_and_go(tmp_path):
     np.testing.assert_array_equal(again.object_poses(), before.object_poses())
 
 
-def test_a_free_object_goes_where_it_is_put_and_moves_as_told(tmp_path):
+def test_a_free_object_goes_where_it_is_put_and_moves_as_requested(tmp_path):
     plant = turned_plant(tmp_path)
     pose = np.array([2.0, 1.0, 5.0, *Rotation.from_euler('xyz', [0.3, -0.4, 1.2]).as_quat()])
     velocity = np.array([0.1, 0.2, 0.3, 1.0, -2.0, 0.5])

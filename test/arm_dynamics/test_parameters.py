@@ -1,4 +1,4 @@
-"""What is known of a parameter stands at its field: checked, described, resolved from there."""
+"""The facts of a parameter are at its field: it is checked, described and resolved from there."""
 
 from dataclasses import dataclass
 
@@ -59,7 +59,7 @@ def test_numbers_per_joint_become_arrays_and_what_is_left_out_stays_so():
     assert Some().kp == (4.0,)
 
 
-def test_fields_tell_ros_what_is_allowed_and_have_a_name_per_joint():
+def test_fields_describe_to_ros_what_is_allowed_and_have_a_name_per_joint():
     fields = {field.name: field for field in parameter_fields(Some, joint_names=JOINTS)}
     assert (fields['rate'].description, fields['rate'].allowed) == ('[Hz]', '> 0 and <= 10')
     assert (fields['mode'].allowed, fields['axes'].allowed) == ('fast, slow', '')

@@ -1,4 +1,4 @@
-"""Things found by name: in a folder, and in packages that are installed beside."""
+"""Things found by name: in a folder, and in other installed packages."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ GROUP = 'arm_sim.things'
 
 @pytest.fixture
 def things(tmp_path, monkeypatch):
-    """Return a folder of things, and plugins beside it."""
+    """Return a folder of things, and plugins of other packages."""
     folder = tmp_path / 'own' / 'some_things'
     folder.mkdir(parents=True)
     (folder / '__init__.py').touch()

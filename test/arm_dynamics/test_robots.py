@@ -88,7 +88,7 @@ def test_mjcf_is_the_arm_that_mujoco_compiles(written):
     check_model(MujocoPlant(model, PlantParameters()), model)
 
 
-def test_what_a_urdf_cannot_say_of_an_mjcf_stands_in_the_file_beside_it(written):
+def test_what_a_urdf_cannot_say_of_an_mjcf_is_in_the_file_next_to_it(written):
     robot = Robot.load(written(MJCF))
     assert robot.model.armature.tolist() == [0.02] * 3
     assert robot.model.gravity.tolist() == [0, 1, -9.5]
@@ -358,10 +358,10 @@ def test_package_paths_lead_through_sourced_packages(tmp_path, monkeypatch):
         find_urdf('package://my_arm/urdf/other.urdf')
 
 
-def test_a_parameter_file_beside_a_urdf_is_the_robots_own(written):
+def test_a_parameter_file_next_to_a_urdf_is_the_robots_own(written):
     file = written(ARM, 'arm.urdf')
-    beside = '/**: {ros__parameters: {armature: [0.7]}}'
-    parameter_file(find_urdf(file)).write_text(beside)
+    text = '/**: {ros__parameters: {armature: [0.7]}}'
+    parameter_file(find_urdf(file)).write_text(text)
     assert Robot.load(file).model.armature.tolist() == [0.7] * 3
 
 

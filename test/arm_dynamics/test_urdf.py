@@ -115,7 +115,7 @@ def test_a_rotor_may_be_all_that_the_dynamics_of_a_joint_have():
 @pytest.mark.parametrize(
     'moments', ['ixx="0.02" iyy="0.03" izz="0.2"', 'ixx="-1e-4" iyy="1" izz="1"']
 )
-def test_an_inertia_that_no_body_has_is_told_and_the_same_in_both_engines(moments):
+def test_an_inertia_that_no_body_has_is_reported_and_the_same_in_both_engines(moments):
     model = RobotModel(ARM.replace('ixx="0.02" iyy="0.03" izz="0.035"', moments))
     assert [note.split(':')[0] for note in model.notes] == ["link 'a_link'", "link 'b_link'"]
     assert check_model(MujocoPlant(model, PlantParameters('torque')), model) < 1e-9
@@ -130,7 +130,7 @@ def test_rods_and_points_are_the_same_in_both_engines(diagonal):
     assert check_model(MujocoPlant(model, PlantParameters('torque')), model) < 1e-9
 
 
-def test_the_inertia_of_links_that_stand_does_not_matter():
+def test_the_inertia_of_links_that_do_not_move_does_not_matter():
     same = ' '.join(f'{name}="1e-6"' for name in ('ixx', 'iyy', 'izz', 'ixy', 'ixz', 'iyz'))
     stand = f'<inertial><mass value="1e-6"/><inertia {same}/></inertial></link>'
     joint = JOINT.format('base', 'stand').replace('</robot>', '')
@@ -154,7 +154,7 @@ def test_official_files_with_such_inertias_work(name):
 
 
 def branched(names):
-    """Return an arm with a trunk and two branches, whose joints stand in the file as named."""
+    """Return an arm with a trunk and two branches, whose joints are in the file as named."""
     parents = {'trunk': 'base', 'right': 'trunk_link', 'left': 'trunk_link', 'hand': 'left_link'}
     parts = [revolute(n, 'xyz="0 0.1 0.2"', '0.6 0 0.8').format(parent=parents[n]) for n in names]
     return '<robot name="two"><link name="base"/>' + ''.join(parts) + '</robot>'
@@ -163,7 +163,7 @@ def branched(names):
 @pytest.mark.parametrize(
     'names', [('trunk', 'right', 'left', 'hand'), ('hand', 'left', 'right', 'trunk')]
 )
-def test_branches_are_told_and_the_same_in_both_engines_whatever_their_order_in_the_file(names):
+def test_branches_are_reported_and_the_same_in_both_engines_in_any_order_of_the_file(names):
     model = RobotModel(branched(names))
     assert model.tip_frame == 'hand_link'
     (note,) = model.notes
@@ -202,7 +202,7 @@ def test_a_shape_that_mujoco_does_not_read_is_left_out():
     assert check_model(MujocoPlant(model, PlantParameters('torque')), model) < 1e-9
 
 
-def test_mujocos_way_of_friction_is_told():
+def test_mujocos_way_of_friction_is_reported():
     parameters = PlantParameters('torque')
     assert MujocoPlant(RobotModel(ARM), parameters).notes == ()
     (note,) = MujocoPlant(RobotModel(ARM, friction=0.1), parameters).notes

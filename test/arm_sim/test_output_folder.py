@@ -38,7 +38,7 @@ WRITERS = {
 
 
 @pytest.mark.parametrize('name', WRITERS)
-def test_without_room_a_file_stays_as_it_was_and_one_line_says_so(name, tmp_path):
+def test_without_room_a_file_stays_as_it_was_and_one_line_states_it(name, tmp_path):
     for before in (None, b'before'):
         if before:
             (tmp_path / name).write_bytes(before)

@@ -1,4 +1,4 @@
-"""The one look of all pictures: names beside curves, nothing global touched."""
+"""The one look of all pictures: names next to curves, nothing global touched."""
 
 import subprocess
 import sys
@@ -15,7 +15,7 @@ from arm_sim.loop.picture import draw_errors, draw_torques
 from arm_sim.loop.record import Record
 
 
-def test_names_beside_curves_keep_the_order_of_the_ends_and_do_not_overlap():
+def test_names_next_to_curves_keep_the_order_of_the_ends_and_do_not_overlap():
     figure = pictures.new_figure(8.0, 3.0, 'title')
     (axis,) = pictures.panels(figure, 1)
     ends = [1.0, 1.001, 1.002, 5.0, 1e6, np.nan]  # the last curve ends before the others
@@ -61,7 +61,7 @@ def test_a_picture_is_saved_with_no_window_and_no_global_setting_touched(tmp_pat
         ((9e-6, 2e1), ['1e-5', '0.0001', '0.001', '0.01', '0.1', '1', '10']),
     ],
 )
-def test_numbers_beside_a_logarithmic_axis_are_plain_and_never_a_lone_one(limits, labels):
+def test_numbers_next_to_a_logarithmic_axis_are_plain_and_never_a_single_one(limits, labels):
     figure = pictures.new_figure(5.0, 2.0)
     (axis,) = pictures.panels(figure, 1)
     axis.set_xscale('log')
@@ -78,7 +78,7 @@ def test_numbers_beside_a_logarithmic_axis_are_plain_and_never_a_lone_one(limits
     assert not any(each.get_text() for each in axis.xaxis.get_minorticklabels())
 
 
-def test_every_torque_can_be_seen_however_small_beside_the_others():
+def test_every_torque_can_be_seen_however_small_compared_with_the_others():
     t = np.linspace(0.0, 1.0, 101)
     effort = np.sin(2 * np.pi * t)[:, np.newaxis] * [100.0, 1e-3, 0.0]
     zeros = np.zeros((101, 3))
@@ -93,7 +93,7 @@ def test_every_torque_can_be_seen_however_small_beside_the_others():
     assert [color == 'red' for color in colours.values()] == [True, False, False]
 
 
-def test_an_error_of_rounding_has_no_gaps_where_it_is_zero_and_is_told_to_be_rounding():
+def test_an_error_of_rounding_has_no_gaps_where_it_is_zero_and_is_called_rounding():
     t, error = np.linspace(0.0, 1.0, 6001), np.zeros(6001)
     error[::50] = 1e-16  # [m]
     (axis,) = pictures.panels(pictures.new_figure(6.0, 3.0), 1)

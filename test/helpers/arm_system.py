@@ -51,7 +51,7 @@ NAMES = list(MODEL.joint_names)
 
 
 class ArmSystem:
-    """Processes in a ROS domain of their own, and a client node beside them.
+    """Processes in a ROS domain of their own, and a client node of the test.
 
     Attributes:
         node: the client.
@@ -71,7 +71,7 @@ class ArmSystem:
         self.logs: dict[str, str] = {}
 
     def __enter__(self):
-        # Nobody else's nodes: a domain of its own, on this machine only.
+        # No other test's nodes: a domain of its own, on this machine only.
         self.domain = fresh_domain()
         self.environment = os.environ | {
             'ROS_DOMAIN_ID': self.domain,
@@ -153,7 +153,7 @@ class ArmSystem:
         self.logs[label] = path
 
     def _overrides(self, name, overrides):
-        """Return the arguments that tell a node parameters: stronger than what its file says."""
+        """Return the arguments that set parameters of a node: stronger than what its file says."""
         if not self.namespace:
             return [word for each in overrides for word in ('-p', f'{name}:{each}')]
         path = f'/tmp/arm_system_{self.domain}_{name}.yaml'  # a rule after -p takes no namespace
@@ -229,7 +229,7 @@ class ArmSystem:
         return self._clients[name]
 
     def assert_alive(self):
-        """No node has ended, raised what nobody caught, or printed a line that is too long."""
+        """No node has ended, raised an uncaught error, or printed a line that is too long."""
         for name in self.processes:
             log = self.log(name)
             assert self.alive(name), f'{name} has ended:\n{log[-5000:]}'
@@ -266,7 +266,7 @@ class ArmSystem:
         self.wait(lambda: publisher.get_subscription_count() > 0, f'{controller} listening')
         return publisher
 
-    def tell(self, publisher, message, condition, what):
+    def publish_until(self, publisher, message, condition, what):
         """Publish until a condition holds: the reader may not know of a new publisher yet."""
         sent_at = -math.inf
 

@@ -1,4 +1,4 @@
-"""Optional parts for the tests that need them: installed on first use, beside everything else."""
+"""Optional parts for the tests that need them: installed on first use, in their own folder."""
 
 import fcntl
 import importlib

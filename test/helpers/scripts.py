@@ -10,7 +10,7 @@ from repository import ROOT
 
 def load_script(path: str) -> ModuleType:
     """Return the module of a file, by its path in the project."""
-    folder = str((ROOT / path).parent)  # where it finds its neighbours
+    folder = str((ROOT / path).parent)  # where it finds the other scripts
     if folder not in sys.path:
         sys.path.append(folder)
     name = Path(path).stem.strip('_')  # as '__main__' the module would run

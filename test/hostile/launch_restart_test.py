@@ -14,7 +14,7 @@ ELSEWHERE = HOME + np.array([0.4, 0.2, -0.2, 0.3, 0.3, 0.5])
 
 
 @pytest.mark.parametrize('mode', ['lockstep', 'realtime'])
-def test_a_goal_ends_with_its_simulator_and_the_next_one_is_held_where_it_stands(mode):
+def test_a_goal_ends_with_its_simulator_and_the_next_one_is_held_where_it_is(mode):
     with ArmSystem(mode) as arm:
         arm.simulator()
         arm.controller('computed_torque', f'state_timeout:={LONG_WAIT}')

@@ -41,7 +41,7 @@ def test_wild_commands_and_wrenches_are_bounded_and_a_controller_takes_over_afte
         pushes = arm.node.create_publisher(WrenchStamped, 'external_wrench', 5000)
         arm.wait(lambda: pushes.get_subscription_count() > 0, 'simulator listening')
         refused = lambda: 'allowed: wrench_force_limit' in arm.log('simulator')  # noqa: E731
-        arm.tell(pushes, wrench(1e6), refused, 'refusal')
+        arm.publish_until(pushes, wrench(1e6), refused, 'refusal')
         while 'allowed: waiting_wrenches_limit' not in arm.log('simulator'):
             for _ in range(100):
                 pushes.publish(wrench(1.0, 3000))
@@ -49,7 +49,7 @@ def test_wild_commands_and_wrenches_are_bounded_and_a_controller_takes_over_afte
         arm.assert_alive()
 
         arm.node.destroy_subscription(states)
-        commands.publish(JointState(header=wild.header))  # it has no joints: a farewell
+        commands.publish(JointState(header=wild.header))  # it has no joints: a release message
         arm.reset()
         arm.controller()
         arm.wait_for_motion_control(CONTROLLER)

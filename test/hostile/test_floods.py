@@ -23,7 +23,7 @@ LOG = 300_000  # bytes that a flood may make a node print
 
 
 def small():
-    """Trajectories near home: every third is refused, and one has a name that nobody would log."""
+    """Trajectories near home: every third is refused, and one has a name too long for a log."""
     times = np.linspace(0.5, 2.0, 4)
     good = [trajectory(times, [HOME + 0.002 * k for k in range(4)])]
     good.append(trajectory([1.0], [HOME]))

@@ -25,7 +25,7 @@ CONTROLLER = 'computed_torque_controller'
 CLIENTS = 8
 TRANSITIONS = 100  # in the suite
 KEPT = 9.0  # for nearly so long a result can be asked for after the end of its goal [s]
-# Those that nobody comes back from, and are legal.
+# Legal ones that no node comes back from.
 FINAL = {
     Transition.TRANSITION_UNCONFIGURED_SHUTDOWN,
     Transition.TRANSITION_INACTIVE_SHUTDOWN,
@@ -138,7 +138,7 @@ class Client:
 
 
 @pytest.mark.parametrize('mode', ['lockstep', 'realtime'])
-def test_storm_of_transitions_goals_and_cancels_kills_nobody_and_loses_no_result(mode, hostile):
+def test_storm_of_transitions_goals_and_cancels_ends_no_node_and_loses_no_result(mode, hostile):
     rng, total = random.Random(10), TRANSITIONS * hostile
     with ArmSystem(mode) as arm:
         arm.simulator()

@@ -33,7 +33,7 @@ def use(file):
 
 @pytest.fixture(scope='module', autouse=True)
 def compiled():
-    """Compile here what every process would compile anew."""
+    """Compile here what every process would compile again."""
     model = RobotModel(TEXTS[0])
     solve_ik(model, model.forward_kinematics(model.neutral()))
 

@@ -1,4 +1,4 @@
-"""What every benchmark owes to who reads its numbers, and to who runs an arm beside it."""
+"""What every benchmark owes to readers of its numbers, and to users who run an arm meanwhile."""
 
 import re
 import subprocess

@@ -20,7 +20,7 @@ MADE = {
 
 
 def exists(name):
-    """Tell whether a file or folder is there; types of messages are named without their ending."""
+    """Whether a file or folder is there; types of messages are named without their ending."""
     path = ROOT / name
     types = [path.with_name(f'{path.name}.{kind}') for kind in ('srv', 'action')]
     return name in MADE or any(each.exists() for each in (path, *types))
@@ -63,11 +63,11 @@ def test_every_heading_that_a_link_names_exists(page):
 
 def test_the_page_on_architecture_names_every_folder():
     text = (ROOT / 'docs' / 'architecture.md').read_text()
-    rooms = {
+    folders = {
         path.parent for package in PACKAGES for path in (ROOT / package).glob('*/__init__.py')
     }
     named = {ROOT / name for name in re.findall(r'^\| `([\w/]+)/` \|', text, re.MULTILINE)}
-    assert rooms <= named
+    assert folders <= named
 
 
 def test_the_site_has_every_page_and_no_other():

@@ -33,7 +33,7 @@ topic and action, joints in any order
 feedback of the action
   G test_action_goal_reaches_its_point_with_feedback_on_the_way
 `query_state`
-  G test_query_state_tells_where_the_reference_will_be
+  G test_query_state_returns_where_the_reference_will_be
 linear, cubic, quintic by fields
   F test_goal_is_reached_and_succeeds
   test_trajectory.py
@@ -106,7 +106,7 @@ switch of controllers in motion
   W test_switch_in_motion_moves_no_joint_by_more_than_its_speed_times_one_step
   test_laws_switching.py
 two active controllers on one arm
-  W test_controller_that_activates_itself_beside_an_active_one_is_refused_and_told_by_whom
+  W test_controller_that_activates_itself_next_to_an_active_one_is_refused_by_its_name
   X test_second_publisher_of_commands_is_refused_and_both_are_named
 time jumps
   F test_jump_of_time_drops_the_goal_and_holds_the_arm_where_it_is
@@ -115,7 +115,7 @@ time jumps
 the arm jumps: another simulator, or a distance that it cannot have moved
   S test_another_arm_at_the_next_stamp_ends_the_goal_and_is_held_where_it_is
 controller killed in motion
-  X test_controller_killed_in_motion_the_plant_brakes_says_so_and_a_new_one_takes_over
+  X test_controller_killed_in_motion_the_plant_brakes_logs_it_and_a_new_one_takes_over
 states with NaN, joints missing or renamed
   S test_bad_state_is_dropped_with_the_joint_named_and_gets_no_command
 malformed goals

@@ -54,7 +54,7 @@ def tree_of(path):
 
 
 def is_core(path):
-    """Tell whether a module is to know no ROS."""
+    """Return whether a module is to know no ROS."""
     return path.parent.name not in KNOW_ROS
 
 
@@ -154,15 +154,15 @@ def test_no_import_leads_back_to_its_module_not_even_a_lazy_one_or_one_by_a_stri
         pytest.fail(' <- '.join(error.args[1]))
 
 
-def test_only_the_compiled_and_the_forward_model_are_seen_from_outside_the_compiled_room():
-    room = 'arm_dynamics.compiled'
-    seen = {f'{room}.{name}' for name in arm_dynamics.compiled.__all__}
+def test_only_the_compiled_and_the_forward_model_are_seen_from_outside_the_compiled_folder():
+    folder = 'arm_dynamics.compiled'
+    seen = {f'{folder}.{name}' for name in arm_dynamics.compiled.__all__}
     wrong = [
         f'{module_name(path)} imports {name}'
         for path in MODULES
-        if not module_name(path).startswith(room)
+        if not module_name(path).startswith(folder)
         for name in imported_modules(path)
-        if name.startswith(f'{room}.') and name not in seen
+        if name.startswith(f'{folder}.') and name not in seen
     ]
     assert wrong == []
 

@@ -56,7 +56,7 @@ def program(end: str) -> list[str]:
     return [sys.executable, '-c', f'{code}\nwhile True: time.sleep(0.1)']
 
 
-def test_a_launch_that_ends_and_one_that_hangs_are_told_apart(script):
+def test_a_launch_that_ends_and_one_that_hangs_are_distinguished(script):
     code, log = script.once(program('lambda *_: sys.exit(7)'), 'up', 0.1, 30.0, whole_group=True)
     assert (code, log) == ('7', 'up\n')
     code, _ = script.once(program('signal.SIG_IGN'), 'up', 0.1, 0.5, whole_group=False)

@@ -41,7 +41,7 @@ def test_what_is_known_of_gravity_is_carried_and_what_is_wrong_is_not():
     assert light - TARGET == pytest.approx(off, abs=1e-6)
 
 
-def test_computed_torque_stands_the_delay_that_its_phase_margin_says():
+def test_computed_torque_tolerates_the_delay_that_its_phase_margin_says():
     kp, kd = 400.0, 40.0
     crossing = np.sqrt((kd**2 + np.sqrt(kd**4 + 4 * kp**2)) / 2)
     longest = np.arctan(kd * crossing / kp) / crossing

@@ -13,7 +13,7 @@ END = 3  # [s]
 
 
 def state_at_the_end(composed):
-    """Follow a goal that nobody looks at; return the last state."""
+    """Follow a goal that nothing observes; return the last state."""
     with ArmSystem('lockstep') as arm:
         arm.node.destroy_subscription(arm.heard)
         if composed:
@@ -21,13 +21,13 @@ def state_at_the_end(composed):
         else:
             arm.simulator('start_paused:=true')
             arm.controller()
-        seen = ('holding', 'no state for')  # time stands: there is one state only
+        seen = ('holding', 'no state for')  # time is paused: there is one state only
         arm.wait(lambda: arm.diagnostics.get(CONTROLLER, (0, ''))[1].startswith(seen), 'state')
         far = HOME + np.array([0.5, 0.2, -0.2, 0.1, 0.1, 0.3])
         _, end = arm.send(CONTROLLER, goal([1.5], [far], start=0.5))
         arm.wait(lambda: arm.node.count_subscribers('joint_states') == 1, 'one listener')
         until = arm.node.create_publisher(Time, 'simulator/run_until', CONTROL_QOS)
-        arm.tell(until, Time(sec=END), end.done, 'end of the goal')
+        arm.publish_until(until, Time(sec=END), end.done, 'end of the goal')
         assert end.result().status == GoalStatus.STATUS_SUCCEEDED
         states = []
         arm.node.create_subscription(JointState, 'joint_states', states.append, RECORD_QOS)
@@ -36,5 +36,5 @@ def state_at_the_end(composed):
         return np.array([states[-1].position, states[-1].velocity, states[-1].effort])
 
 
-def test_a_goal_that_nobody_looks_at_ends_in_the_same_bits_in_one_process_and_in_two():
+def test_a_goal_that_nothing_observes_ends_in_the_same_bits_in_one_process_and_in_two():
     np.testing.assert_array_equal(state_at_the_end(True), state_at_the_end(False))

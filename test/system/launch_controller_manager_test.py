@@ -257,7 +257,7 @@ def test_the_simulator_is_the_hardware(arm):
         (['nobody'], [SECOND], 1, "no controller 'nobody'"),
     ],
 )
-def test_what_is_refused_is_told_in_one_line_and_changes_nothing_while_the_arm_moves(
+def test_what_is_refused_is_reported_in_one_line_and_changes_nothing_while_the_arm_moves(
     arm, activate, deactivate, strictness, reason
 ):
     _, end = arm.system.send(FIRST, goal([1.0], [FAR if len(activate[0]) % 2 else HOME]))

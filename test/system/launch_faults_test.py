@@ -70,7 +70,7 @@ def start_moving(system, seconds=4.0, controller=CONTROLLER):
         system.wait(lambda: end.done() or np.abs(system.v).max() > 0.2, 'motion')  # noqa: B023
         if not end.done() and system.log('simulator').count('no command for') == stops:
             return handle, end
-        # The machine held the controller up, and the arm was braked: once more.
+        # The machine held the controller up, and the arm was braked: try again.
         system.follow(controller, goal([2.0], [HOME]))
         system.wait(lambda: np.abs(system.q - HOME).max() < 2e-3, 'return')
         system.states.clear()
@@ -117,7 +117,7 @@ def assert_held_then_braked(system):
 # Something dies, or messages are lost
 
 
-def test_controller_killed_in_motion_the_plant_brakes_says_so_and_a_new_one_takes_over(doomed):
+def test_controller_killed_in_motion_the_plant_brakes_logs_it_and_a_new_one_takes_over(doomed):
     start_moving(doomed)
     doomed.kill(CONTROLLER)
     doomed.words('simulator', 'no command: the arm is braked and held')
@@ -284,7 +284,7 @@ def test_second_publisher_of_commands_is_refused_and_both_are_named(arm):
     arm.wait(lambda: rogue.get_subscription_count() > 0, 'simulator listening')
     message = JointState(name=NAMES, effort=[20.0] * 6)
     message.header.frame_id = 'rogue'
-    # An arm that is braked because the machine holds its controller up would heed the rogue.
+    # An arm that is braked because the machine holds its controller up would accept the rogue.
     assert arm.set_parameters('simulator', command_timeout=60.0).successful
     since = len(arm.states)
 

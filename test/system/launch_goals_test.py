@@ -51,7 +51,7 @@ def assert_smooth_reference(system, largest_step=0.15):
 
 
 def test_action_goal_reaches_its_point_with_feedback_on_the_way(arm):
-    for _ in range(10):  # a controller that is held up tells less
+    for _ in range(10):  # a controller that is held up reports less
         status, result = arm.follow(CONTROLLER, goal([1.0], [AWAY]))
         assert (status, result.error_code) == (GoalStatus.STATUS_SUCCEEDED, RESULT.SUCCESSFUL)
         arm.wait(lambda: np.abs(arm.q - AWAY).max() < 5e-3, 'arrival')
@@ -101,7 +101,7 @@ def test_controller_state_holds_reference_feedback_error_and_output_at_its_rate(
         np.testing.assert_array_equal(message.feedback.positions, q)
 
 
-def test_query_state_tells_where_the_reference_will_be(arm):
+def test_query_state_returns_where_the_reference_will_be(arm):
     def ask(time):
         request = QueryTrajectoryState.Request()
         request.time.sec = int(time)
@@ -121,7 +121,7 @@ def test_query_state_tells_where_the_reference_will_be(arm):
 
 
 def test_topic_goal_is_followed_too(arm):
-    arm.tell(
+    arm.publish_until(
         arm.publisher(CONTROLLER),
         trajectory([1.0], [AWAY]),
         lambda: np.abs(arm.q - AWAY).max() < 1e-3,
@@ -191,7 +191,7 @@ def test_empty_trajectory_stops_the_arm(arm):
     publisher = arm.publisher(CONTROLLER)
     _, end = arm.send(CONTROLLER, goal([8.0], [AWAY]))
     arm.wait(lambda: np.abs(arm.v).max() > 0.02, 'motion')
-    arm.tell(publisher, trajectory([], []), end.done, 'end')
+    arm.publish_until(publisher, trajectory([], []), end.done, 'end')
     answer = arm.result(end, 'end')
     assert answer.status == GoalStatus.STATUS_ABORTED
     assert 'empty trajectory' in answer.result.error_string

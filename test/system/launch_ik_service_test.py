@@ -88,7 +88,7 @@ class TestServices(unittest.TestCase):
         assert response.joint_names == list(self.model.joint_names)
         np.testing.assert_allclose(response.position, Q, atol=1e-6)
 
-    def test_a_solver_of_a_users_package_answers_beside_ours(self):
+    def test_a_solver_of_a_users_package_answers_next_to_ours(self):
         request = ComputeIK.Request(
             target=self.target(),
             solver='ikpy',

@@ -145,7 +145,7 @@ def test_spoofer_moves_the_arm_by_one_command_at_most_until_it_has_gone(processe
     assert_goes_on(processes, held)
 
 
-def test_controller_is_accepted_again_beside_a_spoofer_that_is_silent_for_ten_seconds(processes):
+def test_controller_is_accepted_again_next_to_a_spoofer_that_is_silent_for_ten_seconds(processes):
     spoofer = found_out(processes)
     spoofer.speaks, silent = False, time.monotonic()
     held = processes.q.copy()
@@ -155,7 +155,7 @@ def test_controller_is_accepted_again_beside_a_spoofer_that_is_silent_for_ten_se
     spoofer.go()
 
 
-def test_spoofer_beside_a_controller_in_the_simulators_process_moves_and_stops_nothing(composed):
+def test_spoofer_next_to_a_controller_in_the_simulators_process_moves_and_stops_nothing(composed):
     spoofer = Spoofer(composed)
     _, end = composed.send(ACTIVE, goal([4.0], [HOME + 0.1]))
     spoofer.speaks = True

@@ -68,7 +68,7 @@ def counted(system, node, key):
         ),
     ],
 )
-def test_bytes_that_are_no_message_are_dropped_counted_and_kill_nobody(arm, topic, readers):
+def test_bytes_that_are_no_message_are_dropped_counted_and_end_no_node(arm, topic, readers):
     rogue = arm.node.create_publisher(JointState, topic, CONTROL_QOS)
     arm.wait(lambda: rogue.get_subscription_count() >= len(readers), 'listeners')
     before = [counted(arm, *reader) for reader in readers]
@@ -100,7 +100,7 @@ def test_bytes_that_are_no_message_are_dropped_counted_and_kill_nobody(arm, topi
         ('external_wrench', WrenchStamped()),
     ],
 )
-def test_bytes_that_are_no_trajectory_and_no_wrench_kill_nobody(arm, topic, message):
+def test_bytes_that_are_no_trajectory_and_no_wrench_end_no_node(arm, topic, message):
     rogue = arm.node.create_publisher(type(message), topic, 10)
     arm.wait(lambda: rogue.get_subscription_count() > 0, 'listener')
     whole = bytes(serialize_message(message))
@@ -129,7 +129,7 @@ def test_transition_that_is_not_allowed_now_is_refused_and_the_controller_goes_o
     assert status == GoalStatus.STATUS_SUCCEEDED, result.error_string
 
 
-def test_deactivation_ends_when_a_simulator_that_was_stopped_has_heard_the_farewell():
+def test_deactivation_ends_when_a_simulator_that_was_stopped_has_received_the_release_message():
     with ArmSystem('lockstep') as arm:
         arm.simulator()
         arm.controller('computed_torque', 'time_jump_limit:=5.0')

@@ -51,7 +51,7 @@ def recorded(tmp_path_factory):
         system.diagnostics.clear()
         system.words('simulator', 'paused')
         last = float(system.values['simulator']['simulated time [s]'])
-        system.wait(lambda: abs(system.now - last) < 1e-6, 'last state')  # anew if it is lost
+        system.wait(lambda: abs(system.now - last) < 1e-6, 'last state')  # again if it is lost
         system.wait(lambda: abs(seconds(received[-1]) - last) < 1e-6, 'recorder')
         assert system.stop('recorder') == 0
         (file,) = folder.glob('*.mcap')
@@ -59,7 +59,7 @@ def recorded(tmp_path_factory):
 
 
 def stand_still_while_stopped(system, recorder, folder):
-    """Stop a recorder; see that simulated time goes on a little, and then stands."""
+    """Stop a recorder; see that simulated time goes on a little, and then stops."""
     system.wait(lambda: any(folder.glob('*.mcap')), 'recording')
     heard = 'recorded until [s]'
     system.wait(lambda: system.values['simulator'].get(heard, '-') != '-', heard)

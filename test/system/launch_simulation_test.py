@@ -131,7 +131,7 @@ def test_states_follow_one_another_as_the_standard_says(arm):
 
 @needs_services
 @pytest.mark.parametrize('steps', [1, 50, 0])
-def test_an_answer_to_a_step_comes_when_time_has_gone_on_so_far_and_stands_again(arm, steps):
+def test_an_answer_to_a_step_comes_when_time_has_gone_on_so_far_and_is_paused_again(arm, steps):
     if arm.state() == PLAYING:
         assert arm.set_state(PAUSED).result == OK
     before = arm.now()
@@ -177,7 +177,7 @@ def action(arm):
 
 
 def stepped(arm, action, count, heard=0, cancel=False):
-    """Send a goal of so many steps; return its status, result and feedback.
+    """Send a goal of a number of steps; return its status, result and feedback.
 
     The result is asked for when so much feedback has been heard; then no more of it is.
     """
@@ -197,7 +197,7 @@ def stepped(arm, action, count, heard=0, cancel=False):
 
 
 @needs_services
-def test_the_action_makes_the_steps_and_tells_of_each(arm, action):
+def test_the_action_makes_the_steps_and_reports_each(arm, action):
     if arm.state() == PLAYING:
         assert arm.set_state(PAUSED).result == OK
     before = arm.now()
@@ -212,7 +212,7 @@ def test_the_action_makes_the_steps_and_tells_of_each(arm, action):
 
 
 @needs_services
-def test_a_cancel_of_the_action_lets_time_stand_at_the_step_that_it_tells(arm, action):
+def test_a_cancel_of_the_action_pauses_time_at_the_step_that_it_reports(arm, action):
     if arm.state() == PLAYING:
         assert arm.set_state(PAUSED).result == OK
     before = arm.now()

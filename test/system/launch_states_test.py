@@ -84,7 +84,7 @@ def test_state_at_rest_is_answered_by_the_torque_that_holds_it(plant):
     np.testing.assert_allclose(tau, MODEL.gravity_torque(HOME), atol=1e-9)
 
 
-def test_joints_of_a_state_are_read_by_name_in_any_order_and_beside_others(plant):
+def test_joints_of_a_state_are_read_by_name_in_any_order_and_next_to_others(plant):
     expected = plant.show(plant.message(HOME + 0.01 * np.arange(6)))
     order = [5, 2, 0, 3, 1, 4]
     q = (HOME + 0.01 * np.arange(6))[order]
@@ -172,7 +172,7 @@ def test_another_arm_at_the_next_stamp_ends_the_goal_and_is_held_where_it_is(pla
 
 
 def goes_on(plant, periods):
-    """Show a state late by so many periods amid a goal; is it dropped, and the goal succeeds?"""
+    """Show a state some periods late during a goal; is it dropped, and the goal succeeds?"""
     system = plant.system
 
     def overtaken():
@@ -206,7 +206,7 @@ def test_state_that_was_overtaken_on_its_way_is_dropped_and_the_goal_goes_on(pla
 @pytest.mark.parametrize(('newest', 'first'), [(1, 0), (2, 0), (5, 0), (5, 3), (500, 499)])
 def test_reset_is_taken_as_one_however_soon_after_the_start_it_comes(plant, newest, first):
     system = plant.system
-    plant.k = -1  # the plant starts anew, at time zero
+    plant.k = -1  # the plant starts again, at time zero
     plant.commands.clear()
     for _ in range(newest + 1):
         plant.show(plant.message())

@@ -24,12 +24,12 @@ ACCELERATION = 3.0
 def arm():
     """A torque-driven UR5e with three controllers: the first commands, the others wait."""
     with lockstep_arm('independent_joint') as system:
-        system.farewells = []
+        system.releases = []
 
         def on_command(message):
             if not message.name:
                 stamp = message.header.stamp
-                system.farewells.append(stamp.sec + stamp.nanosec * 1e-9)
+                system.releases.append(stamp.sec + stamp.nanosec * 1e-9)
 
         system.node.create_subscription(JointState, 'joint_commands', on_command, RECORD_QOS)
         system.controller('pd')
@@ -45,20 +45,20 @@ def set_off(system, controller):
 
 
 def activate(system, name):
-    """Activate; again where it has heard late that nobody commands."""
+    """Activate; again where it has heard late that no controller commands."""
     system.wait(lambda: system.change(name, Transition.TRANSITION_ACTIVATE), f'{name} active')
 
 
 def switch(system, old, new):
     """Deactivate one and activate the other, both through their services; return when [s]."""
-    system.farewells.clear()
+    system.releases.clear()
     assert system.change(old, Transition.TRANSITION_DEACTIVATE)
     activate(system, new)
-    system.wait(lambda: system.farewells, 'farewell of the old controller')
-    return system.farewells[0]
+    system.wait(lambda: system.releases, 'release message of the old controller')
+    return system.releases[0]
 
 
-def test_controller_that_activates_itself_beside_an_active_one_is_refused_and_told_by_whom(arm):
+def test_controller_that_activates_itself_next_to_an_active_one_is_refused_by_its_name(arm):
     arm.wait(lambda: f"'{FIRST}' commands this arm" in arm.log(SECOND), 'refusal')
     assert arm.lifecycle(SECOND) == INACTIVE
     arm.pause()  # the first is silent now, and active still

@@ -69,14 +69,14 @@ def test_two_controllers_command_their_joints_in_lockstep_and_the_brake_holds_re
         wrist.speaks = False
         system.spin(0.5)
         system.diagnostics.clear()
-        system.wait(lambda: 'simulator' in system.diagnostics, 'time that stands')
-        stands = system.now
+        system.wait(lambda: 'simulator' in system.diagnostics, 'time that paused_at')
+        paused_at = system.now
         system.spin(0.5)
-        assert system.now == stands  # the simulator waits for the wrist's answer
+        assert system.now == paused_at  # the simulator waits for the wrist's answer
 
         wrist.send(JointState().header.stamp, [], [])
         system.wait(lambda: claims['claims'] == {'arm_controller': ARM}, 'release')
-        system.wait(lambda: system.now > stands + 0.5, 'time under the arm alone')
+        system.wait(lambda: system.now > paused_at + 0.5, 'time under the arm alone')
         np.testing.assert_allclose(system.q, HOME, atol=1e-2)
         assert system.values['simulator']['refused inputs'] == '0'
         arm.speaks = False

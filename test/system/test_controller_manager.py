@@ -1,4 +1,4 @@
-"""controller_manager beside an arm: who starts it, in which namespace; without its package."""
+"""controller_manager next to an arm: who starts it, in which namespace; without its package."""
 
 import os
 import signal
@@ -34,7 +34,7 @@ def started(**given):
     return names, ''.join(part.text for line in lines for part in line.msg)
 
 
-def test_nobody_who_does_not_ask_for_it_gets_it(monkeypatch):
+def test_only_who_requests_it_gets_it(monkeypatch):
     monkeypatch.setattr(extras, 'find_spec', lambda name: object())
     assert 'controller_manager' not in started()[0]
     assert 'controller_manager' in started(controller_manager='true')[0]

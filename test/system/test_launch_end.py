@@ -1,4 +1,4 @@
-"""A launch ends though one of its actions never does, and tells its processes at once."""
+"""A launch ends though one of its actions never does, and signals its processes at once."""
 
 import re
 import signal

@@ -40,7 +40,7 @@ def of_foxglove():
 
 
 def value(message, path):
-    """Return what stands at a path such as 'error/positions[0]'; KeyError: nothing does."""
+    """Return the value at a path such as 'error/positions[0]'; KeyError: there is none."""
     for part in path.split('/'):
         name, index = re.fullmatch(r'(\w+)(?:\[(\d+)\])?', part).groups()
         if not hasattr(message, name):

@@ -18,7 +18,7 @@ sys.exit(run_node('node', make))
 """
 
 
-def test_ctrl_c_amid_the_import_of_a_c_extension_ends_without_traceback():
+def test_ctrl_c_during_the_import_of_a_c_extension_ends_without_traceback():
     ended = subprocess.run(
         [sys.executable, '-c', INTERRUPTED], capture_output=True, text=True, timeout=LONG_WAIT
     )

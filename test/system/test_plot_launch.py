@@ -73,7 +73,7 @@ def test_rqt_plot_and_rviz_are_started_by_the_arms_launch_with_what_they_are_to_
         end(process)
 
 
-def test_without_rqt_plot_or_rviz_one_line_says_so_and_the_rest_goes_on(started, tmp_path):
+def test_without_rqt_plot_or_rviz_one_line_states_it_and_the_rest_goes_on(started, tmp_path):
     for name in ('rqt_plot', 'rviz2'):
         (tmp_path / 'lib' / name / name).chmod(0o644)  # as good as not there
     asked = ('plot:=true', 'rviz:=true')

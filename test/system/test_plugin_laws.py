@@ -73,7 +73,7 @@ def test_it_is_compared_with_every_law_and_comes_last_where_it_does_not_say_what
     assert rms['computed_torque'] < 0.1 * rms['my_law'] < rms['pd_gravity']
 
 
-def test_its_controller_runs_in_launch_files_beside_one_that_is_broken(run, tmp_path):
+def test_its_controller_runs_in_launch_files_next_to_one_that_is_broken(run, tmp_path):
     arguments = ['controller:=my_law', 'limit:=5.0', f'output_dir:={tmp_path / "sinusoid"}']
     command = 'ros2', 'launch', 'arm_sim', 'sinusoid.launch.py', *arguments
     code, printed = run(*command, laws=('my_law', 'broken'))

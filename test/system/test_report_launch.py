@@ -141,7 +141,7 @@ def test_a_rerun_with_encoders_reports_measured_positions(folder):
     np.testing.assert_allclose(steps, np.round(steps), atol=1e-9)
 
 
-def test_an_arm_with_held_joints_beside_another_arm_is_read_from_its_own_recording(
+def test_an_arm_with_held_joints_next_to_another_arm_is_read_from_its_own_recording(
     tmp_path, capfd
 ):
     """The launch's URDF of the arm was in a temporary folder, which is gone."""

@@ -59,7 +59,7 @@ def test_a_minute_under_a_topic_based_hardware_has_no_brake_and_no_refusal(stamp
         passed, seen = 0.0, hardware.t
 
         def motion(t):
-            nonlocal passed, seen  # where somebody is stalled, the motion waits
+            nonlocal passed, seen  # where a process is stalled, the motion waits
             passed, seen = passed + min(max(t - seen, 0.0), 0.1), t
             moved.append(np.abs(hardware.q[::-1] - there).max())
             s = 0.5 * (1.0 - np.cos(np.pi * (np.clip(passed, START, STOP) - START) / 5.0))
@@ -168,7 +168,7 @@ def test_the_urdf_names_the_hardware_its_topics_and_interfaces(package):
     topics = {param.get('name'): param.text for param in tag.iter('param')}
     wanted = {'joint_states_topic': f'/{STATES}', 'joint_commands_topic': f'/{COMMANDS}'}
     assert topics == wanted | {'trigger_joint_command_threshold': '-1'}
-    assert tag.find('gpio').get('name') == UNCLAIMED  # a command that nobody claims is NaN
+    assert tag.find('gpio').get('name') == UNCLAIMED  # a command that no controller claims is NaN
     assert [each.get('name') for each in tag.find('gpio')] == ['position', 'position']
     found = [each.get('name') for each in tag.findall('joint/command_interface')]
     assert found == ['position', 'velocity', 'effort']

@@ -17,9 +17,9 @@ from arm_controllers.ros.running import run_node
 class Slow(Node):
     def __init__(self):
         super().__init__('slow')
-        self.create_timer(0.05, self.tell)
+        self.create_timer(0.05, self.report)
 
-    def tell(self):
+    def report(self):
         print('up', flush=True)
 
     def destroy_node(self):
@@ -66,9 +66,9 @@ from arm_dynamics.checks import ArmError
 class Quiet(Node):
     def __init__(self):
         super().__init__('quiet')
-        self.create_timer(0.05, self.tell)
+        self.create_timer(0.05, self.report)
 
-    def tell(self):
+    def report(self):
         print('up', flush=True)
 
     def destroy_node(self):

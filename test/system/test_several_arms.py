@@ -73,7 +73,7 @@ def test_every_node_of_an_arm_and_its_parameters_are_below_the_namespace(compose
     assert [name for name in sections if not name.startswith('/left/')] == ['/**']
 
 
-def test_rviz_is_told_the_namespace(tmp_path, monkeypatch):
+def test_rviz_gets_the_namespace(tmp_path, monkeypatch):
     monkeypatch.setattr(tools, 'tool', lambda package: tmp_path / package)
     words = [word.perform(None) for (word,) in tools.rviz('base_link', '/left').cmd]
     assert words[words.index('-f') + 1] == 'left/base_link'

@@ -133,7 +133,7 @@ def test_all_nodes_end_with_their_launch_however_it_ends(how, tmp_path):
 
 
 def test_a_node_whose_launch_has_just_ended_does_not_start():
-    launch = psutil.Popen(['true'])  # which nobody has waited for
+    launch = psutil.Popen(['true'])  # for which no process has waited
     while launch.status() != psutil.STATUS_ZOMBIE:
         time.sleep(0.01)
     node = [sys.executable, '-m', 'arm_sim.executables', 'simulator']

@@ -47,7 +47,7 @@ def outside(folder, *command):
     return run.returncode, run.stdout + run.stderr
 
 
-def test_a_plugin_is_a_task_among_the_others_and_a_broken_one_harms_nobody(plugins):
+def test_a_plugin_is_a_task_among_the_others_and_a_broken_one_harms_no_other(plugins):
     assert {'nod', 'broken', 'cube'} <= set(task_names())
     assert compared_tasks()[0] == 'sinusoid'
     assert compared_tasks()[-1] == 'nod'
@@ -106,7 +106,7 @@ def test_a_plugin_runs_over_topics(plugins, tmp_path, arguments, code):
         np.testing.assert_allclose(report['tracking_error_mm']['rms'], rms, rtol=1e-6)
 
 
-def test_a_plugin_that_takes_a_name_of_every_tasks_node_is_told_so(plugins, tmp_path):
+def test_a_plugin_that_takes_a_name_of_every_tasks_node_is_refused(plugins, tmp_path):
     (plugins / 'plugins_of_a_user' / 'nod.py').write_text(
         'from dataclasses import dataclass\nfrom arm_sim.tasks import Task\n'
         '@dataclass(frozen=True)\nclass P:\n    mode: str = "fast"\n'

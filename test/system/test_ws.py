@@ -89,7 +89,7 @@ def test_ctrl_c_reaches_a_command_of_a_background_job():
     assert subprocess.check_output(['bash', '-c', script], text=True) == 'True\n'
 
 
-def test_where_no_home_can_be_made_logs_go_to_a_temporary_folder_and_one_line_says_so():
+def test_where_no_home_can_be_made_logs_go_to_a_temporary_folder_and_one_line_states_it():
     environment = {k: v for k, v in os.environ.items() if not k.startswith('ROS_LOG')}
     done = ws('sh', '-c', 'echo $ROS_LOG_DIR', env=environment | {'HOME': '/proc/nohome'})
     folder = Path(done.stdout.strip())
@@ -145,7 +145,7 @@ def test_the_environment_has_the_package_its_interfaces_and_its_executables():
     assert 'arm_sim simulator\n' in executables
 
 
-def test_without_ros_and_python_one_sentence_says_so(bare_clone):
+def test_without_ros_and_python_one_sentence_states_it(bare_clone):
     root, variables = bare_clone
     done = ws('true', root=root, env=variables)
     assert done.returncode == 1

@@ -45,7 +45,7 @@ DISK_GB = 3
 
 
 def check_machine() -> None:
-    """Say what stands in the way before anything is downloaded."""
+    """Print what is missing before anything is downloaded."""
     libc, version = platform.libc_ver()
     glibc = tuple(map(int, version.split('.')[:2])) if libc == 'glibc' else (0, 0)
     if platform.system() != 'Linux' or platform.machine() != 'x86_64' or glibc < (2, 28):
@@ -104,7 +104,7 @@ def do_once(title: str, action: Callable[[Progress], str], ingredients: list) ->
 
 
 def later() -> None:
-    """Build what is not waited for, if nobody else does so; `main` has been here before."""
+    """Build what is not waited for, if no other process does so; `main` has been here before."""
     with (ENV / 'later.lock').open('w') as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         ingredients = [LOCK, TOOLS_LOCK, LATER, INTERFACES_CMAKE]

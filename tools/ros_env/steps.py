@@ -170,7 +170,7 @@ def build_interfaces(progress: Progress) -> str:
 
 
 def build_later(progress: Progress) -> str:
-    """Build the interfaces that are not waited for; nobody sees them before they are whole."""
+    """Build the interfaces that are not waited for; no process sees parts of them."""
     fresh = ENV / 'later_new'
     shutil.rmtree(fresh, ignore_errors=True)
     build(LATER_SOURCES, ENV / 'later_build', fresh)

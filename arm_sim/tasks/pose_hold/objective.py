@@ -30,7 +30,7 @@ OFF_BY = 0.1
 class PoseHoldObjective:
     """J of any gains, compiled; many at once on all cores.
 
-    The arm stands at `target` (5,) [rad] with its motors off, and has to hold it for `duration`
+    The arm is at `target` (5,) [rad] with its motors off, and has to hold it for `duration`
     [s] under gravity: J = sum over steps and R2, R3, R5 of |target - q| [rad]; 9999999 where the
     arm blows up.
     """

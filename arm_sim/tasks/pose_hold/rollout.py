@@ -1,6 +1,6 @@
 """A held pose in one compiled loop: motor steps, the voltages of PID gains, and the objective J.
 
-The text of this module ends the generated module of the arm, where `motor_step` stands before it.
+The text of this module ends the generated module of the arm, where `motor_step` is before it.
 """
 
 from numba import njit

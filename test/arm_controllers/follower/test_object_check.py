@@ -80,7 +80,7 @@ def test_an_object_that_comes_into_the_way_ends_the_goal_and_the_arm_brakes_befo
     assert min(np.linalg.norm(wrist(each) - wrist(ASIDE)) for each in q) > 0.1 + RADIUS
 
 
-def test_an_object_that_moves_beside_the_way_or_behind_the_arm_stops_nothing():
+def test_an_object_that_moves_next_to_the_way_or_behind_the_arm_stops_nothing():
     arm = make(clearance=0.01)
     arm.check.update(ball_at(HOME, 5.0))
     arm.set_goal(goal([4.0], [ASIDE], identifier='a'), 0)

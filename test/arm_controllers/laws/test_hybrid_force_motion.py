@@ -72,7 +72,7 @@ def test_the_normal_is_the_direction_in_which_the_tip_does_not_move():
     np.testing.assert_allclose(state.normal, normal, atol=1e-3)
 
 
-def test_a_wrench_in_another_direction_begins_anew():
+def test_a_wrench_in_another_direction_begins_again():
     law = HybridForceMotion(ARM, HybridForceMotionParameters())
     _, state = after(law, felt(FELT), felt(FELT))
     assert state.age == pytest.approx(2.0 * DT)

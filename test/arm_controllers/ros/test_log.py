@@ -74,6 +74,6 @@ def test_what_the_simulator_refuses_is_logged_in_short_however_long_it_is():
         message = WrenchStamped()
         message.header.frame_id = 100_000 * 'x'
         refused = lambda: ' characters)' in system.log('simulator')  # noqa: E731
-        system.tell(wrenches, message, refused, 'refusal')
+        system.publish_until(wrenches, message, refused, 'refusal')
         lines = [each for each in system.log('simulator').splitlines() if 'no frame' in each]
         assert max(map(len, lines)) < 600

@@ -63,7 +63,7 @@ def test_each_column_is_what_the_torque_changes_with_its_parameter():
 @pytest.mark.parametrize(('name', 'count'), [('planar_3r', 7 + 2 + 9), ('ur5e', 36 + 4 + 18)])
 def test_base_parameters_are_as_many_as_known_and_explain_every_torque(name, count):
     # Planar 3R without gravity in its plane: 1 + 3 + 3. Rotors of the first joint (and of a second
-    # one at a right angle to it) cannot be told from their links.
+    # one at a right angle to it) cannot be distinguished from their links.
     model = load_arm(name)
     regressor = JointRegressor(model)
     base = BaseParameters.of(regressor.random_rows(seed=3), regressor.names)

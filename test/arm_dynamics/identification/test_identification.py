@@ -154,7 +154,7 @@ def test_when_the_torques_acted_is_found(lag):
     assert found.fit.max() < 0.01
 
 
-def test_what_the_motion_does_not_show_stays_as_given_and_is_told():
+def test_what_the_motion_does_not_show_stays_as_given_and_is_reported():
     model = load_arm('planar_3r')
     plant = STUDY.other_arm(model, seed=9)
     found = identify(
@@ -310,7 +310,7 @@ def test_a_cut_or_changed_table_is_read_whole_or_gets_one_line(tmp_path, recorde
     assert refused > 40
 
 
-def test_other_joints_missing_torques_and_cut_messages_are_told(tmp_path, recorded):
+def test_other_joints_missing_torques_and_cut_messages_are_reported(tmp_path, recorded):
     with pytest.raises(ArmError, match='no joint states of c; it has a, b, finger'):
         read_samples(tmp_path / 'x.mcap', ['c'])
     whole = serialized(1, ['a', 'b'], [1.0, 2.0], [])

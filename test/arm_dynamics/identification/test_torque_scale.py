@@ -1,4 +1,4 @@
-"""What stands between a recorded torque, a voltage and the joint: scales and motors, found."""
+"""What is between a recorded torque, a voltage and the joint: scales and motors, found."""
 
 import json
 
@@ -57,7 +57,7 @@ def test_a_known_payload_shows_every_scale_of_an_arm_that_is_thirty_percent_off(
     assert STUDY.torque_error(better, plant, unseen).max() < 0.01
 
 
-def test_joints_that_share_links_are_told_by_one_whose_torque_is_right():
+def test_joints_that_share_links_are_found_by_one_whose_torque_is_right():
     model = load_arm('planar_3r')
     plant, scale = STUDY.other_arm(model, seed=5), np.array([1.3, 1.0, 0.7])
     regressor = JointRegressor(model)
@@ -67,7 +67,7 @@ def test_joints_that_share_links_are_told_by_one_whose_torque_is_right():
     assert_allclose(found.values, scale, rtol=0.02)
 
 
-def test_links_that_are_known_tell_the_scales_in_one_recording():
+def test_links_that_are_known_determine_the_scales_in_one_recording():
     model = load_arm('planar_3r')
     plant = with_error(model, ModelError(friction=(0.5,), damping=(0.3,), armature=(0.01,)))
     regressor, scale = JointRegressor(model), np.array([1.3, 0.7, 1.3])
@@ -77,7 +77,7 @@ def test_links_that_are_known_tell_the_scales_in_one_recording():
     assert_allclose(found.pi[10 * 3 + 3 : 13 * 3], [0.3] * 3 + [0.5] * 3, rtol=0.05)
 
 
-def test_a_scale_that_nothing_tells_is_said_not_to_be_shown():
+def test_a_scale_that_nothing_determines_is_reported_as_not_shown():
     model = load_arm('ur5e')
     plant, scale = STUDY.other_arm(model, seed=5), np.full(6, 1.3)
     regressor = JointRegressor(model)
@@ -232,7 +232,7 @@ def test_a_motor_that_stands_still_is_named():
         (['--torque-reference', 'r1', '--payload'], '--payload looks for a payload'),
     ],
 )
-def test_what_tells_no_scale_is_refused_in_one_line(options, message, tmp_path, capsys):
+def test_what_determines_no_scale_is_refused_in_one_line(options, message, tmp_path, capsys):
     times, still = np.arange(0.0, 1.0, 0.01), np.zeros((100, 5))
     np.savez(tmp_path / 'x.npz', t=times, q=still, effort=still)
     where = ['--robot', 'five_joint_arm', '--output-dir', str(tmp_path)]

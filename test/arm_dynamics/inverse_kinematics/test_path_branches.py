@@ -121,7 +121,7 @@ def test_the_path_is_on_the_branch_nearest_to_the_seed_that_is_feasible_to_its_e
     assert later_branches > 2
 
 
-def test_of_branches_that_end_at_the_same_pose_the_nearest_is_told(ur5e):
+def test_of_branches_that_end_at_the_same_pose_the_nearest_is_reported(ur5e):
     tool = pin.SE3(ur5e.forward_kinematics(Q))
     away = pin.SE3(tool.rotation, 3.0 * tool.translation)
     poses = Lines([tool, away], 1.0).sample(np.linspace(0, 1, 50)).poses

@@ -1,4 +1,4 @@
-"""A solver is one file: a user's stands beside ours, and what it proposes is checked like ours."""
+"""A solver is one file: a user's is used like ours, and what it proposes is checked like ours."""
 
 import sys
 
@@ -30,7 +30,7 @@ class Proposes(Solver):
 
 @pytest.fixture
 def model(monkeypatch):
-    """Return a model that has a solver 'proposes' beside the others."""
+    """Return a model that has a solver 'proposes' as well."""
     monkeypatch.setattr(SOLVERS, 'load', lambda name: Proposes)
     monkeypatch.setattr('arm_dynamics.inverse_kinematics.arm.solver_names', lambda: ('proposes',))
     return RobotModel.from_urdf(find_urdf('ur5e'))
@@ -56,7 +56,7 @@ def test_a_library_from_pypi_solves_through_an_entry_point(tmp_path, monkeypatch
         assert np.linalg.norm(away.translation) < 1e-4
         assert np.linalg.norm(pin.log3(away.rotation)) < 1e-3
     far = solve_ik(model, pin.SE3(np.eye(3), np.array([2.0, 0, 0])), solver='ikpy', restarts=1)
-    assert 'out of reach' in far.reason  # ikpy itself never says so
+    assert 'out of reach' in far.reason  # ikpy itself never reports it
     for name in [name for name in sys.modules if name.startswith('plugins_of_a_user')]:
         del sys.modules[name]
     monkeypatch.undo()

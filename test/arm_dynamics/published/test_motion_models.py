@@ -57,7 +57,7 @@ def test_computed_torque_is_independent_joint_motion_without_external_force(ur5e
     np.testing.assert_allclose(end[0], end[1], atol=1e-8)
 
 
-def test_external_force_tells_computed_torque_from_independent_joints(ur5e):
+def test_external_force_distinguishes_computed_torque_from_independent_joints(ur5e):
     motion = JointSpaceMotionModel(ur5e)
     state, still = np.concatenate([TARGET, REST]), np.concatenate([TARGET, REST])
     push = np.array([5.0, -3.0, 10.0, 0.0, 0.0, 1.0])

@@ -1,4 +1,4 @@
-"""Linear motions planned from where an arm stands: on lines, within limits, or refused by name."""
+"""Linear motions planned from where an arm is: on lines, within limits, or refused by name."""
 
 import numpy as np
 import pinocchio as pin
@@ -25,7 +25,7 @@ def plan(*steps, start=READY, **options):
 
 
 @pytest.mark.parametrize('timing', ['quintic', 'toppra'])
-def test_tip_goes_along_lines_from_where_it_stands_and_a_controller_takes_the_goal(timing):
+def test_tip_goes_along_lines_from_where_it_is_and_a_controller_takes_the_goal(timing):
     if timing == 'toppra':
         pytest.importorskip('toppra')
     model = load_arm('ur5e')

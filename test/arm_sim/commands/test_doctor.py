@@ -115,7 +115,7 @@ def test_folders_and_shared_memory_that_cannot_be_written_are_named(monkeypatch,
     assert 'fastdds shm clean' in small.advice
 
 
-def test_a_busy_or_single_core_and_late_sleep_are_told_and_break_nothing(monkeypatch):
+def test_a_busy_or_single_core_and_late_sleep_are_reported_and_break_nothing(monkeypatch):
     monkeypatch.setattr(os, 'sched_getaffinity', lambda process: {0})
     assert 'composed:=true' in machine_checks.cores()[0].advice
     monkeypatch.setattr(os, 'sched_getaffinity', lambda process: {0, 1})
@@ -128,7 +128,7 @@ def test_a_busy_or_single_core_and_late_sleep_are_told_and_break_nothing(monkeyp
     assert (late.state, late.detail) == (State.NOTE, 'wakes 9 ms late, at most 9 of 50 times')
 
 
-def test_without_opengl_and_without_what_is_optional_it_is_told_and_nothing_is_broken(
+def test_without_opengl_and_without_what_is_optional_it_is_reported_and_nothing_is_broken(
     monkeypatch, capsys
 ):
     monkeypatch.setattr(offscreen, 'why_not', lambda library: f'no {library} here')

@@ -261,7 +261,7 @@ def test_an_exact_model_is_the_least_error_of_a_mismatch_sweep(parameter):
     assert np.delete(rms, exact).min() > 2.0 * rms[exact]
 
 
-def test_a_sweep_of_errors_is_made_of_the_sweeps_that_it_names():
+def test_a_sweep_of_errors_consists_of_the_sweeps_that_it_names():
     case, laws = Experiment('planar_3r', 'sinusoid', 'pd'), ('pd', 'computed_torque')
     arguments = ('exact', 'mass_scale=1.2', 'payload=0.5')
     several = run_sweep('errors', case, laws, arguments).errors

@@ -58,7 +58,7 @@ def test_objects_of_a_scene_join_those_of_the_task(tmp_path):
         replace(case, engine='analytical', scene='blocks').load().plants()
 
 
-def test_a_tuning_follows_the_samples_where_the_robots_file_says_so(written_file):
+def test_a_tuning_follows_the_samples_where_the_robots_file_requires_it(written_file):
     errors = []
     for config in ('', written_file('reference_motion: discrete')):
         experiment = of_files(config)

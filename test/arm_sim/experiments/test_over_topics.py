@@ -82,7 +82,7 @@ def test_a_controller_has_the_period_of_the_simulator_also_that_of_the_files(pla
 
 
 @pytest.mark.parametrize('law', compared_laws())
-def test_every_compared_law_is_a_node_whose_parameters_it_is_told(law, planar):
+def test_every_compared_law_is_a_node_whose_parameters_it_gets(law, planar):
     parameters = controller_parameters(loaded(planar, law))
     assert compared_laws()[law][0] in law_names()
     known = law_class(compared_laws()[law][0]).Parameters.__dataclass_fields__
@@ -100,7 +100,7 @@ def test_every_compared_law_is_a_node_whose_parameters_it_is_told(law, planar):
 
 
 @pytest.mark.parametrize('sweep', [name for name in SWEEPS if name != 'frequency'])
-def test_the_simulator_is_told_every_error(sweep, planar):
+def test_the_simulator_gets_every_error(sweep, planar):
     exact = Experiment('planar_3r', 'payload_drop', 'pd')
     case = case_at(sweep, _VALUES.get(sweep, 1.25), exact)
     own = LoadedExperiment(case, planar)
@@ -158,7 +158,7 @@ def test_no_error_is_none(planar):
     assert model_error_of('{}', 'plant_error', planar.model) == ModelError()
 
 
-def test_a_comparison_heeds_the_arm_and_the_task_in_a_parameter_file(tmp_path):
+def test_a_comparison_uses_the_arm_and_the_task_in_a_parameter_file(tmp_path):
     case, file = Experiment('planar_3r', 'sinusoid', 'pd', timestep=0.002), tmp_path / 'mine.yaml'
     file.write_text(
         '/**: {ros__parameters: {armature: [0.2]}}\n'

@@ -135,7 +135,7 @@ def test_what_cannot_be_tried_or_measured_is_refused_in_a_line_with_the_file(
     assert '\n' not in str(caught.value)
 
 
-def test_the_shipped_file_is_one_and_stands_on_the_page(tmp_path):
+def test_the_shipped_file_is_one_and_is_on_the_page(tmp_path):
     assert {trial.task for trial in read_plan(SHIPPED).trials} == {'sinusoid', 'push'}
     assert SHIPPED.read_text() in (ROOT / 'docs' / 'judge.md').read_text()
     with pytest.raises(ArmError, match='cannot be read'):
@@ -179,7 +179,7 @@ def test_all_reports_say_which_trial_held_which_limit_is_broken_and_why_one_fail
     assert '| no <answer> a\\|b |' in (tmp_path / 'judgement.md').read_text()
 
 
-def test_ctrl_c_amid_many_judgements_tells_of_those_that_were_made(tmp_path, monkeypatch, capsys):
+def test_ctrl_c_during_many_judgements_reports_those_that_were_made(tmp_path, monkeypatch, capsys):
     plan = plan_of(tmp_path)
     first, *_ = verdicts_of(plan)
     whole = Judgement(plan, 'python3 x.py', tuple(first for _ in plan.trials))
@@ -198,7 +198,7 @@ def test_ctrl_c_amid_many_judgements_tells_of_those_that_were_made(tmp_path, mon
     assert printed.err == 'judge: stopped; all started processes have ended\n'
 
 
-def test_the_checksum_tells_judgements_apart_that_differ_in_a_bit_of_a_trial(tmp_path):
+def test_the_checksum_distinguishes_judgements_that_differ_in_a_bit_of_a_trial(tmp_path):
     plan = plan_of(tmp_path)
     first, second, third = verdicts_of(plan)
     sums = {
@@ -263,15 +263,15 @@ STAND_IN = """
 import json, pathlib, sys
 import numpy as np
 from arm_sim.loop.record import RECORD, Record
-told = dict(word.split(':=', 1) for word in sys.argv[1:])
-folder, rows = pathlib.Path(told['output_dir']), np.zeros((3, 3))
+given = dict(word.split(':=', 1) for word in sys.argv[1:])
+folder, rows = pathlib.Path(given['output_dir']), np.zeros((3, 3))
 Record(np.arange(3) * 1e-3, rows, rows, rows, rows, rows, rows[0]).save(folder / RECORD)
 limits = [
     {'name': 'own', 'value': None, 'limit': 1.0, 'unit': 'mm'},
     {'name': 'own', 'value': 0.5, 'limit': 1.0, 'unit': 'mm'},
     {'name': 'free', 'value': 9.0, 'limit': None, 'unit': 'mm'},
 ]
-heavy = 'payload' in told['plant_error']
+heavy = 'payload' in given['plant_error']
 (folder / 'report.json').write_text(json.dumps({'limits': limits[0 if heavy else 1 :]}))
 """
 
@@ -341,7 +341,7 @@ def test_a_judgement_is_made_once_unless_more_are_asked_for(stand_in, tmp_path, 
     assert len(runs) == 4
 
 
-def test_what_is_told_of_a_process_is_its_end_as_any_page_and_xml_shows_it(tmp_path):
+def test_what_is_reported_a_process_is_its_end_as_any_page_and_xml_shows_it(tmp_path):
     code = r'print(300_000 * "x", "\x1b[31mno\x07 gains\x1b[0m\x00", sep="\n")'
     with Group([sys.executable, '-c', code], tmp_path / 'log', {}) as group:
         while group.code is None:
@@ -370,7 +370,7 @@ def test_a_domain_whose_lock_another_user_has_is_left_out(tmp_path, monkeypatch)
         own_domain.own_domain()
 
 
-def test_a_controller_that_ends_is_told_of_with_what_it_said_last(tmp_path, capsys, monkeypatch):
+def test_a_controller_that_ends_is_reported_with_what_it_said_last(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(
         over_topics, 'LAUNCH', [sys.executable, '-c', 'import time; time.sleep(999)']
     )
@@ -408,8 +408,8 @@ def test_what_a_law_does_in_a_trial_is_in_its_file(line, reason, tmp_path):
     (tmp_path / 'mine.py').write_text(LAW.format(line=line))
     trial = plan_of(tmp_path).trials[0]
     law_trials.attempt(trial, str(tmp_path / 'mine.py'), tmp_path / 'trial')
-    told = json.loads((tmp_path / 'trial' / 'trial.json').read_text())
-    assert told == {'checks': [], 'reason': reason}
+    found = json.loads((tmp_path / 'trial' / 'trial.json').read_text())
+    assert found == {'checks': [], 'reason': reason}
     assert (tmp_path / 'trial' / 'record.npz').is_file() == (not reason)
 
 

@@ -1,4 +1,4 @@
-"""What launch files tell a task's node."""
+"""Parameters that launch files give a task's node."""
 
 import re
 from importlib.util import module_from_spec, spec_from_file_location
@@ -47,7 +47,7 @@ def test_a_law_that_is_designed_is_not_judged_by_the_limit_of_the_files_gains(re
     assert tracking_limit(in_file) == LIMITS['pd']
 
 
-def test_a_servo_has_the_gains_of_the_arm_and_its_limit_whoever_runs_it(reported):
+def test_a_servo_has_the_gains_of_the_arm_and_its_limit_in_every_launch_file(reported):
     designed = reported(tasks.run_designed, law='servo', controller='')
     assert tracking_limit(designed) == LIMITS['servo_inverse_dynamics']
 

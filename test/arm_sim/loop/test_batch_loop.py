@@ -1,4 +1,4 @@
-"""Many arms in one loop: each is the one-arm loop's, whatever runs beside it."""
+"""Many arms in one loop: each is the one-arm loop's, whatever the other arms are."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace

@@ -69,7 +69,7 @@ def test_ten_passes_learn_the_cube_though_every_mass_is_20_percent_wrong(law, te
     assert errors[9] < tenth
 
 
-def test_the_second_pass_is_ten_times_better_with_a_payload_and_friction_that_nobody_knows():
+def test_the_second_pass_is_ten_times_better_with_a_payload_and_friction_that_are_not_known():
     errors = errors_mm('servo', WITH_FRICTION, 2, feedforward='inverse_dynamics')
     assert errors[1] < 0.1 * errors[0]
 
@@ -132,7 +132,7 @@ def test_what_cannot_be_learnt_is_refused():
         learner.efforts(record)
 
 
-def test_the_command_tells_the_passes_of_each_law_and_error(tmp_path, capsys):
+def test_the_command_prints_the_passes_of_each_law_and_error(tmp_path, capsys):
     given = ['--task', 'step', '--laws', 'pd,servo:gravity', '--error', '{payload: 1.0}']
     assert (
         learn.main([*given, '--passes', '3', '--workers', '1', '--output-dir', str(tmp_path)]) == 0

@@ -198,7 +198,7 @@ def test_table_and_picture_come_for_perfect_and_for_bad_runs(error, share, tmp_p
     assert 'a note' in printed
 
 
-def test_held_is_said_only_beside_a_limit(capsys):
+def test_held_is_said_only_next_to_a_limit(capsys):
     checks = [Check('path', 0.5, 1.0, 'mm'), Check('angle', 2.0, 1.0, 'rad')]
     open_check = Check('tracking', 6.4, None, 'mm')
     degrees = Check('joint', 90.0, 180.0, 'deg')
@@ -216,7 +216,7 @@ def test_held_is_said_only_beside_a_limit(capsys):
 
 
 @pytest.mark.parametrize('name', task_names())
-def test_every_task_reports_draws_and_tells_progress(name, tmp_path, capsys):
+def test_every_task_reports_draws_and_prints_progress(name, tmp_path, capsys):
     robot = Robot.load('ur5e gripper:=parallel' if name == 'pick_and_place' else 'ur5e')
     task = make_task(name, robot)
     record = make_record(800, robot.model.nv)

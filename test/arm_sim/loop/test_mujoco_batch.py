@@ -131,7 +131,7 @@ def test_an_arm_that_leaves_the_finite_numbers_leaves_the_others_alone():
         found.append(np.array(rows)[:, 1:])
     assert_array_equal(loop.alive, [False] + [True] * (ARMS - 1))
     assert_array_equal(*found)
-    assert_array_equal(motion(plant, range(ARMS)), new)  # it begins anew as if nothing had been
+    assert_array_equal(motion(plant, range(ARMS)), new)  # it begins again as if nothing had been
 
 
 def test_compiled_code_steps_what_it_models():

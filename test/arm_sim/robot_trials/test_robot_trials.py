@@ -1,4 +1,4 @@
-"""try_robots: which arms it tries, that a fault of each kind is found, and what it tells."""
+"""try_robots: which arms it tries, that a fault of each kind is found, and what it prints."""
 
 import json
 from types import SimpleNamespace
@@ -99,7 +99,7 @@ def test_a_servo_that_sags_is_a_fault(written, tmp_path, capsys):
     written(gains, 'arm.arm_sim.yaml')
     arm = try_robot(str(file), 5, 0)
     assert [fault.partition(': ')[0] for fault in arm.own.faults] == ['hold', 'goal']
-    assert arm.mjcf.faults == []  # the file beside the URDF is not the MJCF's
+    assert arm.mjcf.faults == []  # the file next to the URDF is not the MJCF's
     given = [str(file), '--poses', '5', '--no-pictures', '--workers', '1']
     assert try_robots.main([*given, '--output-dir', str(tmp_path)]) == 1
     assert '1 arm: 0 as they should be, 1 with a fault' in capsys.readouterr().out
@@ -145,7 +145,7 @@ def test_the_mjcf_is_the_arm_with_its_servos_and_its_start(tmp_path):
     np.testing.assert_allclose(same.model.mass_matrix(q), robot.model.mass_matrix(q), atol=1e-4)
 
 
-def test_what_no_mjcf_can_say_is_told(written, tmp_path):
+def test_what_no_mjcf_can_say_is_reported(written, tmp_path):
     odd = ARM.replace('izz="0.035"', 'izz="0.2"')
     with pytest.raises(ArmError, match=r"no inertia like that of link 'a_link': 0\.0\d+, "):
         write_mjcf(Robot.load(str(written(odd))), PlantParameters(), tmp_path / 'arm.xml')
@@ -173,7 +173,7 @@ def test_the_sheet_shows_each_arm_that_has_a_picture():
     assert Trials([Tried('c', trial.Trial())]).sheet() is None
 
 
-def test_without_a_way_to_draw_all_else_is_told(monkeypatch, tmp_path, capsys):
+def test_without_a_way_to_draw_everything_else_is_reported(monkeypatch, tmp_path, capsys):
     def refuse(*_):
         raise ArmError('no OpenGL without a window here')
 
@@ -183,7 +183,7 @@ def test_without_a_way_to_draw_all_else_is_told(monkeypatch, tmp_path, capsys):
     assert 'no OpenGL without a window here\n1 arm: 1 as' in capsys.readouterr().out
 
 
-def test_the_folders_of_the_package_are_not_told():
+def test_the_folders_of_the_package_are_not_reported():
     arm = tried.try_robot('double_pendulum', 1, 0)
     assert str(examples()) in arm.own.reason
     assert str(examples()) not in Trials([arm]).markdown()

@@ -49,7 +49,7 @@ def reported(monkeypatch):
     return report, clock, published, logged, shown
 
 
-def test_a_machine_that_misses_a_tenth_of_real_time_says_so_once_and_shows_it_as_long_as_it_is_so(
+def test_a_machine_that_misses_a_tenth_of_real_time_logs_it_once_and_shows_it_as_long_as_it_is_so(
     reported,
 ):
     report, clock, published, logged, _ = reported

@@ -154,7 +154,7 @@ def test_every_link_of_a_simulated_arm_is_where_its_state_says(graph, tmp_path, 
 
 
 @needs_tf
-def test_frames_come_at_their_rate_and_only_while_somebody_listens(graph):
+def test_frames_come_at_their_rate_and_only_while_a_node_listens(graph):
     domain = graph()
     simulation, node = standing_still(), domain.node('speaker')
     frames = FramesOutput(node, simulation, rate=50.0)
@@ -168,7 +168,7 @@ def test_frames_come_at_their_rate_and_only_while_somebody_listens(graph):
     run(1000)
     assert not frames.active
     domain.node('listener')
-    heard, expected = domain.listen(), [1000]  # of an arm that stands still
+    heard, expected = domain.listen(), [1000]  # of an arm at rest
 
     def hears(*steps):
         expected.extend(steps)

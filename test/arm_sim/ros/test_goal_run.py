@@ -115,7 +115,7 @@ def test_an_invalid_status_under_the_simulators_name_ends_no_task(task, values):
     assert run.diagnostics == values
 
 
-def test_a_machine_that_was_too_slow_for_real_time_is_told_of_with_its_numbers(task):
+def test_a_machine_that_was_too_slow_for_real_time_is_reported_with_its_numbers(task):
     run, node, _ = task
     publish_status(node, {'skipped periods': '12', 'oldest command [ms]': '61.5'})
     expected = '12 control periods were skipped, a command was 62 ms old'

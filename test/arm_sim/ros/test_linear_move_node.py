@@ -100,7 +100,7 @@ def arm(monkeypatch):
         (JOINTS, 1e300, '1e+300'),
     ],
 )
-def test_feedback_that_is_nonsense_is_told_of_and_dropped(
+def test_feedback_that_is_nonsense_is_reported_and_dropped(
     arm, monkeypatch, names, position, message
 ):
     logged = []

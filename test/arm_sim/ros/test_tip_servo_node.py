@@ -71,7 +71,7 @@ def state(sec):
 
 
 def report(servo, sec):
-    """What a controller reports of an arm that stands, at all joints 0.1."""
+    """What a controller reports of an arm at rest, at all joints 0.1."""
     names = servo.node.model.joint_names
     message = JointTrajectoryControllerState(joint_names=names)
     set_stamp(message.header.stamp, round(sec * 1e9))
@@ -135,7 +135,7 @@ def test_a_reference_that_cannot_be_gone_on_from_moves_nothing(
     assert servo.goals == 1  # whose end is the way to rest
 
 
-def test_after_a_reset_nothing_moves_before_the_controller_has_told_where_it_is(servo):
+def test_after_a_reset_nothing_moves_before_the_controller_has_reported_where_it_is(servo):
     servo.report(report(servo, 5))
     servo.state(5)
     servo.state(1)

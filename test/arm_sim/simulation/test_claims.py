@@ -46,7 +46,7 @@ def test_two_controllers_claim_different_joints_and_a_third_none_of_theirs(claim
     claims.claim('third', FINGER, at_rest)
 
 
-def test_unknown_joints_are_named_only_beside_all_joints_of_the_arm(claims):
+def test_unknown_joints_are_named_only_next_to_all_joints_of_the_arm(claims):
     with pytest.raises(ArmError, match="unknown joint 'fingr'; nearest known: 'finger'"):
         claims.claim('arm', (*ARM, 'fingr'), at_rest)
     assert claims.claim('arm', (*NAMES, 'camera'), at_rest).joint_names == NAMES

@@ -25,7 +25,7 @@ PUSH = GRAVITY + np.array([5.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 # Steps of a paused clock
 
 
-def test_steps_end_when_they_are_made_and_time_stands_again():
+def test_steps_end_when_they_are_made_and_time_is_paused_again():
     clock, simulation, _, _ = lockstep()
     clock.pause(True)
     steps = Steps(clock, 3)
@@ -59,7 +59,7 @@ def test_steps_that_are_ended_before_say_how_many_were_made(end):
         assert clock.simulation.time_ns == time_ns
 
 
-def test_no_steps_are_made_of_a_clock_that_runs_or_whose_physics_has_stopped():
+def test_no_steps_are_made_by_a_clock_that_runs_or_whose_physics_has_stopped():
     clock, _, _, _ = lockstep()
     with pytest.raises(ArmError, match='not paused: pause it'):
         Steps(clock, 1)
@@ -81,10 +81,10 @@ def test_lockstep_accepts_only_what_answers_the_present_state_and_steps_once_wit
     assert output.shown == 4
 
 
-def test_lockstep_shows_a_state_again_that_nobody_answers_and_in_the_end_brakes_to_rest():
+def test_lockstep_shows_a_state_again_that_no_node_answers_and_in_the_end_brakes_to_rest():
     clock, simulation, output, wall = lockstep()
     run(clock, wall, 20.0)
-    assert simulation.time_ns == 0  # nobody has commanded yet
+    assert simulation.time_ns == 0  # no controller has commanded yet
     assert output.shown_again == pytest.approx(200, abs=1)
     for k in range(50):
         clock.take(k * PERIOD, PUSH)
@@ -139,7 +139,7 @@ def test_paused_lockstep_takes_one_step_for_each_that_is_allowed_before_or_after
     assert simulation.time_ns == 3 * PERIOD
 
 
-def test_own_commander_of_a_lockstep_clock_goes_on_alone_and_takes_over_from_a_lost_one():
+def test_own_command_source_of_a_lockstep_clock_goes_on_alone_and_takes_over_from_a_lost_one():
     own = Own()
     clock, simulation, output, wall = lockstep(own)
     assert [clock.go_on() for _ in range(3)] == [True] * 3
@@ -211,7 +211,7 @@ def test_real_time_holds_the_newest_command_until_it_is_too_old():
     assert clock.accepts(newest - PERIOD)
     assert not clock.accepts(newest + PERIOD)
     clock.take(newest, PUSH)
-    assert clock.accepts(newest)  # whoever answers the same state again
+    assert clock.accepts(newest)  # any controller that answers the same state again
     assert not clock.accepts(newest - PERIOD)
     run(clock, wall, 0.09)
     assert not simulation.braking
@@ -422,7 +422,7 @@ def test_bad_news_of_real_time_name_a_machine_that_is_too_slow_and_by_how_much(
 ):
     clock, simulation, output, wall = realtime()
     given = -1
-    for _ in range(200):  # each command answers a state that is so many periods old
+    for _ in range(200):  # each command answers a state that is this number of periods old
         stamp = simulation.time_ns - age * PERIOD
         if stamp > given:
             given = stamp
@@ -441,7 +441,7 @@ def test_bad_news_of_real_time_name_a_machine_that_is_too_slow_and_by_how_much(
 
 @pytest.mark.parametrize('stop', [10, 20, 30, 40])
 def test_a_torque_that_is_held_for_the_timeout_moves_no_joint_beyond_the_drives_speed(stop):
-    # As in a storm of goals: 0.06 rad in 0.1 s are allowed; the controller stops amid them.
+    # As in a storm of goals: 0.06 rad in 0.1 s are allowed; the controller stops during them.
     clock, simulation, _, wall = realtime()
     law_of = law_class('computed_torque')
     law, follower = law_of(MODEL, law_of.Parameters()), make_follower()

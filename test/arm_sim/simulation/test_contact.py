@@ -45,7 +45,7 @@ def test_floor_and_table_are_as_stiff_as_mujoco_allows_and_damped_critically(tim
 
 
 @pytest.mark.parametrize('contacts', [False, True])
-def test_contacts_are_all_that_mujoco_is_told_to_leave_out(contacts):
+def test_contacts_are_all_that_mujoco_leaves_out(contacts):
     plant = MujocoPlant(ROBOT.model, PlantParameters(contacts=contacts))
     off = mujoco.mjtDisableBit
     left_out = off.mjDSBL_AUTORESET | (0 if contacts else off.mjDSBL_CONTACT)

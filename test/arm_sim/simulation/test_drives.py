@@ -158,7 +158,7 @@ def test_jitter_stays_within_its_bounds_never_overtakes_and_repeats():
     assert not np.array_equal(sent_through(replace(parameters, jitter_seed=6)), got)
 
 
-def test_the_first_command_acts_until_the_delay_has_passed_and_anew_after_a_brake():
+def test_the_first_command_acts_until_the_delay_has_passed_and_again_after_a_brake():
     got = sent_through(DriveParameters(command_delay=2), 8, forget_at=4)
     assert got.tolist() == [0, 0, 0, 1, 4, 4, 4, 5]
 
@@ -171,7 +171,7 @@ def test_a_command_changes_no_faster_than_the_drives_can():
     assert np.array_equal(got, [[0, 0, 0], [1, -1, 0.2], [2, -2, 0.2]])
 
 
-def test_encoders_round_positions_and_tell_their_differences_as_velocity():
+def test_encoders_round_positions_and_report_their_differences_as_velocity():
     parameters = PlantParameters(actuator='torque', timestep=1e-3, encoder_resolution=(1e-3,))
     plant = plant_class('mujoco')(MODEL, parameters)
     exact = plant_class('mujoco')(MODEL, replace(parameters, encoder_resolution=()))

@@ -96,7 +96,7 @@ def test_mujocos_implicit_integrator_is_refused():
         MujocoPlant(SMOOTH, PlantParameters(integrator='implicit'))
 
 
-def test_a_strongly_damped_object_beside_such_an_arm_sinks_at_its_steady_speed(tmp_path):
+def test_a_strongly_damped_object_next_to_such_an_arm_sinks_at_its_steady_speed(tmp_path):
     scene = tmp_path / 'flap.xml'
     scene.write_text(
         '<mujoco><worldbody><body name="flap" pos="2 0 1"><joint name="hinge" axis="0 1 0" '

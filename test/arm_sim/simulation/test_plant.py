@@ -78,7 +78,7 @@ def test_a_plant_that_differs_from_the_model_is_refused_with_the_joint():
 
 
 @pytest.mark.parametrize('quantity', ['mass_matrix', 'bias_torque'])
-def test_difference_of_plant_and_model_is_told_relative_to_the_largest_entry(
+def test_difference_of_plant_and_model_is_reported_relative_to_the_largest_entry(
     quantity, monkeypatch
 ):
     plant = MujocoPlant(UR5E, SERVO)
@@ -249,7 +249,7 @@ def test_force_and_torque_of_a_wrench_turn_with_its_frame():
         np.testing.assert_allclose(one.plant.v, other.plant.v, rtol=1e-12, atol=1e-15)
 
 
-def test_a_lost_commander_is_followed_by_the_brake():
+def test_a_lost_controller_is_followed_by_the_brake():
     simulation = make_simulation()
     for _ in range(100):
         simulation.advance(UR5E.gravity_torque(simulation.plant.q) + np.full(6, 3.0))
@@ -274,7 +274,7 @@ def test_a_command_that_is_not_finite_moves_nothing(value):
     np.testing.assert_array_equal(simulation.plant.q, POSTURE)
 
 
-def test_physics_that_diverges_says_so_and_reset_recovers():
+def test_physics_that_diverges_logs_it_and_reset_recovers():
     wild = replace(SERVO, timestep=0.05, integrator='euler', servo_kp=(1e7,), servo_kd=(0.0,))
     simulation = make_simulation(replace(wild, effort_limits=False))
 
@@ -413,7 +413,7 @@ def test_a_wrench_beyond_its_limit_is_refused_now_and_later_and_pushes_nothing(w
     assert simulation.plant.wrenches
 
 
-def test_only_so_many_wrenches_may_wait_for_their_stamp():
+def test_only_a_limited_number_of_wrenches_may_wait_for_their_stamp():
     simulation = make_simulation()
     simulation.set_limits(Limits(waiting_wrenches_limit=3))
     for k in range(3):

@@ -144,7 +144,7 @@ def test_the_slowest_filters_that_are_allowed_end():
         assert not name_filter(pattern).search('a' * 60)
 
 
-def test_without_the_package_one_line_says_so_and_no_service_is_there(monkeypatch):
+def test_without_the_package_one_line_states_it_and_no_service_is_there(monkeypatch):
     pytest.importorskip('rclpy')
     from arm_sim.standards.ros import simulation_services
 

@@ -78,7 +78,7 @@ def test_the_gains_are_the_derivatives_of_the_command():
     np.testing.assert_allclose(found.d, expected, atol=1e-6)
 
 
-def test_an_integral_at_its_bound_stands_no_delay():
+def test_an_integral_at_its_bound_tolerates_no_delay():
     robot, ki = LOOP.load().robot, 15_900.0  # in continuous time stable below kp kd = 16 000
     law = law_class('computed_torque_pid')(
         robot.model, law_class('computed_torque_pid').Parameters((400.0,), (ki,), (40.0,))
@@ -152,7 +152,7 @@ def test_an_adaptive_law_keeps_what_it_is_not_shown():
     assert course_of(loop, [wrong]).margins([0]).min() > 0.0
 
 
-def test_the_command_tells_and_writes(tmp_path, capsys):
+def test_the_command_prints_and_writes(tmp_path, capsys):
     arguments = ['--robot', 'planar_3r', '--output-dir', str(tmp_path), '--noise', '1e-5,1e-3']
     assert command.main([*arguments, '--samples', '10', '--delay', '1']) == 0
     printed = capsys.readouterr().out

@@ -63,7 +63,7 @@ def test_gains_go_through_their_logarithms_and_back(law):
         assert_allclose(ratio, np.exp(0.01))
 
 
-def test_an_arm_of_a_trial_does_not_depend_on_the_candidates_beside_it():
+def test_an_arm_of_a_trial_does_not_depend_on_the_candidates_next_to_it():
     shipped = TRIAL.load().law_parameters
     stiff = replace(shipped, kp=(900.0,), kd=(60.0,))
     both = try_gains(TRIAL, (Drawn(0, 2), Drawn(0, 1, 1)), [shipped, stiff])
@@ -79,7 +79,7 @@ def test_an_arm_of_a_trial_does_not_depend_on_the_candidates_beside_it():
     ids=['contacts', 'at a position limit'],
 )
 def test_what_only_mujoco_has_is_tried_in_mujoco(section, message, tmp_path):
-    path = tmp_path / 'told.yaml'
+    path = tmp_path / 'tuned.yaml'
     path.write_text(yaml.safe_dump({section: {'ros__parameters': message}}))
     trial = replace(TRIAL, config=str(path))
     loaded, drawn = trial.load(), Drawn(0, 2)

@@ -214,7 +214,7 @@ def test_a_refusal_is_on_the_page_with_its_reason_as_text_once():
     assert len(events.changes()) < 3000
 
 
-def test_names_in_a_description_are_text_on_the_page_whoever_published_it():
+def test_names_in_a_description_are_text_on_the_page_from_any_publisher():
     assert '>&lt;img src=x&gt;</span>' in legend(('<img src=x>',))
     assert '<b>&lt;script&gt;</b>' in head('<script>', 'c', ArmMonitor(UR5E))
 
@@ -224,7 +224,7 @@ def quintic_speed(start, end, seconds):
     return np.abs(end - start) * (30 * s**2 - 60 * s**3 + 30 * s**4).max() / seconds
 
 
-def test_a_move_from_the_page_is_calm_and_its_sliders_stay_within_the_limits():
+def test_a_move_from_the_page_is_slow_and_its_sliders_stay_within_the_limits():
     rng = np.random.default_rng(6)
     for _ in range(20):
         start, end = UR5E.random_configuration(rng), UR5E.random_configuration(rng)
@@ -255,7 +255,7 @@ def test_the_monitor_follows_states_and_reports_and_forgets_where_time_goes_back
     assert arm.tip_error == pytest.approx(np.linalg.norm(tips[1] - tips[0]), rel=1e-9)
     assert len(arm.history.last(10.0, 1000).t) == 101
     assert len(arm.trail.changes().points) > 20
-    arm.on_state(3.5, q, None)  # nobody reports any more
+    arm.on_state(3.5, q, None)  # no controller reports any more
     assert arm.reference is None
     assert np.isnan(arm.tip_error)
     arm.on_state(0.0, q, None)
@@ -306,7 +306,7 @@ def test_without_viser_the_page_says_what_to_install(monkeypatch):
     [
         ('', 'there must be one; 0.0.0.0 means all'),
         ('a..b', 'label'),
-        ('203.0.113.1', 'assign'),  # nobody's: RFC 5737
+        ('203.0.113.1', 'assign'),  # reserved: RFC 5737
     ],
 )
 def test_an_address_that_is_not_this_machines_is_refused_not_waited_for(host, says):
@@ -462,7 +462,7 @@ def test_a_browser_pauses_steps_resets_pushes_and_sets_gains(served):
     np.testing.assert_array_equal(force, [0.0, 0.0, -20.0])
 
 
-def test_a_browser_that_films_is_told_where_the_film_is(served, tmp_path, monkeypatch):
+def test_a_browser_that_films_learns_where_the_film_is(served, tmp_path, monkeypatch):
     shown, _, send, do = served
     monkeypatch.chdir(tmp_path)
 
@@ -590,7 +590,7 @@ def test_objects_are_on_the_page_move_and_go(served):
     np.testing.assert_allclose(here.position, [0.7, 0.3, 0.4])
 
 
-def test_a_browser_draws_the_arm_beside_the_panel_and_its_pause_button_pauses():
+def test_a_browser_draws_the_arm_next_to_the_panel_and_its_pause_button_pauses():
     optional('viser', 'viser>=1.1')
     if program() is None:
         warnings.warn('no page was opened in a browser: Chromium is not installed', stacklevel=1)
@@ -612,7 +612,7 @@ def test_a_browser_draws_the_arm_beside_the_panel_and_its_pause_button_pauses():
     def caps(browser):
         """Return the columns in which the picture has the arm's blue caps."""
         picture = np.asarray(Image.open(BytesIO(browser.picture())).convert('RGB'), dtype=int)
-        scene = picture[150:, :310]  # beside the panel, below viser's notice
+        scene = picture[150:, :310]  # next to the panel, below viser's notice
         return np.flatnonzero((scene[..., 2] - scene[..., 0] > 60).any(axis=0))
 
     q = np.array([0.3, -1.2, 1.1, -1.5, -1.4, 0.2])
@@ -632,7 +632,7 @@ def test_a_browser_draws_the_arm_beside_the_panel_and_its_pause_button_pauses():
     shown.close()
 
 
-def test_a_page_beside_another_takes_the_next_port(served):
+def test_a_page_next_to_another_takes_the_next_port(served):
     shown = served[0]
     other = page.Page('127.0.0.1', shown.port, lambda do: None)
     assert other.port > shown.port

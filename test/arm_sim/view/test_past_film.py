@@ -35,14 +35,14 @@ def test_the_film_has_the_pictures_of_its_seconds_and_the_arm_moves(tmp_path):
 
 
 def test_what_cannot_be_filmed_is_said_and_another_film_waits(tmp_path):
-    told = []
+    answers = []
     film = past_film.PastFilm(ARM, Surroundings())
-    film.start((), tmp_path / 'a.gif', told.append)
+    film.start((), tmp_path / 'a.gif', answers.append)
     film.thread.join()
-    assert str(told[0]) == 'there is no motion yet'
+    assert str(answers[0]) == 'there is no motion yet'
     film.thread = type('Busy', (), {'is_alive': lambda self: True})()
     with pytest.raises(ArmError, match='still being drawn'):
-        film.start((), tmp_path / 'b.gif', told.append)
+        film.start((), tmp_path / 'b.gif', answers.append)
 
 
 def test_a_film_gets_a_name_that_is_free(tmp_path, monkeypatch):

@@ -53,7 +53,7 @@ def clock(monkeypatch):
     return now
 
 
-def test_who_does_not_answer_is_asked_again_and_told_of_once(clock):
+def test_who_does_not_answer_is_asked_again_and_reported_once(clock):
     graph, received = Graph(), []
     snapshot = ParameterSnapshot(graph, received.append)
     received.clear()

@@ -172,7 +172,7 @@ def test_recorded_states_name_the_simulator_without_its_process(names, process):
         sender.shortened(other[:30])
 
 
-# A recorder beside a node of this process
+# A recorder next to a node of this process
 
 
 class Graph:
@@ -347,7 +347,7 @@ def test_what_cannot_be_written_is_one_line_and_the_rest_goes_on(graph, tmp_path
     assert len(arguments) == 1
     why = os.strerror(27 if where == 'full disk' else 20)  # EFBIG, ENOTDIR
     assert f"recording '{folder}/x.mcap' ends here: {why}; the arm goes on" in arguments[0]
-    # Nobody waits for it any more.
+    # No node waits for it any more.
     topic = '/simulator/recorded_until'
     arm.until(lambda: not arm.node.get_publishers_info_by_topic(topic))
 
@@ -417,7 +417,7 @@ def test_a_replay_publishes_from_the_sought_time_on_and_what_the_arm_is_and_ends
         until(lambda: ended)
 
 
-def test_a_replay_beside_a_live_arm_is_refused_except_in_another_namespace(recorded_arm):
+def test_a_replay_next_to_a_live_arm_is_refused_except_in_another_namespace(recorded_arm):
     with replay_domain('-p', f'file:={recorded_arm}') as nodes:
         arm = rclpy.create_node('arm', use_global_arguments=False)
         nodes.append(arm)

@@ -68,7 +68,7 @@ def file(tmp_path_factory):
 
 
 def draws():
-    """Tell whether pictures can be drawn here; if not, pytest's summary says why."""
+    """Return whether pictures can be drawn here; if not, pytest's summary says why."""
     why = {library: offscreen.why_not(library) for library in offscreen.BACKENDS}
     if all(why.values()):
         warnings.warn(f'no picture was drawn and looked at here: {why}', stacklevel=2)
@@ -260,7 +260,7 @@ def test_colours_of_errors_span_at_most_four_decades_below_the_largest():
     assert (one.low, one.high) == (-3, -2)
 
 
-def test_meshes_are_looked_for_beside_the_recorded_robots_file_where_that_is_here():
+def test_meshes_are_looked_for_next_to_the_recorded_robots_file_where_that_is_here():
     files = []
     for robot in ('planar_3r', '/on/another/machine.urdf'):
         known = {'/simulator': {'robot': robot, 'floor': False, 'tool_frame': 'link_2'}}
@@ -290,7 +290,7 @@ def test_a_long_title_is_cut_and_stays_within_the_picture():
     assert not changed[1][-1]
 
 
-def test_a_motion_knows_no_error_where_no_controller_told_of_one():
+def test_a_motion_knows_no_error_where_no_controller_reported_one():
     q = np.zeros((3, 3))
     empty = np.empty((0, 3))
     motion = RecordedMotion.of(ARM, np.arange(3.0), q, np.array([]), empty, empty)
@@ -298,7 +298,7 @@ def test_a_motion_knows_no_error_where_no_controller_told_of_one():
     assert len(motion.between(1.0, 2.0).t) == 2
 
 
-def test_exaggerated_errors_are_so_many_times_as_far_from_the_reference():
+def test_exaggerated_errors_are_farther_from_the_reference_by_the_factor():
     t, rng = np.arange(4.0), np.random.default_rng(0)
     reference = rng.uniform(-1.0, 1.0, (4, 3))
     q = reference + 1e-4 * rng.normal(size=(4, 3))

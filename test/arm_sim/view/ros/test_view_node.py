@@ -82,7 +82,7 @@ def test_bytes_that_are_no_message_are_refused_and_the_next_one_is_shown(topic):
 
 
 class Page:
-    """A page that nobody looks at."""
+    """A page that no browser shows."""
 
     url, port, has_browser, refused = 'http://localhost:8080', 8080, False, {}
 

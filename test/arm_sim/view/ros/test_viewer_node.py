@@ -31,7 +31,7 @@ FIVE = RobotModel.from_urdf(find_urdf('five_joint_arm'))
 
 
 @pytest.mark.parametrize('robot', robot_names())
-def test_the_scene_of_every_arm_stands_as_its_model_says(robot):
+def test_the_scene_of_every_arm_is_as_its_model_says(robot):
     model = RobotModel.from_urdf(find_urdf(robot))
     scene = Scene(model, Surroundings())
     rng = np.random.default_rng(3)
