@@ -65,7 +65,7 @@ def test_a_handful_of_arms_is_as_it_should_be(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert 'arms: 6 of 6' in printed
     assert '6 arms: 6 as they should be, 0 with a fault, 0 refused; 5 also as an MJCF' in printed
-    assert "1 no MJCF: MuJoCo writes no inertia like that of link 'finger_lower_link'" in printed
+    assert "1. no MJCF: MuJoCo writes no inertia like that of link 'finger_lower_link'" in printed
     arms = json.loads((tmp_path / 'robots.json').read_text())['arms']
     assert [arm['robot'] for arm in arms] == HANDFUL
     for arm in arms:
@@ -126,7 +126,7 @@ def test_a_file_that_is_refused_fails_where_it_is_named(written, tmp_path, capsy
     given = [locked, 'planar_3r', '--poses', '2', '--no-pictures', '--workers', '1']
     assert try_robots.main([*given, '--output-dir', str(tmp_path)]) == 1
     printed = capsys.readouterr().out
-    assert '1 joint \'a\': <limit lower="0" upper="0">: lower must be below upper' in printed
+    assert '1. joint \'a\': <limit lower="0" upper="0">: lower must be below upper' in printed
     assert str(tmp_path) not in printed.partition('2 arms: ')[0]
     assert '2 arms: 1 as they should be, 0 with a fault, 1 refused' in printed
 
