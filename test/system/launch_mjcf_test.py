@@ -1,5 +1,7 @@
 """An MJCF robot over ROS: its own actuator is commanded, reported, recorded and run again."""
 
+from itertools import groupby
+
 import mujoco
 import numpy as np
 from arm_system import ArmSystem, seconds
@@ -112,7 +114,8 @@ def test_a_gripper_closes_over_topics_and_again_from_the_recording(tmp_path):
     assert 0.5 < np.linalg.norm(sensed[-1].position) < 100.0
     (recording,) = tmp_path.glob('*.mcap')
     recorded = RecordedRun.load(recording)
-    assert [bool(each['objects']) for each in recorded.object_changes] == [True, False]
+    changes = (bool(each['objects']) for each in recorded.object_changes)
+    assert [there for there, _ in groupby(changes)] == [True, False]  # a request may come twice
     found = rerun.rerun(recorded)
     assert np.nanmax(found.recorded.contacts[:, 1]) > 1.0
     np.testing.assert_array_equal(found.again[-1, :2], [q, v])
