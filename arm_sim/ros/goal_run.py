@@ -34,7 +34,7 @@ from arm_sim.loop.record import JointStates
 from arm_sim.parent_process import LAUNCH
 from arm_sim.ros import loop_messages
 from arm_sim.ros.contact_messages import facts_at
-from arm_sim.ros.waiting import Waiting
+from arm_sim.ros.waiting import REPEAT_PERIOD, Waiting
 from arm_sim.simulation.realtime_clock import TOO_SLOW_HELP
 
 # In lock-step simulated time runs at most this number of states ahead of those that have arrived:
@@ -197,7 +197,7 @@ class GoalRun:
         result = None if goal is None else self._send(goal)
         if goal is not None and self._topic is None and period_ns:
             # A goal that is recorded at a later time has another meaning for a law with a horizon.
-            self.wait_until(self._is_recorded, f'goal on {self._server}/goals')
+            result = self._recorded(goal, result)
         begin, until_ns, ahead_ns = time.monotonic(), 0, _AHEAD * period_ns
         if not ahead_ns:
             self.call(self._pause, SetBool.Request(data=False))
@@ -257,6 +257,25 @@ class GoalRun:
         if not handle.accepted:
             raise ArmError(f'{self._server} rejected the goal; its log says why')
         return handle.get_result_async()
+
+    def _recorded(self, goal: Goal, result: Any) -> Any:
+        """Wait until a goal is recorded; return the future of its result.
+
+        It is sent again now and then, while time stands: a controller publishes a goal for those
+        recorders only that it has discovered by then.
+
+        Raises:
+            ArmError: it is not recorded within the timeout, or is refused.
+        """
+        what, end = f'goal on {self._server}/goals', time.monotonic() + self._timeout
+        while True:
+            try:
+                wait_until(self._executor, self._is_recorded, what, REPEAT_PERIOD)
+                return result
+            except ArmError as error:
+                if time.monotonic() > end:
+                    raise ArmError(f'no {what} within {self._timeout:g} s') from error
+            result = self._send(goal)
 
     def joint_states(self) -> JointStates:
         """Return the states that were received since the reset."""

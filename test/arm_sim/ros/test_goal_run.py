@@ -6,17 +6,23 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from domains import fresh_domain
+from long_wait import LONG_WAIT
 
 rclpy = pytest.importorskip('rclpy')
 
+from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from std_srvs.srv import SetBool  # noqa: E402
 
+from arm_controllers.follower.goal import Goal  # noqa: E402
+from arm_controllers.ros.goal_endpoints import EventActionServer  # noqa: E402
 from arm_controllers.ros.serialized_messages import (  # noqa: E402
     FIELDS,
     JointStateReader,
     JointStateWriter,
 )
+from arm_controllers.ros.services import serve  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_sim.ros import goal_run, waiting  # noqa: E402
 from arm_sim.ros.goal_run import GoalRun, joint_states  # noqa: E402
@@ -157,3 +163,24 @@ def test_states_are_read_in_one_pass_as_one_by_one_and_each_stamp_once():
             assert found.time_ns[row] == reader.time_ns
             for name, values in (('position', found.q), ('effort', found.effort)):
                 np.testing.assert_array_equal(values[row], reader.values(name))
+
+
+def test_a_goal_that_the_controller_published_before_it_knew_the_recorder_is_sent_again(
+    monkeypatch,
+):
+    monkeypatch.setattr(goal_run, 'REPEAT_PERIOD', 0.05)
+    rclpy.init(domain_id=int(fresh_domain()))
+    node, executor, taken = rclpy.create_node('task'), SingleThreadedExecutor(), []
+    executor.add_node(node)
+    name = 'pd_controller/follow_joint_trajectory'
+    EventActionServer(node, FollowJointTrajectory, name, taken.append)
+    serve(node, SetBool, 'simulator/pause', lambda *_: 'paused')
+    try:
+        recorded = lambda: len(taken) == 2  # noqa: E731
+        run = GoalRun(node, executor, ('joint',), 'pd_controller', LONG_WAIT, is_recorded=recorded)
+        goal = Goal(('joint',), np.array([1.0]), np.zeros((1, 1)), None, None)
+        run.follow(goal, -1, 2_000_000, lambda t: None)
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+    assert [each.request.trajectory for each in taken] == 2 * [taken[0].request.trajectory]
