@@ -43,6 +43,7 @@ class ComposedLaw(Law):
         self.command_interface = one_or_each(tuple(interfaces[name] for name in names))
         self.lookahead = max(law.lookahead for law in laws)
         self.needs = tuple({need: None for law in laws for need in law.needs})
+        self.goal_needs = tuple({need: None for law in laws for need in law.goal_needs})
         self.many_arms = all(law.many_arms for law in laws)
 
     def start(self, measured: Measurement, reference: Reference) -> State:

@@ -33,6 +33,7 @@ class Law:
         lookahead: control periods from the measurement to the reference that the law follows,
             `reference.ahead(lookahead)`; 0: the reference of the same instant.
         needs: fields of the Measurement that it needs besides q and v, such as 'wrench'.
+        goal_needs: further fields that it needs while it follows a wrench goal.
         wrench_goal: parts of a wrench goal that it follows, 'force' and 'torque'; empty: none.
         many_arms: whether the law takes arrays with leading axes; False: one law per arm.
         designed: classmethod(model, q, natural_frequency, damping_ratio) -> Parameters that give
@@ -59,6 +60,7 @@ class Law:
     command_interface: Any = 'effort'
     lookahead = 0
     needs: tuple[str, ...] = ()
+    goal_needs: tuple[str, ...] = ()
     wrench_goal: tuple[str, ...] = ()
     many_arms = True
     designed: ClassVar[Any] = None
@@ -140,7 +142,7 @@ class LawAdapter(Law):
             )
         self.law, self.model = law, law.model
         self.lookahead, self.many_arms = law.lookahead, law.many_arms
-        self.needs, self.guard = law.needs, law.guard
+        self.needs, self.goal_needs, self.guard = law.needs, law.goal_needs, law.guard
         self.derivative_step = law.derivative_step
 
     def check_period(self, dt: float) -> None:

@@ -26,7 +26,7 @@ from arm_sim.tasks import Run, task_class
 
 LAWS = (
     'hybrid_force_motion', 'parallel_force_position', 'admittance', 'admittance_effort',
-    'cartesian_impedance', 'operational_space', 'hand_guiding',
+    'cartesian_impedance', 'mpc', 'operational_space', 'hand_guiding',
 )  # fmt: skip
 GUIDED = 'hand_guiding'  # follows no trajectory and no wrench goal
 PICTURE = 'docs/images/force.png'

@@ -107,6 +107,11 @@ class TrajectoryFollower:
         self._schedule.replace(trajectory, self._scaled_ns)
         self._schedule.now.evaluate(self._scaled_ns, self.reference)
 
+    @property
+    def has_wrench(self) -> bool:
+        """Whether there is a wrench goal, or one that waits for its stamp."""
+        return self.reference.wrench is not None or bool(self._wrenches)
+
     def set_wrench(self, wrench: Array, from_ns: int = 0, frame: str = '') -> None:
         """Desire a wrench (6,) from a stamp on, until the next one; see `WrenchGoals.add`.
 

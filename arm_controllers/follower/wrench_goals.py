@@ -26,6 +26,9 @@ class WrenchGoals:
     def __init__(self) -> None:
         self._waiting: list[_Waiting] = []
 
+    def __len__(self) -> int:
+        return len(self._waiting)
+
     def clear(self, reference: Reference) -> None:
         """End the wrench of the reference, and forget those that wait."""
         self._waiting.clear()

@@ -5,23 +5,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from arm_controllers.contact import (
+    Contact,
+    ContactParameters,
+    across,
+    expected_normal,
+    next_contact,
+    pace,
+    sides_of,
+)
 from arm_controllers.laws import Array, Measurement, Reference, State
 from arm_controllers.task_space import PostureParameters, ToolLaw, ToolParameters, pose_error
 from arm_dynamics.parameters import parameter
 from arm_dynamics.small_matrices import times
 
-_SLOW = 0.005  # reference speed from which on friction is cancelled in full [m/s]
 _AVERAGED = 2.0  # product of integral gain and time at rest
 _OFF = 0.2  # force error as a share of the goal that ends the rest
-_SETTLING = 0.05  # time of a new contact in which nothing is learned about the normal [s]
-_APPROACH_ACCELERATION = 0.1  # [m/s^2]
-_PRIOR = 2e-5  # weight of the expected normal against the motion that was seen [m^2/s]
-_TURNED = 0.7  # cosine of a turn of the desired force after which the normal is a new one
 _LEAST_MOBILITY = 0.01  # below this a direction of the task is given up smoothly [1/kg]
 
 
 @dataclass(frozen=True)
-class HybridForceMotionParameters(PostureParameters, ToolParameters):
+class HybridForceMotionParameters(ContactParameters, PostureParameters, ToolParameters):
     """Error dynamics across the surface, and the loop of the force."""
 
     kp: float = parameter(900.0, 'position gain across the normal [1/s^2]', min=0)
@@ -36,22 +40,6 @@ class HybridForceMotionParameters(PostureParameters, ToolParameters):
         'the smaller, the less noise of the sensor reaches the force',
         min=0,
     )
-    contact_force: float = parameter(
-        0.5,
-        'measured force that counts as a contact [N]; above offset and noise of the sensor',
-        above=0,
-    )
-    approach_speed: float = parameter(
-        0.02, 'speed towards the surface before the first contact [m/s]', min=0, max=1
-    )
-    rise_time: float = parameter(
-        0.5, 'time in which the force rises to its goal after the first contact [s]', above=0
-    )
-    normal_time: float = parameter(
-        2.0, 'time over which the motion of the tip shows the normal [s]; 0: the normal is '
-        'opposite to the desired force',
-        min=0,
-    )  # fmt: skip
     cancel_friction: bool = parameter(
         True,
         'if true, the law cancels the measured force across the normal while the reference moves',
@@ -112,9 +100,11 @@ class HybridForceMotion(ToolLaw):
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return a memory of no contact."""
-        shapes = ((3,), (1,), (1,), (1,), (3, 3), (1,), (3,))
-        zero = HybridState(*(np.zeros((*measured.q.shape[:-1], *shape)) for shape in shapes))
-        return zero._replace(age=zero.age - 1.0)
+        arms = measured.q.shape[:-1]
+        integral, rest, sides = (np.zeros((*arms, size)) for size in (1, 1, 3))
+        return HybridState(
+            **Contact.none(arms)._asdict(), integral=integral, rest=rest, sides=sides
+        )
 
     def resumed(self, state: State) -> State | None:
         """Return None: a new contact begins."""
@@ -127,14 +117,14 @@ class HybridForceMotion(ToolLaw):
         space, p = self._space, self.parameters
         target, tip = space.target(reference), space.motion(measured)
         state, force = self._force(HybridState(*state), measured, reference, target, tip, dt)
-        normal, expected = state.normal, _expected(reference, state.normal)
+        normal, expected = state.normal, expected_normal(reference, state.normal)
         error = pose_error(target, tip)
 
         linear = target.acceleration[..., :3] + p.kd * target.velocity[..., :3]
         linear += p.kp * error[..., :3]
-        linear = _across(linear, normal, expected)
-        linear -= p.kd * _across(tip.velocity[..., :3], normal, normal)
-        if (sides := _sides(reference, expected)) is not None:
+        linear = across(linear, normal, expected)
+        linear -= p.kd * across(tip.velocity[..., :3], normal, normal)
+        if (sides := sides_of(reference, expected)) is not None:
             linear = linear - times(sides, linear)
         angular = target.acceleration[..., 3:] + p.orientation_kd * (
             target.velocity[..., 3:] - tip.velocity[..., 3:]
@@ -161,31 +151,18 @@ class HybridForceMotion(ToolLaw):
         p = self.parameters
         if reference.wrench is None:
             return state._replace(normal=np.zeros_like(state.normal)), np.zeros_like(state.normal)
-        expected = _expected(reference, state.normal)
-        kept = (expected * state.normal).sum(-1, keepdims=True) > _TURNED
-        age = np.where(kept, state.age, -1.0)
-        seen = np.where(kept[..., np.newaxis], state.seen, 0.0)
         felt = self._space.wrench(measured, tip)[..., :3]
-        touches = np.linalg.norm(felt, axis=-1, keepdims=True) > p.contact_force
-        age = np.where((age >= 0.0) | touches, np.maximum(age, 0.0) + dt, age)
-
         speed = tip.velocity[..., :3]
-        learns = touches & (age > _SETTLING) & (p.normal_time > 0.0)
-        sides = _sides(reference, expected)
-        if sides is not None:
-            learns = learns & False  # the tip moves in none of several directions
-        keep = np.exp(-dt / np.maximum(p.normal_time, dt))[..., np.newaxis]
-        newest = keep * seen + dt * speed[..., np.newaxis] * speed[..., np.newaxis, :]
-        seen = np.where(learns[..., np.newaxis], newest, seen)
-        normal = np.where(learns, _least_motion(seen, expected), expected)
+        before = Contact(state.normal, state.age, state.approach, state.seen)
+        contact, touch = next_contact(p, before, reference, felt, speed, True, dt)
+        normal, age, approach, seen = contact
+        sides, kept, touches = touch.sides, touch.kept, touch.touches
 
         along = (felt * normal).sum(-1, keepdims=True)
         goal = np.linalg.norm(reference.wrench[..., :3], axis=-1, keepdims=True)
         goal = goal * np.clip(age / p.rise_time, 0.0, 1.0)
         integral = np.where(kept, state.integral, 0.0)
         rate = (speed * normal).sum(-1, keepdims=True)
-        approach = np.where(kept, state.approach, 0.0) + dt * _APPROACH_ACCELERATION
-        approach = np.where(age < 0.0, np.minimum(approach, p.approach_speed), 0.0)
         push = np.where(age < 0.0, p.force_damping * approach, goal)
         error = np.where(
             age < 0.0, push + p.force_damping * rate, np.where(touches, goal - along, 0.0)
@@ -198,7 +175,7 @@ class HybridForceMotion(ToolLaw):
         )
         integral = integral + dt * ki * error
         force = -(push + integral + p.force_damping * rate) * normal
-        across = _across(felt, normal, normal)
+        friction = across(felt, normal, normal)
         others = np.where(kept, state.sides, 0.0)
         if sides is not None:
             goals = times(sides, reference.wrench[..., :3] + 0.0 * felt)
@@ -207,43 +184,7 @@ class HybridForceMotion(ToolLaw):
             goals = goals * np.clip(age / p.rise_time, 0.0, 1.0)
             others = others + dt * ki * np.where(pressed, goals + reaction, 0.0)
             force = force + goals + others - p.force_damping * times(sides, speed)
-            across = across - reaction
+            friction = friction - reaction
         if p.cancel_friction:
-            pace = np.linalg.norm(target.velocity[..., :3], axis=-1, keepdims=True)
-            force = force - across * np.minimum(pace / _SLOW, 1.0)
+            force = force - friction * pace(target)
         return HybridState(normal, integral, age, approach, seen, rest, others), force
-
-
-def _expected(reference: Reference, like: Array) -> Array:
-    """Return the normals (..., 3) opposite to the desired forces; zeros: there is no force."""
-    if reference.wrench is None:
-        return np.zeros_like(like)
-    force = reference.wrench[..., :3] + 0.0 * like
-    size = np.linalg.norm(force, axis=-1, keepdims=True)
-    return -force / np.where(size > 0.0, size, 1.0)
-
-
-def _sides(reference: Reference, expected: Array) -> Array | None:
-    """Return the projections (..., 3, 3) onto what a wrench goal selects apart from its direction.
-
-    None: it selects one direction.
-    """
-    if reference.selection is None or np.trace(reference.selection[:3, :3]) < 1.5:
-        return None
-    along = expected[..., np.newaxis] * expected[..., np.newaxis, :]
-    sides: Array = reference.selection[:3, :3] - along
-    return sides
-
-
-def _across(vector: Array, normal: Array, along: Array) -> Array:
-    """Return vectors (..., 3) in the planes of these normals, projected along a direction."""
-    part = (vector * normal).sum(-1, keepdims=True)
-    share = (along * normal).sum(-1, keepdims=True)
-    return vector - along * part / np.where(share > 0.0, share, 1.0)
-
-
-def _least_motion(seen: Array, expected: Array) -> Array:
-    """Return the directions (..., 3) of least motion, on the side of the expected normals."""
-    prior = _PRIOR * (np.eye(3) - expected[..., np.newaxis] * expected[..., np.newaxis, :])
-    least = np.linalg.eigh(seen + prior)[1][..., 0]
-    return least * np.sign((least * expected).sum(-1, keepdims=True))

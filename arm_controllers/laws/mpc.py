@@ -7,18 +7,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from arm_controllers.contact import ContactParameters, Touch
 from arm_controllers.delayed_drives import DelayedDrives, Pending, Prediction
 from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
+from arm_controllers.predicted_contact import PredictedContact, Pressing
 from arm_controllers.second_order_gains import acceleration_gains
+from arm_controllers.task_space import ToolParameters
 from arm_dynamics.checks import ArmError, entries
-from arm_dynamics.parameters import Parameters, PerJoint, parameter
+from arm_dynamics.parameters import PerJoint, parameter
+from arm_dynamics.small_matrices import solve_positive
 
 _TIGHTER = 1e-6  # share of the limits that rounding of the solution may use
 
 
 @dataclass(frozen=True)
-class MpcParameters(Parameters):
-    """Gains without limits, horizon, and observer."""
+class MpcParameters(ContactParameters, ToolParameters):
+    """Gains without limits, horizon, observer, and contact."""
 
     kp: PerJoint = parameter((400.0,), 'position gain where no limit is near [1/s^2]', above=0)
     kd: PerJoint = parameter(
@@ -36,6 +40,10 @@ class MpcParameters(Parameters):
     delay: int = parameter(
         0, 'delay from command to drive that is predicted [control periods]', min=0, max=20
     )
+    contact_stiffness: float = parameter(
+        4e4, 'stiffness of arm and surface that the prediction of a force has [N/m]', above=0
+    )
+    force_ki: float = parameter(10.0, 'integral gain of the force error [1/s]', min=0)
 
 
 class MpcState(NamedTuple):
@@ -47,6 +55,7 @@ class MpcState(NamedTuple):
         deviation: (M, N, n) accelerations of the last solution minus those of the reference.
         multipliers: (M, 3, N, n) of the limits.
         pending: commands that the drives have not applied yet.
+        pressing: memory of a wrench goal; (): there is none.
     """
 
     disturbance: Array
@@ -54,6 +63,7 @@ class MpcState(NamedTuple):
     deviation: Array
     multipliers: Array
     pending: Pending
+    pressing: Pressing | tuple[()]
 
 
 class Mpc(Law):
@@ -74,6 +84,7 @@ class Mpc(Law):
     designed = acceleration_gains
     knows_delay = True
     model_use = 85
+    goal_needs, wrench_goal = ('wrench',), ('force',)
     Parameters = MpcParameters
 
     def __init__(self, model: RobotModel, parameters: MpcParameters):
@@ -92,6 +103,7 @@ class Mpc(Law):
 
         self._core, n = optimal_control, model.nv
         self._batch = model if isinstance(model, BatchModel) else BatchModel(model)
+        self._contact = PredictedContact(model, self._batch, p)
         kp, kd = np.broadcast_arrays(p.kp, p.kd)
         one = np.ones_like(kp)
         running = np.stack([kp**2, np.maximum(kd**2 - 2.0 * kp, 0.0), one, 0.0 * one], axis=-2)
@@ -131,7 +143,7 @@ class Mpc(Law):
         inertia, free = self.model.mass_matrix(q), np.ones((*q.shape[:-1], 1))
         expected = Prediction(q.copy(), v.copy(), inertia, free)
         none = np.zeros((m, nodes, n))
-        return MpcState(np.zeros_like(q), expected, none, np.zeros((m, 3, nodes, n)), ())
+        return MpcState(np.zeros_like(q), expected, none, np.zeros((m, 3, nodes, n)), (), ())
 
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
@@ -139,18 +151,27 @@ class Mpc(Law):
         """Return the torque (..., n) [N.m | N], and the memory of the next period."""
         p, core, state = self.parameters, self._core, MpcState(*state)
         drives, grid, times, shift = self._prepared(dt)
+        expected, pressing, touch = state.expected, state.pressing, None
+        if reference.wrench is None:
+            pressing = ()
+        else:
+            pressing, touch = self._contact.feel(pressing, measured, reference, dt)
+            expected = _pushed(expected, pressing.torque, dt)
         q, v, d = drives.estimate(
-            measured.q, measured.v, state.expected, state.disturbance, p.observer_pole
+            measured.q, measured.v, expected, state.disturbance, p.observer_pole
         )
-        late, v_late = drives.ahead(q, v, d, state.pending)
+        lacked = d + pressing.torque if pressing else d
+        late, v_late = drives.ahead(q, v, lacked, state.pending)
         if state.pending:  # else this command acts at once
             times = times + p.delay
-        target, effort = self._targets(late, reference, times.tolist(), grid, dt)
+        target, effort, force = self._targets(
+            late, reference, times.tolist(), grid, dt, pressing, touch
+        )
         motion, n = target.copy(), q.shape[-1]
         motion[:, 0, 0], motion[:, 1, 0] = late.reshape(-1, n), v_late.reshape(-1, n)
         motion[:, 2, :-1] += shift @ state.deviation
         core.follow(grid.t, grid.s, motion)
-        offset = effort - d.reshape(-1, 1, n)
+        offset = effort - d.reshape(-1, 1, n) + force
         torque, slopes = core.linearised(self._batch, motion, offset, dt)
         multipliers = shift @ state.multipliers
         core.solve(grid, self._cost, self._limits, target, motion, torque, slopes, multipliers,
@@ -161,12 +182,19 @@ class Mpc(Law):
         pending = drives.given(state.pending, command, own)
         expected = drives.next(q, v, d, pending)
         deviation = motion[:, 2, :-1] - target[:, 2, :-1]
-        return command, MpcState(d, expected, deviation, multipliers, pending)
+        return command, MpcState(d, expected, deviation, multipliers, pending, pressing)
 
     def _targets(
-        self, q: Array, reference: Reference, times: list[int], grid: Any, dt: float
-    ) -> tuple[Array, Array]:
-        """Return the reference at the nodes, (M, 3, N + 1, n), and its effort (M, N, n).
+        self,
+        q: Array,
+        reference: Reference,
+        times: list[int],
+        grid: Any,
+        dt: float,
+        pressing: Pressing | tuple[()],
+        touch: Touch | None,
+    ) -> tuple[Array, Array, Any]:
+        """Return the reference at the nodes, (M, 3, N + 1, n), its effort, the force's torque.
 
         Velocities are those of an arm that steps, (q_r(k) - q_r(k - 1))/dt, see DiscreteMotion.
         """
@@ -175,6 +203,10 @@ class Mpc(Law):
         for k, periods in enumerate(times):
             wanted = reference.ahead(periods) if periods else reference
             rows[:, k] = wanted.row.reshape(-1, 4, n)
+        force: Any = 0.0
+        if pressing and touch is not None:
+            since = np.concatenate([[0.0], np.cumsum(grid.t)])
+            force = self._contact.follow(pressing, touch, reference, q, since, rows)[:, :-1]
         t, s, a = grid.t[:, np.newaxis], grid.s[:, np.newaxis], rows[:, :, 2]
         jerk = np.diff(a, axis=1) / t
         jerk = np.concatenate([jerk, jerk[:, -1:]], axis=1)
@@ -188,4 +220,10 @@ class Mpc(Law):
         more = np.diff(target[:, 0], axis=1) - t * v[:, :-1] - s * target[:, 2, :-1]
         more[np.abs(more) > t**2 * (size[:, :-1] + size[:, 1:]) + 1e-12] = 0.0
         target[:, 0, 1:] -= np.cumsum(more, axis=1)
-        return target, rows[:, :-1, 3]
+        return target, rows[:, :-1, 3], force
+
+
+def _pushed(expected: Prediction, torque: Array, dt: float) -> Prediction:
+    """Return the arm after a period in which this torque (..., n) acted too."""
+    change = dt * solve_positive(expected.inertia, torque[..., np.newaxis])[..., 0]
+    return expected._replace(q=expected.q + dt * change, v=expected.v + change)

@@ -100,6 +100,7 @@ class ControlCycle:
         )
         self._report = StateReport(self._state_publisher, names, p.state_publish_rate)
         self._wrench: Any = None
+        self._always_wrench = False
         self._objects: Any = None
         self._without_wrench = b''
         self._listen_to_wrench()
@@ -186,9 +187,23 @@ class ControlCycle:
         self._listen_to_wrench()
         self._listen_to_objects()
 
+    def set_wrench(self, wrench: Array, from_ns: int, frame: str) -> None:
+        """Follow a wrench goal, see TrajectoryFollower.set_wrench.
+
+        Raises:
+            ArmError: a goal that is refused; nothing changes.
+        """
+        if self._wrench is not None and wrench.any():
+            topic = self._wrench.topic
+            if not self._node.count_publishers(topic):
+                raise ArmError(f'no wrench on {topic}: {HOW_TO_MEASURE["wrench"]}')
+        self.follower.set_wrench(wrench, from_ns, frame)
+
     def _listen_to_wrench(self, listens: bool = True) -> None:
-        """Subscribe to the wrench where the law or the end of goals needs one."""
-        needed = 'wrench' in self.law.needs or self.follower.parameters.end_force > 0.0
+        """Subscribe to the wrench where the law, its goals or the end of goals needs one."""
+        law = self.law
+        self._always_wrench = 'wrench' in law.needs or self.follower.parameters.end_force > 0.0
+        needed = self._always_wrench or 'wrench' in law.goal_needs
         if listens and needed and self._wrench is None:
             from arm_controllers.ros.wrench_input import WrenchInput  # most laws need none
 
@@ -222,7 +237,7 @@ class ControlCycle:
 
     def on_state(self, raw: bytes) -> None:
         """Answer a serialised state; a law that needs a wrench waits for that of the state."""
-        if self._wrench is not None and not self._has_wrench(raw):
+        if self._wants_wrench and not self._has_wrench(raw):
             return
         if self.state is not CycleState.COMMANDING and not self._begins(raw):
             return
@@ -252,7 +267,7 @@ class ControlCycle:
         self._last_state = time.monotonic()
         self.received += 1
         self.times.begin()
-        wrench = None if self._wrench is None else self._wrench.wrench
+        wrench = self._wrench.wrench if self._wants_wrench else None
         reference = follower.update(time_ns, q, v, wrench)
         measured = Measurement(q, v, torque, wrench)
         if self._law_state is None:
@@ -306,6 +321,12 @@ class ControlCycle:
         if collision:
             self.handle(Event.LOSE, collision)  # the next state begins again
         return collision or 'there was no collision'
+
+    @property
+    def _wants_wrench(self) -> bool:
+        """Whether the next command needs a wrench: always, or for a wrench goal."""
+        listens = self._wrench is not None
+        return listens and (self._always_wrench or self.follower.has_wrench)
 
     def _has_wrench(self, raw: bytes) -> bool:
         """Whether the wrench of a state is here; otherwise keep the state."""

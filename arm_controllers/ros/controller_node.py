@@ -232,7 +232,7 @@ class ControllerNode(LifecycleNode):
             if wrench[3:].any() and 'torque' not in self._law_class.wrench_goal:
                 law, torque = self._law_class.__name__, wrench[3:].tolist()
                 raise ArmError(f'torque is {torque}; the law {law} takes no torque')
-            self.cycle.follower.set_wrench(wrench, to_ns(message.header.stamp), frame)
+            self.cycle.set_wrench(wrench, to_ns(message.header.stamp), frame)
         except ArmError as error:
             self._log.warning(f'wrench goal refused: {error}')
 

@@ -433,7 +433,7 @@ class SupervisedLaw(Law):
         """Take both; the law's model need not be the supervisor's."""
         self.law, self.model, self.supervisor = law, law.model, supervisor
         self.command_interface, self.lookahead = law.command_interface, law.lookahead
-        self.needs, self.many_arms = law.needs, law.many_arms
+        self.needs, self.goal_needs, self.many_arms = law.needs, law.goal_needs, law.many_arms
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the state with which the law takes over the arm."""

@@ -52,7 +52,7 @@ class Contact:
         self._task: Any = self._loaded.task
         if not plant_class(experiment.engine).has_contacts:
             raise ArmError(f'engine {experiment.engine!r} has no contacts')
-        needs = {*self._loaded.law_class.needs}
+        needs = {*self._loaded.law_class.needs, *self._loaded.law_class.goal_needs}
         if not needs <= {'wrench'}:
             raise ArmError(f'law {experiment.law!r} needs {", ".join(sorted(needs))}')
         self.stiffness, self._plant = stiffness, self._new_plant(0)
@@ -104,7 +104,8 @@ class Contact:
         plant, own = self._plant, self._loaded
         carrier = own.robot.model.forward_kinematics(self.q, own.robot.model.tool_carrier)
         felt = np.append(carrier.rotation.T @ (FORCE * self._task.normal), np.zeros(3))
-        felt = felt if own.law_class.needs else np.zeros(0)
+        senses = own.law_class.needs or own.law_class.goal_needs
+        felt = felt if senses else np.zeros(0)
         period, n = plant.parameters.period, len(self.q)
         law = linear_law(own.law(), self.reference, WARM_UP, period, felt if len(felt) else None)
 

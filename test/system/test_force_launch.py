@@ -21,8 +21,8 @@ admittance_controller:
 
 @pytest.mark.parametrize(
     ('law', 'file', 'limit'),
-    [('hybrid_force_motion', '', 0.01), ('admittance', ADMITTANCE, 1.0)],
-    ids=['hybrid_force_motion', 'admittance'],
+    [('hybrid_force_motion', '', 0.01), ('admittance', ADMITTANCE, 1.0), ('mpc', '', 0.01)],
+    ids=['hybrid_force_motion', 'admittance', 'mpc'],
 )
 def test_a_press_over_topics_is_that_of_the_loop_bit_for_bit(tmp_path, law, file, limit):
     config = tmp_path / 'own.yaml'

@@ -9,10 +9,11 @@ from running_law import RunningLaw
 
 from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
 from arm_controllers.laws.mpc import Mpc, MpcParameters
+from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
-from arm_dynamics.model_error import ModelError
+from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.measures import track
@@ -87,3 +88,64 @@ def test_small_errors_obey_the_second_order_equation_of_its_gains():
 def test_gains_without_a_cost_are_refused():
     with pytest.raises(ArmError, match=r"kd of joint 'joint_2' is 20; .* >= sqrt\(2 kp\) = 28.28"):
         Mpc(PLAIN.load().robot.model, MpcParameters(kd=(40.0, 20.0, 40.0)))
+
+
+ARM = RobotModel(find_urdf('planar_3r'))
+Q, DOWN = np.array([0.6, -0.9, -0.8]), np.array([0.0, -5.0, 0.0, 0.0, 0.0, 0.0])
+
+
+def pressing(model=ARM, wanted=DOWN, **given):
+    """Return the law, and a reference at rest at Q with a wrench."""
+    law, reference = Mpc(model, MpcParameters(**given)), Reference(3)
+    reference.q[:] = Q
+    reference.set_wrench(wanted)
+    reference.future = lambda periods: reference
+    return law, reference
+
+
+def felt(model, q, force):
+    """Return the wrench (6,) that a force (3,) on the tip, in base axes, gives the sensor."""
+    rotation = model.forward_kinematics(q, model.tool_carrier).rotation
+    lever = model.forward_kinematics(q).translation
+    lever = lever - model.forward_kinematics(q, model.tool_carrier).translation
+    return np.concatenate([rotation.T @ force, rotation.T @ np.cross(lever, force)])
+
+
+@pytest.mark.slow
+def test_on_a_spring_the_force_comes_to_rest_at_its_goal_with_a_wrong_model():
+    law, reference = pressing(rise_time=0.2)
+    stiffness = 2e3
+    arm, dt = with_error(ARM, ModelError(mass_scale=(0.8,))), 1e-3
+    surface = ARM.forward_kinematics(Q).translation[1] - 0.002
+    q, v, force = Q.copy(), np.zeros(3), np.zeros(3)
+    state = law.start(Measurement(q, v), reference)
+    for _ in range(1000):
+        tau, state = law(state, Measurement(q, v, None, felt(ARM, q, force)), reference, dt)
+        tau = tau + arm.jacobian(q)[:3].T @ force
+        v = v + dt * arm.forward_dynamics(q, v, tau)
+        q = q + dt * v
+        depth = surface - arm.forward_kinematics(q).translation[1]
+        force = np.array([0.0, stiffness * max(depth, 0.0), 0.0])
+    assert_allclose(force[1], 5.0, rtol=0, atol=2e-3)
+    assert_allclose(q - Q, np.linalg.solve(ARM.jacobian(Q)[[0, 1, 5]], [0, -0.002 - depth, 0]),
+                    atol=1e-4)  # fmt: skip
+
+
+def test_a_missing_force_is_a_missing_way_of_the_stiffness():
+    law, reference = pressing(force_ki=0.0, rise_time=1e-3, observer_pole=0.0)
+    jacobian, gravity = ARM.jacobian(Q), ARM.gravity_torque(Q)
+    measured = [Measurement(Q, np.zeros(3), None, felt(ARM, Q, np.array([0.0, f, 0.0])))
+                for f in (5.0, 4.0)]  # fmt: skip
+    for each, lacks in zip(measured, (0.0, 1.0), strict=True):
+        tau, _ = law(law.start(each, reference), each, reference, 1e-3)
+        way = np.linalg.solve(jacobian[[0, 1, 5]], [0.0, -400.0 * lacks / 4e4, 0.0])
+        expected = gravity + jacobian.T @ DOWN + ARM.mass_matrix(Q) @ way
+        # The horizon ends, which costs 5 %; the observer has seen one period of the lack.
+        assert_allclose(tau, expected, atol=1e-9 + 0.06 * np.abs(expected - gravity).max() * lacks)
+
+
+def test_a_wrench_goal_without_a_sensor_is_refused():
+    law, reference = pressing()
+    measured = Measurement(Q, np.zeros(3))
+    with pytest.raises(ArmError, match='a wrench goal needs wrench: set the simulator'):
+        law(law.start(measured, reference), measured, reference, 1e-3)
