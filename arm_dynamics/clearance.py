@@ -273,7 +273,13 @@ def _solid(each: ObjectShape) -> coal.CollisionGeometry:
             mesh = read_mesh(each.file, np.array(each.size))
         except ArmError as error:
             raise ArmError(f'object {each.name!r}: {error}') from None
-        mesh.buildConvexHull(True, 'Qt')
+        try:
+            mesh.buildConvexHull(True, 'Qt')
+        except RuntimeError as error:
+            reason = str(error).split('message: ')[-1].strip()
+            raise ArmError(
+                f'object {each.name!r}: convex hull of {each.file}: {reason}; use fewer triangles'
+            ) from None
         return mesh.convex
     x, y, z = each.size
     if each.kind == 'box':

@@ -24,12 +24,13 @@ class Start:
         """Take the configuration (n,)."""
         self._q = q.copy()
         self._of: Clearance | None = None
-        self._most: Array = np.empty(0)
+        self._least, self._most = np.nan, np.empty(0)
 
     def apply(self, clearance: Clearance, least: float) -> None:
         """Let `clearance` be that of this motion, where `least` [m] is allowed."""
-        if self._of is not clearance:
-            self._of, self._most = clearance, clearance.most_at(self._q, least)
+        if self._of is not clearance or self._least != least:
+            self._of, self._least = clearance, least
+            self._most = clearance.most_at(self._q, least)
         clearance.most = self._most
 
 

@@ -286,3 +286,15 @@ def test_the_meshes_of_a_manufacturers_arm_are_apart_upright_and_touch_where_it_
     ):
         with pytest.raises(ArmError, match=says):
             checked.check(times, upright + np.array(change), 0.005)
+
+
+def test_a_mesh_that_has_no_convex_hull_is_refused_in_one_line(tmp_path):
+    angle = 2.0 * np.pi * np.arange(300) / 300
+    rim = [f'v {x} {y} 0' for x, y in zip(np.cos(angle), np.sin(angle), strict=True)]
+    faces = [f'f {k + 1} {(k + 1) % 300 + 1} 301' for k in range(300)]
+    cone = tmp_path / 'cone.obj'
+    cone.write_text('\n'.join([*rim, 'v 0 0 1', *faces]))
+    pose = (2.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+    each = ObjectShape('cone', 'mesh', (1.0, 1.0, 1.0), (1.0, 0.0, 0.0, 1.0), str(cone), pose)
+    with pytest.raises(ArmError, match="object 'cone': convex hull of .*cone.obj: Too many neigh"):
+        Clearance(UR5E.model, Surroundings(floor=False), [each])

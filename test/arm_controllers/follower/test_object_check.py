@@ -1,5 +1,7 @@
 """Goals checked against objects: refusals, objects that come into the way, braking."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from following import DT, HOME, MODEL, SECOND, ends, goal, make, run
@@ -102,6 +104,35 @@ def test_an_arm_that_is_near_an_object_may_leave_it_and_come_no_nearer():
     with pytest.raises(ArmError, match='at least 50 mm off'):
         arm.set_goal(goal([2.0], [HOME - BEND]), 0)
     arm.set_goal(goal([2.0], [HOME + BEND]), 0)
+
+
+def test_an_arm_that_starts_inside_an_object_may_leave_it():
+    arm = make(clearance=0.01)
+    inside = ball_at(HOME)
+    assert Clearance(MODEL, Surroundings(floor=False), inside).nearest(HOME).distance < -0.01
+    arm.check.update(inside)
+    arm.set_goal(goal([4.0], [ASIDE], identifier='a'), 0)
+    run(arm, 0, 4 * SECOND + 2 * DT)
+    assert ends(arm) == [('a', ResultCode.SUCCESSFUL)]
+    with pytest.raises(GoalError, match="object 'ball'"):
+        arm.set_goal(goal([4.0], [HOME], start_ns=5 * SECOND), 0)
+
+
+def test_an_arm_that_a_new_clearance_finds_near_an_object_may_leave_it():
+    arm = make(clearance=0.0)
+    arm.check.update(ball_at(HOME, 0.21))  # less than 50 mm away
+    arm.set_goal(goal([2.0], [HOME + BEND], identifier='a'), 0)
+    run(arm, 0, DT)
+    arm.set_parameters(replace(arm.parameters, clearance=0.05))
+    for _ in arm.check_again():
+        pass
+    assert not arm.results
+    arm.set_parameters(replace(arm.parameters, clearance=0.0))
+    arm.set_goal(goal([2.0], [HOME - 0.5 * BEND], identifier='b'), 0)
+    arm.set_parameters(replace(arm.parameters, clearance=0.05))
+    for _ in arm.check_again():
+        pass
+    assert 'at least 50 mm off is allowed' in arm.results[-1].message
 
 
 def test_nothing_is_accepted_before_the_objects_are_known():
