@@ -193,7 +193,7 @@ class ControlCycle:
         Raises:
             ArmError: a goal that is refused; nothing changes.
         """
-        if self._wrench is not None and wrench.any():
+        if self._wrench is not None and not self._always_wrench and wrench.any():
             topic = self._wrench.topic
             if not self._node.count_publishers(topic):
                 raise ArmError(f'no wrench on {topic}: {HOW_TO_MEASURE["wrench"]}')

@@ -19,6 +19,7 @@ from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
 from arm_controllers.ros.in_process import InProcessTransport  # noqa: E402
 from arm_controllers.ros.log import Log  # noqa: E402
 from arm_controllers.ros.messages import set_stamp  # noqa: E402
+from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
 
 HOME = np.array([-1.57, -1.57, 1.57, -1.57, -1.57, 0.0])
@@ -104,6 +105,25 @@ def test_a_wrench_that_is_none_or_never_comes_is_said(setup):
     setup.wrench_takers[0](b'\0\1\0\0\1\2')
     assert 'cut off in its header' in setup.words
     assert setup.wrench(0, 5.0) == 1
+
+
+def test_a_law_that_needs_a_wrench_for_goals_only_waits_for_it_under_a_goal(monkeypatch):
+    monkeypatch.setattr(ComputedTorque, 'goal_needs', ('wrench',))
+    setup = Setup(monkeypatch, needs=())
+    try:
+        assert setup.state(0) == 1
+        goal, set_wrench = np.array([0.0, 0.0, -10.0, 0.0, 0.0, 0.0]), setup.node.cycle.set_wrench
+        with pytest.raises(ArmError, match="no wrench on .*: set the simulator's force_torque"):
+            set_wrench(goal, 0, '')
+        assert setup.state(1) == 2
+        setup.node.create_publisher(WrenchStamped, 'force_torque_sensor_broadcaster/wrench', 1)
+        set_wrench(goal, 0, '')
+        assert setup.state(2) == 2
+        assert setup.wrench(2, 3.0) == 3
+        assert [each[0] for each in setup.felt] == [3.0]
+    finally:
+        setup.node.destroy_node()
+        rclpy.try_shutdown()
 
 
 def test_a_wrench_goal_of_any_bytes_is_refused_in_one_line_or_followed(setup):
