@@ -98,7 +98,6 @@ class PredictedContact:
         self,
         pressing: Pressing,
         touch: Touch,
-        reference: Reference,
         q: Array,
         times_of_nodes: Array,
         rows: Array,
@@ -107,7 +106,6 @@ class PredictedContact:
 
         Args:
             pressing, touch: of this period.
-            reference: with the desired wrench.
             q: (..., n) positions of M arms at the first node.
             times_of_nodes: (N + 1,) from the first node on [s].
             rows: (M, N + 1, 4, n) q, v, a of the reference, which become those on the surface.
@@ -124,7 +122,8 @@ class PredictedContact:
         force = each(pressing.force, 3)
 
         target = model.frame_motion(rows[:, :, 0], rows[:, :, 1], rows[:, :, 2], frame)
-        change = np.where(age < 0.0, 0.0, (force + each(pressing.felt, 3)) / p.contact_stiffness)
+        change = each((pressing.force + pressing.felt) / p.contact_stiffness, 3)
+        change = np.where(age < 0.0, 0.0, change)
         place = here + change - normal * speed * times_of_nodes[:, np.newaxis]
         share = (expected * normal).sum(-1, keepdims=True)
         slope = expected / np.where(share > 0.0, share, 1.0)

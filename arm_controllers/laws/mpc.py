@@ -78,6 +78,10 @@ class Mpc(Law):
     from the state at which the command takes effect (real-time iteration: Diehl et al., J. Process
     Control 12, 2002). An observer as in `servo` finds the torque that the model lacks; the horizon
     takes it as constant.
+
+    A wrench goal moves the reference to where the contact has the desired force, and adds its
+    torque, see PredictedContact; the measured force is no torque that the model lacks. Source:
+    Kleff et al., Introducing force feedback in model predictive control, IROS 2022.
     """
 
     gains = ('kp', 'kd')
@@ -206,7 +210,7 @@ class Mpc(Law):
         force: Any = 0.0
         if pressing and touch is not None:
             since = np.concatenate([[0.0], np.cumsum(grid.t)])
-            force = self._contact.follow(pressing, touch, reference, q, since, rows)[:, :-1]
+            force = self._contact.follow(pressing, touch, q, since, rows)[:, :-1]
         t, s, a = grid.t[:, np.newaxis], grid.s[:, np.newaxis], rows[:, :, 2]
         jerk = np.diff(a, axis=1) / t
         jerk = np.concatenate([jerk, jerk[:, -1:]], axis=1)
