@@ -9,7 +9,7 @@ from typing import Any
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_file import yaml_value
 from arm_dynamics.checks import ArmError
-from arm_sim.driving.presets import PRESETS, drives_of
+from arm_sim.driving.presets import PRESETS, drives_of, period_of
 from arm_sim.launching.arguments import argument, description, namespace_of, number_of, shared
 from arm_sim.launching.arm import controller_process
 from arm_sim.launching.config import config_file, robot_parameter
@@ -50,7 +50,7 @@ def drive(given: dict[str, str]) -> list[Any]:
             )
     common: dict[str, Any] = {
         'robot': robot_parameter(given['robot']),
-        'timestep': round(1e9 / rate) * 1e-9,
+        'timestep': period_of(rate),
         'control_decimation': 1,
         'effort_convention': drives.effort_convention,
         'friction_compensation': drives.friction_compensation,

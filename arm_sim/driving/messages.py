@@ -12,6 +12,7 @@ from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
+from arm_sim.driving.presets import period_of
 from arm_sim.driving.supervisor import SupervisedLaw, Supervisor
 
 _STREAM = 1  # of random numbers, separate from that of the arms
@@ -66,7 +67,7 @@ class MessageRanges(Parameters):
             return nominal
         low, high = self.state_rate
         rate = np.random.default_rng([seed, index, _STREAM]).uniform(low, high)
-        return round(1e9 / rate) * 1e-9
+        return period_of(rate)
 
     def arrivals(self, period: float, limit: float, count: int, seed: int, index: int) -> Arrivals:
         """Return the messages of `count` states of arm `index`; see `arrivals`."""

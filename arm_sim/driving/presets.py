@@ -77,6 +77,11 @@ PRESETS = {
 }  # fmt: skip
 
 
+def period_of(rate: float) -> float:
+    """Return the period of a rate [Hz] in whole nanoseconds [s]."""
+    return round(1e9 / rate) / 1e9
+
+
 def drives_of(name: str, command_interface: object = '') -> Drives:
     """Return a preset.
 

@@ -14,7 +14,7 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_sim.driving.messages import MessageRanges, RemoteLaw
-from arm_sim.driving.presets import drives_of
+from arm_sim.driving.presets import drives_of, period_of
 from arm_sim.driving.supervisor import STOPPED, WAITING, Supervisor
 from arm_sim.driving.supervisor_parameters import SupervisorParameters
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment, check_tunable
@@ -75,7 +75,7 @@ def experiment_of(
         convention = DriveParameters(servo_compensation=True)
         given = {'feedforward': 'none'} if law == 'servo' else {}
     return Experiment(
-        robot, task, law, timestep=1.0 / (rate or preset.rate), natural_frequency=0.0,
+        robot, task, law, timestep=period_of(rate or preset.rate), natural_frequency=0.0,
         config=config, drives=convention, **given, **others,
     )  # fmt: skip
 

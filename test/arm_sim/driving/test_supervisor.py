@@ -9,8 +9,9 @@ from arm_controllers.drive_convention import DriveConvention
 from arm_controllers.laws.pd import PD
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import Stepping
 from arm_dynamics.robots import find_urdf
-from arm_sim.driving.presets import PRESETS, drives_of
+from arm_sim.driving.presets import PRESETS, drives_of, period_of
 from arm_sim.driving.supervisor import DRIVING, STOPPED, WAITING, SupervisedLaw, Supervisor
 from arm_sim.driving.supervisor_parameters import SupervisorNodeParameters, SupervisorParameters
 from arm_sim.engines.analytical import AnalyticalPlant
@@ -210,6 +211,12 @@ def test_a_preset_is_refused_for_a_law_that_commands_something_else():
         drives_of('franka', 'position')
     with pytest.raises(ArmError, match="unknown drives 'frank'; nearest known: 'franka'"):
         drives_of('frank')
+
+
+def test_states_of_every_preset_have_a_period_that_nodes_take():
+    for each in PRESETS.values():
+        period = Stepping(timestep=period_of(each.rate)).period_ns
+        np.testing.assert_allclose(period, 1e9 / each.rate, atol=0.5)
 
 
 def test_a_workspace_must_be_a_box():
