@@ -5,7 +5,8 @@
 
 Servo gains, Coulomb friction and rotor inertia of each joint are off what the peer begins with by
 a factor of 1.2 or 2 at most (ours begins with a linear estimate). The links are known, and the
-commands act at once, as the peer has no delay. The recording comes from MuJoCo, with noise of 2e-4
+commands act at once, as the peer has no delay. CPU times are those of the search; libraries and
+models are loaded before. The recording comes from MuJoCo, with noise of 2e-4
 rad; its last fifth is held back, and simulated with what each has found.
 """
 
@@ -99,16 +100,13 @@ def study(name: str, peer: str, seed: int, seconds: float, factor: float) -> Non
     print(f'{name}, seed {seed}, {seconds:g} s, the start off by a factor of {factor:g} at most:')
     print('  position error on the held-back fifth')
     print(f'  true parameters {error(true):.4f} mrad, the start {error(start):.4f}')
-    begin = time.process_time()
-    known = PositionParameters(mass_spread=1e-6)
-    # The first call loads the arm's code.
-    Rollouts(model, followed, STEP, soft)
+    known, begin = PositionParameters(mass_spread=1e-6), time.process_time()
     found = identify_positions(model, followed, known, friction=soft)
     cpu = time.process_time() - begin
     wrong = np.abs(found.of_joints() / true - 1.0).max(axis=1)
     told = ', '.join(f'{each:.2%}' for each in wrong)
     print(f'  arm_sim: {error(found.of_joints()):.4f} mrad; kp, kd, friction, rotors off by '
-          f'{told} at most; {cpu:.1f} s of CPU')  # fmt: skip
+          f'{told} at most; {cpu:.2f} s of CPU')  # fmt: skip
     arm = model.with_joints(start[3], model.damping, start[2])
     servos = PlantParameters(
         actuator='servo', servo_kp=tuple(start[0]), servo_kd=tuple(start[1]), timestep=STEP
@@ -117,12 +115,13 @@ def study(name: str, peer: str, seed: int, seconds: float, factor: float) -> Non
     spec.compile()
     part = {key: each[:count] for key, each in vars(followed).items()}
     more = {'names': np.array(model.joint_names), 'start': start}
-    values, cpu = of_peer(
+    values, of_other = of_peer(
         peer, spec.to_xml(), part | more | {'q_start': q_start, 'v_start': v_start}
     )
     wrong = np.abs(values / true - 1.0).max(axis=1)
     told = ', '.join(f'{each:.2%}' for each in wrong)
-    print(f'  mujoco.sysid: {error(values):.4f} mrad; off by {told}; {cpu:.1f} s of CPU')
+    print(f'  mujoco.sysid: {error(values):.4f} mrad; off by {told}; {of_other:.2f} s of CPU, '
+          f'{of_other / cpu:.1f} times that of arm_sim')  # fmt: skip
 
 
 def main() -> int:

@@ -9,6 +9,7 @@ from arm_dynamics.compiled.forward_model import (
     ForwardModel,
     ForwardModelParameters,
 )
+from arm_dynamics.compiled.servo_arms import ServoArms
 
 __all__ = [
     'FRICTIONLESS',
@@ -18,5 +19,6 @@ __all__ = [
     'DriveTrains',
     'ForwardModel',
     'ForwardModelParameters',
+    'ServoArms',
     'SoftFriction',
 ]

@@ -141,6 +141,21 @@ class BatchForwardModel:
             self._table, self._inertia, self._at_bound, self.effort,
         )  # fmt: skip
 
+    def follow(self, q: Array, v: Array, commands: Array, dt: float) -> Array:
+        """Return q and v (K, 2, N, n) after each of K steps `dt` [s] from q and v (N, n).
+
+        Args:
+            q, v: (N, n), C-contiguous.
+            commands: (K, N, n) of each step, C-contiguous.
+            dt: step [s].
+        """
+        states = np.empty((len(commands), 2, *q.shape))
+        self.friction_found &= self._module.follow_many(
+            self._options, (dt, self._soft_rate), q, v, commands, self._table, self._inertia,
+            states,
+        )  # fmt: skip
+        return states
+
 
 def _check_same(
     index: int, first: RobotModel, kind: list[Link], model: RobotModel, links: list[Link]

@@ -146,6 +146,43 @@ def soft_step(first, k, table, work):
     return same or (not first and largest < 1e-14)
 
 
+@njit(error_model='numpy', nogil=True, forceinline=True)
+def block_step(options, h, q, v, command, push, table, inertia, work, rows, mass):
+    """Advance a block by one step, in place; return whether soft friction was found.
+
+    Args:
+        options, h: see `advance_many`.
+        q, v, command, push, table, inertia: of the block.
+        work: (7, n LANES) scratch of soft friction, whose row 0 is its state.
+        rows: scratch, five of (n LANES,), of which the first gets the actuators' torques, and two
+            of (m LANES,).
+        mass: (n n LANES,) scratch.
+    """
+    actuator, explicit, implicit, friction = options
+    step, rate = h
+    damped = step if implicit else 0.0
+    effort, torque, diagonal, a, extra, sine, cosine = rows
+    loads = (effort, torque, diagonal)
+    found = True
+    sincos(q, sine, cosine)
+    for i in range(q.size):
+        extra[i] = push[i]
+    joint_loads(actuator, command, table, damped, extra, q, v, loads)
+    if rate > 0.0:
+        found = soft_friction(rate, q, sine, cosine, v, torque, table, inertia, work)
+    elif friction:
+        forward_dynamics(q, sine, cosine, v, torque, diagonal, inertia, a)
+        mass_matrix(q, sine, cosine, inertia, mass)
+        exact_friction(step, a, v, diagonal, table, mass, extra)
+        joint_loads(actuator, command, table, damped, extra, q, v, loads)
+    forward_dynamics(q, sine, cosine, v, torque, diagonal, inertia, a)
+    for i in range(q.size):
+        before = v[i]
+        v[i] += step * a[i]
+        q[i] += step * (before if explicit else v[i])
+    return found
+
+
 @njit(cache=True, error_model='numpy', nogil=True)
 def advance_many(options, h, count, q, v, command, pushes, table, inertia, at_bound, effort):
     """Advance many arms by `count` steps h, in place.
@@ -166,15 +203,12 @@ def advance_many(options, h, count, q, v, command, pushes, table, inertia, at_bo
     Returns:
         Whether the solver of soft friction always converged.
     """
-    actuator, explicit, implicit, friction = options
-    step, rate = h
     size = JOINTS * LANES
-    own_q, own_v, own_command, push, own_effort, torque, diagonal, a = np.zeros((8, size))
+    own_q, own_v, own_command, push = np.zeros((4, size))
+    own_effort, torque, diagonal, a, extra = np.zeros((5, size))
     sine, cosine = np.zeros((2, LINKS * LANES))
-    work, extra, mass = np.zeros((7, size)), np.zeros(size), np.zeros(JOINTS * size)
-    loads = (own_effort, torque, diagonal)
-    damped = step if implicit else 0.0
-    found = True
+    rows = own_effort, torque, diagonal, a, extra, sine, cosine
+    work, mass, found = np.zeros((7, size)), np.zeros(JOINTS * size), True
     for first in range(0, len(q), LANES):
         block = first // LANES
         own_table, own_inertia = table[block], inertia[min(block, len(inertia) - 1)]
@@ -184,26 +218,41 @@ def advance_many(options, h, count, q, v, command, pushes, table, inertia, at_bo
         load(pushes, first, push)
         work[0] = at_bound[block]
         for _ in range(count):
-            sincos(own_q, sine, cosine)
-            for i in range(size):
-                extra[i] = push[i]
-            joint_loads(actuator, own_command, own_table, damped, extra, own_q, own_v, loads)
-            if rate > 0.0:
-                found &= soft_friction(
-                    rate, own_q, sine, cosine, own_v, torque, own_table, own_inertia, work
-                )
-            elif friction:
-                forward_dynamics(own_q, sine, cosine, own_v, torque, diagonal, own_inertia, a)
-                mass_matrix(own_q, sine, cosine, own_inertia, mass)
-                exact_friction(step, a, own_v, diagonal, own_table, mass, extra)
-                joint_loads(actuator, own_command, own_table, damped, extra, own_q, own_v, loads)
-            forward_dynamics(own_q, sine, cosine, own_v, torque, diagonal, own_inertia, a)
-            for i in range(size):
-                before = own_v[i]
-                own_v[i] += step * a[i]
-                own_q[i] += step * (before if explicit else own_v[i])
+            found &= block_step(
+                options, h, own_q, own_v, own_command, push, own_table, own_inertia, work, rows,
+                mass,
+            )  # fmt: skip
         store(own_q, first, q)
         store(own_v, first, v)
         store(own_effort, first, effort)
         at_bound[block] = work[0]
+    return found
+
+
+@njit(cache=True, error_model='numpy', nogil=True)
+def follow_many(options, h, q, v, commands, table, inertia, states):
+    """Write the states (K, 2, N, n) of many arms after a step h for each command (K, N, n).
+
+    The other arguments are those of `advance_many`, and so is what it returns.
+    """
+    size = JOINTS * LANES
+    own_q, own_v, own_command, push = np.zeros((4, size))
+    own_effort, torque, diagonal, a, extra = np.zeros((5, size))
+    sine, cosine = np.zeros((2, LINKS * LANES))
+    rows = own_effort, torque, diagonal, a, extra, sine, cosine
+    work, mass, found = np.zeros((7, size)), np.zeros(JOINTS * size), True
+    for first in range(0, len(q), LANES):
+        block = first // LANES
+        own_table, own_inertia = table[block], inertia[min(block, len(inertia) - 1)]
+        load(q, first, own_q)
+        load(v, first, own_v)
+        work[0] = 0.0
+        for k in range(len(commands)):
+            load(commands[k], first, own_command)
+            found &= block_step(
+                options, h, own_q, own_v, own_command, push, own_table, own_inertia, work, rows,
+                mass,
+            )  # fmt: skip
+            store(own_q, first, states[k, 0])
+            store(own_v, first, states[k, 1])
     return found

@@ -2,24 +2,23 @@
 
     M(q) a + b(q, v) + friction = servo_kp (u(t - delay) - q) - servo_kd v
 
-Levenberg-Marquardt over rollouts: each iteration simulates the whole recording with the present
-parameters and with each of them varied, as the arms of one batch, and compares positions. All
+Levenberg-Marquardt over rollouts: each iteration simulates the whole recording with each of the
+parameters varied, and then with several steps, as the arms of one batch, and compares positions.
+The likelihood is largest with noise as large as what is left of each joint's position. All
 parameters are positive, and their logarithms are estimated. The first parameters come from the
 linear equation above, with the model's links. Without torques an arm that is heavier, with gains
 that are larger by the same factor, moves in the same way; the masses of the given model decide.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from copy import copy
+from dataclasses import dataclass
 
 import numpy as np
-import pinocchio as pin
-from scipy.interpolate import CubicHermiteSpline
 from scipy.optimize import nnls
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.compiled import BatchForwardModel, ForwardModelParameters, SoftFriction
+from arm_dynamics.compiled import ServoArms, SoftFriction
 from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.identification.signals import Rows, Samples, check_rows, rows_of
 from arm_dynamics.identification.standard_errors import gradient_root, standard_errors
@@ -32,8 +31,10 @@ _DELAYS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08)  # to begin with [s]
 _DELAY_SPREAD = 0.1  # prior standard deviation of the delay [s]
 _LONGEST_DELAY = 0.5  # [s]
 _STEP, _DELAY_STEP = 1e-3, 5e-4  # of finite differences [1], [s]
-_ROUNDS, _ITERATIONS = 2, 20  # of estimating the noise; of Levenberg-Marquardt in each
-_ENOUGH = 1e-4  # relative decrease of the objective that ends a round
+_ITERATIONS = 20  # of Levenberg-Marquardt
+_WEIGHTS = (0.0, 1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e3)  # of its damping, all tried
+_ENOUGH = 0.1  # decrease of -2 log of the likelihood that ends the search
+_LEAST_NOISE = 1e-9  # [rad | m]
 _LEAST = 1e-3  # of the mean diagonal of the mass matrix: least rotor inertia to begin with
 _LARGEST_STEP = 1.0  # of a logarithm in one iteration
 _UNKNOWN = 0.5  # share of the prior's spread from which on a direction is not shown
@@ -126,56 +127,62 @@ class Rollouts:
 
         `friction`: soft Coulomb friction as an engine has it; None: exact.
         """
-        self._model, self._friction, self.count = model, friction, 0
+        self._n, self._longest = model.nv, step
+        self._take(followed)
+        self._arms = ServoArms(model, friction)
+
+    def of(self, followed: Followed) -> 'Rollouts':
+        """Return rollouts of the same arm along another recording."""
+        other = copy(self)
+        other._take(followed)
+        return other
+
+    def _take(self, followed: Followed) -> None:
+        self.count = 0
         times = followed.times - followed.times[0]
         usual = float(np.median(np.diff(times)))
         self.begin = int(np.searchsorted(times, _SETTLED))
-        self._h = usual / np.ceil(usual / step - 1e-9)
-        self._times, self._steps = times, int(np.ceil(times[-1] / self._h))
+        self._h = usual / np.ceil(usual / self._longest - 1e-9)
+        self._times, steps = times, int(np.ceil(times[-1] / self._h))
+        self._edges = self._h * np.arange(steps + 1)
         first = slice(0, max(3, int(np.searchsorted(times, 0.05))))
         self._start = np.polyfit(times[first], followed.q[first], 1)[::-1]
         # The integral of the held commands, so that the mean over a step is smooth in the delay.
         held = followed.command[:-1] * np.diff(times)[:, np.newaxis]
         self._integral = np.vstack([np.zeros(held.shape[1]), np.cumsum(held, axis=0)])
         self._first, self._last = followed.command[0], followed.command[-1]
+        # Cubics between the steps, by Hermite's four polynomials.
+        at = np.round(times / self._h, 9)
+        self._step = at.astype(int)
+        self._weights: tuple[Array, ...] | None = None
+        if (at != self._step).any():
+            self._step = np.minimum(self._step, steps - 1)
+            s = (at - self._step)[:, np.newaxis, np.newaxis]
+            self._weights = (
+                (1.0 + 2.0 * s) * (1.0 - s) ** 2, s**2 * (3.0 - 2.0 * s),
+                self._h * s * (1.0 - s) ** 2, -self._h * s**2 * (1.0 - s),
+            )  # fmt: skip
 
     def __call__(self, values: Array) -> Array:
         """Return positions (N, m, n) for parameters (N, p), in the order of ServoFit.names."""
-        n, size = self._model.nv, len(values)
-        joints = values[:, : 4 * n].reshape(size, 4, n)
-        masses = values[:, 4 * n : 5 * n]
-        arms = [self._arm(*each) for each in zip(joints, masses, strict=True)]
-        options = [
-            ForwardModelParameters(
-                actuator='servo', servo_kp=tuple(each[0]), servo_kd=tuple(each[1])
-            )
-            for each in joints
-        ]
-        forward = BatchForwardModel(arms, options, self._friction)
+        n, size = self._n, len(values)
+        kp, kd, friction, rotors = np.moveaxis(values[:, : 4 * n].reshape(size, 4, n), 1, 0)
+        self._arms.set(kp, kd, friction, rotors, values[:, 4 * n : 5 * n])
         q, v = (np.tile(each, (size, 1)) for each in self._start)
-        edges = self._h * np.arange(self._steps + 1)
-        ends = np.stack([self._integrated(edges - delay) for delay in values[:, -1]], axis=1)
-        command = np.ascontiguousarray(np.diff(ends, axis=0)) / self._h
-        states = np.empty((2, self._steps + 1, size, n))
-        pushes = np.zeros((size, n))
-        states[:, 0] = q, v
-        for k in range(self._steps):
-            forward.advance(q, v, command[k], self._h, 1, pushes)
-            states[:, k + 1] = q, v
+        delays, which = np.unique(values[:, -1], return_inverse=True)
+        ends = np.stack([self._integrated(self._edges - x) for x in delays], axis=1)
+        commands = (np.diff(ends, axis=0) / self._h)[:, which]
+        states = np.empty((len(self._edges), 2, size, n))
+        states[0] = q, v
+        states[1:] = self._arms.follow(q, v, commands, self._h)
         self.count += size
+        if self._weights is None:
+            return np.swapaxes(states[self._step, 0], 0, 1)
+        one, other, begin, end = self._weights
         with np.errstate(all='ignore'):
-            found = CubicHermiteSpline(edges, *states, axis=0)(self._times)
-        return np.asarray(np.swapaxes(found, 0, 1))
-
-    def _arm(self, of_joints: Array, scales: Array) -> RobotModel:
-        _, _, friction, armature = of_joints
-        arm = self._model.with_joints(armature, self._model.damping, friction)
-        for i, scale in enumerate(scales):
-            link = arm.pin_model.inertias[i + 1]
-            scaled = pin.Inertia(link.mass * scale, link.lever, link.inertia * scale)
-            arm.pin_model.inertias[i + 1] = scaled
-        arm.pin_data = arm.pin_model.createData()
-        return arm
+            found = one * states[self._step, 0] + other * states[self._step + 1, 0]
+            found += begin * states[self._step, 1] + end * states[self._step + 1, 1]
+        return np.swapaxes(found, 0, 1)
 
     def _integrated(self, at: Array) -> Array:
         """Return the integral (k, n) of the commands; before the first one it holds."""
@@ -217,17 +224,16 @@ def identify_positions(
     spread[-1] = _DELAY_SPREAD
     tried = np.tile(center, (len(_DELAYS), 1))
     tried[:, -1] = _DELAYS
-    noise, begin = used.q.std(axis=0), rollouts.begin
-    costs = [_cost((used.q - each)[begin:], noise) for each in rollouts(_values(tried))]
+    begin = rollouts.begin
+    lefts = used.q[begin:] - rollouts(_values(tried))[:, begin:]
+    costs = [_cost(left) for left in lefts]
     if not np.isfinite(costs).any():
         raise ArmError('the simulated arm is unstable with the first estimate of its servos')
-    x = tried[int(np.nanargmin(costs))].copy()
-    for number in range(_ROUNDS):
-        about = f'round {number + 1} of {_ROUNDS}'
-        x, left, jacobian = _fitted(
-            rollouts, used.q, x, center, spread, noise, partial(_note, progress, about)
-        )
-        noise = np.maximum(np.sqrt((left**2).mean(axis=0)), 1e-9)
+    best = int(np.argmin(costs))
+    x, left, jacobian = _fitted(
+        rollouts, used.q[begin:], tried[best], lefts[best], center, spread, progress
+    )
+    noise = _noise(left)
     rows = Rows(used.times[begin:], jacobian, left, np.ones(left.shape, dtype=bool))
     gradient = gradient_root(rows, noise, np.zeros(len(x)))
     root = np.vstack(
@@ -235,7 +241,7 @@ def identify_positions(
     )
     gradient = np.vstack([gradient, np.diag(1.0 / spread)])
     errors = standard_errors(root, gradient)
-    whole = Rollouts(model, followed, parameters.step, friction)
+    whole = rollouts.of(followed)
     simulated = whole(_values(x[np.newaxis]))[0]
     error, count = followed.q - simulated, len(used.times)
     validation = np.full(n, np.nan)
@@ -271,7 +277,7 @@ def _linear(regressor: JointRegressor, followed: Followed, cutoff: float) -> Arr
     """Return a first estimate (p,) from accelerations, without delay."""
     model, n = regressor.model, regressor.model.nv
     lead = Samples(followed.times, followed.q, followed.command - followed.q)
-    rows = replace(rows_of(regressor, lead, cutoff), noisy=())
+    rows = rows_of(regressor, lead, cutoff, with_noise=False)
     check_rows(rows, model.joint_names)
     links = rows.y[..., : 10 * n] @ regressor.parameters()[: 10 * n]
     inertia = np.mean(
@@ -297,56 +303,75 @@ def _values(x: Array) -> Array:
     return np.concatenate([np.exp(x[..., :-1]), x[..., -1:]], axis=-1)
 
 
-def _cost(left: Array, noise: Array) -> float:
+def _noise(left: Array) -> Array:
+    """Return the standard deviations (n,) of residuals (m, n)."""
+    found: Array = np.maximum(np.sqrt((left**2).mean(axis=0)), _LEAST_NOISE)
+    return found
+
+
+def _cost(left: Array) -> float:
+    """Return -2 log of the likelihood of residuals (m, n), the noise being as large as they."""
     with np.errstate(all='ignore'):
-        cost = float(((left / noise) ** 2).sum())
+        cost = 2.0 * len(left) * float(np.log(_noise(left)).sum())
     return cost if np.isfinite(cost) else np.inf
 
 
-def _note(progress: Callable[[str], None], about: str, note: str) -> None:
-    progress(f'{about}, {note}')
+def _step(hessian: Array, slope: Array, delay: float) -> Array:
+    """Return a step (p,) of Newton's method after which the delay is within its bounds."""
+    step = np.linalg.solve(hessian, slope)
+    within = np.clip(delay + step[-1], 0.0, _LONGEST_DELAY) - delay
+    if within != step[-1]:
+        step[-1] = within
+        step[:-1] = np.linalg.solve(hessian[:-1, :-1], slope[:-1] - hessian[:-1, -1] * within)
+    step[:-1] = np.clip(step[:-1], -_LARGEST_STEP, _LARGEST_STEP)
+    return step
 
 
 def _fitted(
     rollouts: Rollouts,
     q: Array,
     x: Array,
+    left: Array,
     center: Array,
     spread: Array,
-    noise: Array,
     progress: Callable[[str], None],
 ) -> tuple[Array, Array, Array]:
-    """Return the best parameters (p,), residuals (m, n) and the Jacobian (m, n, p)."""
+    """Return the best parameters (p,), their residuals (m, n) and Jacobian (m, n, p).
+
+    Args:
+        rollouts: of the recording.
+        q: (m, n) positions, once the simulated arm has settled.
+        x, left: parameters to begin with, and their residuals.
+        center, spread: of the prior.
+        progress: receives a line about each iteration.
+    """
     steps = np.append(np.full(len(x) - 1, _STEP), _DELAY_STEP)
-    weight, before = 1e-3, np.inf
-    for iteration in range(_ITERATIONS):
-        simulated = rollouts(_values(np.vstack([x, x + np.diag(steps)])))
-        left = (q - simulated[0])[rollouts.begin :]
-        varied = (simulated[1:] - simulated[0])[:, rollouts.begin :]
+
+    def cost_of(x: Array, left: Array) -> float:
+        return _cost(left) + float((((x - center) / spread) ** 2).sum())
+
+    cost = cost_of(x, left)
+    for iteration in range(_ITERATIONS + 1):
+        progress(f'iteration {iteration + 1}: {1e3 * np.sqrt((left**2).mean()):.4g} mrad RMS')
+        varied = rollouts(_values(x + np.diag(steps)))[:, rollouts.begin :] - (q - left)
         jacobian = np.moveaxis(varied / steps[:, None, None], 0, -1)
-        cost = _cost(left, noise) + float((((x - center) / spread) ** 2).sum())
-        rms = np.sqrt((left**2).mean())
-        progress(f'iteration {iteration + 1}: {1e3 * rms:.4g} mrad RMS')
-        if not cost < (1.0 - _ENOUGH) * before:
+        if iteration == _ITERATIONS:
             break
-        before = cost
+        noise = _noise(left)
         scaled = (jacobian / noise[:, np.newaxis]).reshape(-1, len(x))
         hessian = scaled.T @ scaled + np.diag(1.0 / spread**2)
         slope = scaled.T @ (left / noise).ravel() + (center - x) / spread**2
-        weights = weight * np.array([0.0, 1.0, 1e1, 1e2, 1e3, 1e4, 1e6])
-        each = [np.linalg.solve(hessian + w * np.diag(np.diagonal(hessian)), slope)
-                for w in weights]  # fmt: skip
-        trials = x + np.clip(each, -_LARGEST_STEP, _LARGEST_STEP)
-        trials[:, -1] = np.clip(trials[:, -1], 0.0, _LONGEST_DELAY)
-        costs = [
-            _cost((q - found)[rollouts.begin :], noise)
-            + float((((trial - center) / spread) ** 2).sum())
-            for found, trial in zip(rollouts(_values(trials)), trials, strict=True)
-        ]
-        best = int(np.argmin(costs))
-        if not costs[best] < cost:
+        if slope @ _step(hessian, slope, x[-1]) < _ENOUGH:
             break
-        x = trials[best]
+        trials = x + [
+            _step(hessian + w * np.diag(np.diagonal(hessian)), slope, x[-1]) for w in _WEIGHTS
+        ]
+        lefts = q - rollouts(_values(trials))[:, rollouts.begin :]
+        costs = [cost_of(*each) for each in zip(trials, lefts, strict=True)]
+        best = int(np.argmin(costs))
+        if not costs[best] < cost - _ENOUGH:
+            break
+        x, left, cost = trials[best], lefts[best], costs[best]
     return x, left, jacobian
 
 

@@ -87,13 +87,16 @@ class Rows:
         return Rows(times, y, tau, self.moving[keep], self.used, noisy)
 
 
-def rows_of(regressor: JointRegressor, samples: Samples, cutoff: float) -> Rows:
+def rows_of(
+    regressor: JointRegressor, samples: Samples, cutoff: float, with_noise: bool = True
+) -> Rows:
     """Return the filtered equations of all pieces of a recording that are long enough.
 
     Args:
         regressor: of the arm.
         samples: of the recording.
         cutoff: of the filters [Hz].
+        with_noise: whether `Rows.noisy` is needed.
 
     Raises:
         ArmError: too short, or not sampled often enough.
@@ -102,7 +105,11 @@ def rows_of(regressor: JointRegressor, samples: Samples, cutoff: float) -> Rows:
     good = [piece for piece in pieces if not _lacking(samples.times[piece], cutoff)]
     parts = sorted(good or pieces[:1], key=lambda piece: piece[0])
     chosen = [samples.part(piece) for piece in parts]
-    rows = _joined(regressor, chosen, cutoff)
+    rows = replace(
+        _joined(regressor, chosen, cutoff), used=sum(map(len, parts)) / len(samples.times)
+    )
+    if not with_noise:
+        return rows
     q_noise, torque_noise = (noise_of(chosen, name, cutoff) for name in ('q', 'effort'))
     rng, noisy = np.random.default_rng(0), []
     drawn = [rng.standard_normal((2, *piece.q.shape)) for piece in chosen]
@@ -112,7 +119,7 @@ def rows_of(regressor: JointRegressor, samples: Samples, cutoff: float) -> Rows:
             for x, (of_q, of_tau) in zip(chosen, drawn, strict=True)
         ]
         noisy.append(replace(_joined(regressor, other, cutoff), moving=rows.moving))
-    return replace(rows, used=sum(map(len, parts)) / len(samples.times), noisy=tuple(noisy))
+    return replace(rows, noisy=tuple(noisy))
 
 
 def _joined(regressor: JointRegressor, pieces: Sequence[Samples], cutoff: float) -> Rows:

@@ -84,8 +84,8 @@ def torque_scales(
         ArmError: a recording that is too short, or what `check_rows` refuses of the first.
     """
     n = regressor.model.nv
-    read = [replace(rows_of(regressor, each.samples, parameters.cutoff), noisy=())
-            for each in recordings]  # fmt: skip
+    cutoff = parameters.cutoff
+    read = [rows_of(regressor, each.samples, cutoff, with_noise=False) for each in recordings]
     check_rows(read[0], regressor.model.joint_names)
     prior = Prior(regressor, read[0], [] if links_known else list(range(n)), parameters.prior)
     free = np.append(prior.free, np.ones(n, dtype=bool))

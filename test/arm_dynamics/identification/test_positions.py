@@ -10,6 +10,7 @@ import yaml
 from arms import load_arm
 from identification_samples import some_motion
 from numpy.testing import assert_allclose
+from scipy.interpolate import CubicSpline
 
 from arm_dynamics import ArmError
 from arm_dynamics.identification.positions import (
@@ -78,6 +79,22 @@ def test_the_rollout_is_what_mujoco_does(late):
         plant.step(each)
         states.append(plant.q.copy())
     assert_allclose(found, states, atol=1e-9)
+
+
+def test_positions_between_the_steps_are_those_of_a_spline_through_the_steps():
+    model = load_arm('planar_3r')
+    true = some_servos(model, 3, 0.0)
+    fine = np.arange(501) * 0.002
+    late = fine[::5] + 0.003 * (np.arange(101) % 3 == 1)  # between two steps
+
+    def found(times):
+        still = np.zeros((len(times), 3))
+        return Rollouts(model, Followed(times, still, still + 0.3), 0.002, SOFT)(true[None])[0]
+
+    expected = CubicSpline(fine, found(fine))(late)
+    # At first the commands pull so hard that cubics over a step differ.
+    assert_allclose(found(late)[10:], expected[10:], atol=1e-6)
+    assert np.abs(expected - found(fine)[::5]).max() > 1e-3
 
 
 @pytest.mark.parametrize('name', ['planar_3r', pytest.param('ur5e', marks=pytest.mark.slow)])

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pinocchio as pin
 import pytest
 
 from arm_controllers.drive_convention import DriveConvention
@@ -115,6 +116,31 @@ def test_a_reading_beyond_a_limit_stops_the_law_and_the_reason_has_numbers(readi
     run.step(**reading)
     assert re.search(line, run.why), run.why
     assert np.isfinite(run.sent).all()
+    assert bool(run.state.blind) == any(x in line for x in ('newest state', 'jump'))
+
+
+def test_a_stop_begins_at_the_newest_reading_that_can_be_used():
+    q, v = Q + 0.001, STILL + 0.4
+    run = Run().driving()
+    run.step(q=q, v=v, stop=True)
+    np.testing.assert_array_equal((run.state.stop_q, run.state.stop_v), (q, v))
+    run = Run().driving()
+    run.step(q=q, v=v)
+    run.step(q=q + JUMP, v=v + 0.1)
+    np.testing.assert_array_equal((run.state.stop_q, run.state.stop_v), (q, v))
+
+
+def test_the_speed_is_that_at_the_end_of_the_latency_and_of_the_turn_of_the_torque():
+    run, v = Run(torque_rate=(1e4,), deceleration=(5.0,)).driving(), np.array([1.0, -2.0, 2.5])
+    tau = run.sent + 5.0
+    run.step(v=v, command=tau)
+    data = MODEL.pin_model.createData()
+    a = pin.aba(MODEL.pin_model, data, Q, v, tau - MODEL.friction_torque(v))
+    braking = np.diagonal(MODEL.mass_matrix(Q)) * 5.0
+    later = 0.008 + DT + (np.abs(MODEL.mass_matrix(Q) @ a) + braking) / (0.5 * 1e4)
+    rows = dict(zip([x.name for x in run.own.checks], run.state.seen[0], strict=True))
+    expected = np.maximum(np.abs(v), np.abs(v + a * later))
+    np.testing.assert_allclose(rows['speed'], expected, rtol=1e-9)
 
 
 def test_states_at_another_rate_keep_the_law_from_beginning_or_stop_it():
