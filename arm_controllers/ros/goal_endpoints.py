@@ -18,7 +18,7 @@ from arm_controllers.follower.goal import GoalResult, ResultCode
 from arm_controllers.ros.qos import ACTION_QOS
 from arm_controllers.ros.quiet_nodes import quiet_node
 from arm_controllers.ros.running import make_executor
-from arm_controllers.ros.serialized_messages import stamp_ns, with_stamp
+from arm_controllers.ros.serialized_messages import stamp_ns, starting_now
 
 # A client may fetch a result for this time [s], the default of rcl. A result takes 5 kB.
 _RESULT_TIMEOUT = 10
@@ -141,7 +141,7 @@ class GoalEndpoints:
         if identifier is None:
             trajectory = deserialize_message(raw, JointTrajectory)
             raw = bytes(serialize_message(FollowJointTrajectory.Goal(trajectory=trajectory)))
-        self._goals.publish(raw if stamp_ns(raw) else with_stamp(raw, start_ns))
+        self._goals.publish(raw if stamp_ns(raw) else starting_now(raw, start_ns))
 
     def resolve(self, end: GoalResult) -> None:
         """Send the result of a goal to its client and to recorders."""

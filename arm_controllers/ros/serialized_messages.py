@@ -33,6 +33,8 @@ _SECOND = 1_000_000_000
 _STAMP, _LENGTH = struct.Struct('=iI'), struct.Struct('=I')
 _BODY = 4  # where the fields begin, behind the encoding [bytes]
 _STAMP_AT, _FRAME_AT = _BODY, 12
+NOW = b'now\0'
+_FRAME_END = _FRAME_AT + _LENGTH.size + len(NOW)
 _ENCODING = slice(0, 2)  # the third and fourth byte mean nothing
 _NATIVE = bytes(serialize_message(JointState()))[_ENCODING]
 # Bytes of a basic type of `SLOT_TYPES`.
@@ -87,11 +89,22 @@ def put_time(memory: memoryview, time_ns: int, at: int) -> None:
     _STAMP.pack_into(memory, at, *divmod(time_ns, _SECOND))
 
 
-def with_stamp(raw: bytes, time_ns: int) -> bytes:
-    """Return a serialised message that begins with a header, with another stamp [ns]."""
+def starting_now(raw: bytes, time_ns: int) -> bytes:
+    """Return a serialised message that begins with a header, with a stamp [ns] that it lacked.
+
+    An empty frame becomes NOW, of the same length, by which `starts_now` knows such a message.
+    """
     order = '<' if raw[1] & 1 else '>'
     stamp = struct.pack(f'{order}iI', *divmod(time_ns, _SECOND))
-    return raw[:_STAMP_AT] + stamp + raw[_FRAME_AT:]
+    frame, empty = raw[_FRAME_AT:_FRAME_END], struct.pack(f'{order}Ix', 1)
+    if frame.startswith(empty):
+        frame = struct.pack(f'{order}I', len(NOW)) + NOW
+    return raw[:_STAMP_AT] + stamp + frame + raw[_FRAME_END:]
+
+
+def starts_now(raw: bytes) -> bool:
+    """Whether the stamp of a serialised message is that of `starting_now`."""
+    return raw[_FRAME_AT + _LENGTH.size : _FRAME_END] == NOW
 
 
 class JointReader:

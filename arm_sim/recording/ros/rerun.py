@@ -23,7 +23,7 @@ from arm_controllers.reference import Reference
 from arm_controllers.ros.command_messages import CommandReader
 from arm_controllers.ros.messages import MOST_POINTS_LOCKSTEP, components, goal_from_action, to_ns
 from arm_controllers.ros.object_messages import shapes_of
-from arm_controllers.ros.serialized_messages import JointStateReader, stamp_ns
+from arm_controllers.ros.serialized_messages import JointStateReader, stamp_ns, starts_now
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import CommandOptions, command
@@ -194,10 +194,18 @@ def _with_controller(recording: RecordedRun, nodes: KnownNodes, simulation: Simu
         follower.set_goal(goal, follower.time_ns)
         return plant
 
-    goals = [(min(at, stamp_ns(raw)), partial(set_goal, raw)) for at, raw in recording.goals]
+    goals = [(accepted_ns(at, raw), partial(set_goal, raw)) for at, raw in recording.goals]
     # The controller answers a state before it takes a goal.
     events = [*_events(goals, period_ns, 1), *_inputs(recording, nodes, simulation)]
     return Loop(plant, law, reference_function, events)
+
+
+def accepted_ns(recorded_ns: int, raw: bytes) -> int:
+    """Return when a recorded goal was accepted [ns]; exact where its sender gave no stamp.
+
+    A recorder in lock-step may be some states late: its newest one gives the time of the record.
+    """
+    return stamp_ns(raw) if starts_now(raw) else min(recorded_ns, stamp_ns(raw))
 
 
 def _inputs(recording: RecordedRun, nodes: KnownNodes, simulation: Simulation) -> Iterator[Event]:

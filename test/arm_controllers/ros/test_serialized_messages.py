@@ -32,6 +32,8 @@ from arm_controllers.ros.serialized_messages import (
     exact,
     serialized,
     stamp_ns,
+    starting_now,
+    starts_now,
 )
 from arm_dynamics.checks import ArmError
 from arm_sim.recording.ros.schemas import schema_text
@@ -512,3 +514,16 @@ def test_a_field_is_there_where_each_of_our_joints_has_a_number():
     ):
         raw = state(with_gripper, [0.0, *Q], [0.0, *V], effort)
         assert reader(raw, raw).has('effort') is there
+
+
+@pytest.mark.parametrize('frame_id', ['', 'a', 'tool0'])
+def test_a_goal_without_a_stamp_gets_one_and_says_so_where_it_had_no_frame(frame_id):
+    goal = FollowJointTrajectory.Goal()
+    goal.trajectory.header.frame_id = frame_id
+    goal.trajectory.joint_names = NAMES
+    goal.trajectory.points = [JointTrajectoryPoint(positions=Q)]
+    raw = starting_now(bytes(serialize_message(goal)), 7_000_000_005)
+    assert starts_now(raw) == (frame_id == '')
+    goal.trajectory.header.stamp.sec, goal.trajectory.header.stamp.nanosec = 7, 5
+    goal.trajectory.header.frame_id = frame_id or 'now'
+    assert deserialize_message(raw, FollowJointTrajectory.Goal) == goal
