@@ -84,7 +84,7 @@ def next_contact(
     reference: Reference,
     felt: Array,
     speed: Array,
-    moves: Any,
+    moving: Array,
     dt: float,
 ) -> tuple[Contact, Touch]:
     """Return the contact of this period under a reference with a wrench.
@@ -97,7 +97,8 @@ def next_contact(
         reference: with the desired wrench.
         felt: (..., 3) measured force on the tool, in base axes [N].
         speed: (..., 3) velocity of the tip [m/s].
-        moves: (..., 1) whether something may be learned about the normal.
+        moving: (..., 1) `pace` of the reference; at rest nothing is learned: there the tip moves
+            along the normal, if at all.
         dt: control period [s].
     """
     expected = expected_normal(reference, contact.normal)
@@ -106,7 +107,7 @@ def next_contact(
     seen = np.where(kept[..., np.newaxis], contact.seen, 0.0)
     touches = np.linalg.norm(felt, axis=-1, keepdims=True) > p.contact_force
     age = np.where((age >= 0.0) | touches, np.maximum(age, 0.0) + dt, age)
-    learns = touches & moves & (age > _SETTLING) & (p.normal_time > 0.0)
+    learns = touches & (moving > 0.0) & (age > _SETTLING) & (p.normal_time > 0.0)
     sides = sides_of(reference, expected)
     if sides is not None:
         learns = learns & False  # the tip moves in none of several directions

@@ -77,7 +77,7 @@ class PredictedContact:
         felt = space.wrench(measured, tip)[..., :3]
         contact = before.contact if before else Contact.none(measured.q.shape[:-1])
         speed, moving = tip.velocity[..., :3], pace(space.target(reference))
-        contact, touch = next_contact(p, contact, reference, felt, speed, moving > 0.0, dt)
+        contact, touch = next_contact(p, contact, reference, felt, speed, moving, dt)
         rise = np.clip(contact.age / p.rise_time, 0.0, 1.0)
         goal = rise * (reference.wrench[..., :3] + 0.0 * felt)
         along = contact.normal * (felt * contact.normal).sum(-1, keepdims=True)

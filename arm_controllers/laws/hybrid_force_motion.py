@@ -154,7 +154,8 @@ class HybridForceMotion(ToolLaw):
         felt = self._space.wrench(measured, tip)[..., :3]
         speed = tip.velocity[..., :3]
         before = Contact(state.normal, state.age, state.approach, state.seen)
-        contact, touch = next_contact(p, before, reference, felt, speed, True, dt)
+        moving = pace(target)
+        contact, touch = next_contact(p, before, reference, felt, speed, moving, dt)
         normal, age, approach, seen = contact
         sides, kept, touches = touch.sides, touch.kept, touch.touches
 
@@ -186,5 +187,5 @@ class HybridForceMotion(ToolLaw):
             force = force + goals + others - p.force_damping * times(sides, speed)
             friction = friction - reaction
         if p.cancel_friction:
-            force = force - friction * pace(target)
+            force = force - friction * moving
         return HybridState(normal, integral, age, approach, seen, rest, others), force

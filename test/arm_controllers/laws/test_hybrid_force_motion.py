@@ -68,8 +68,13 @@ def test_the_normal_is_the_direction_in_which_the_tip_does_not_move():
     along = np.array([np.cos(0.1), 0.0, -np.sin(0.1)])
     directions = [along * 0.1, np.array([0.0, 0.1, 0.0])] * 500
     speeds = [np.linalg.solve(ARM.jacobian(Q), [*each, 0.0, 0.0, 0.0]) for each in directions]
-    _, state = after(law, *(felt(10.0 * normal, v) for v in speeds))
+    seen = [felt(10.0 * normal, v) for v in speeds]
+    moving = at(Q)
+    moving.v[:] = speeds[1]
+    _, state = after(law, *seen, reference=moving)
     np.testing.assert_allclose(state.normal, normal, atol=1e-3)
+    _, state = after(law, *seen)  # a reference at rest: what the tip does is no motion along it
+    np.testing.assert_array_equal(state.normal, [0.0, 0.0, 1.0])
 
 
 def test_a_wrench_in_another_direction_begins_again():

@@ -22,6 +22,12 @@ def test_a_press_comes_to_rest_within_a_thousandth_of_a_newton(stiffness):
     assert found['contact_lost_s'] == 0.0
 
 
+def test_a_press_on_a_soft_surface_does_not_take_its_own_motion_for_that_along_the_surface():
+    _, found = results('press', surface_stiffness=3e3)
+    assert found['force_error_max_n'] < 0.1
+    assert found['contact_lost_s'] == 0.0
+
+
 def test_the_peak_of_an_impact_is_that_of_a_mass_on_a_spring():
     stiffness = 1e6
     given = {'surface_stiffness': stiffness, 'duration': 3.0, 'distance': 0.03, 'force': 1.0}
