@@ -183,6 +183,16 @@ def block_step(options, h, q, v, command, push, table, inertia, work, rows, mass
     return found
 
 
+@njit(error_model='numpy', nogil=True, forceinline=True)
+def block_arrays():
+    """Return q, v, command and pushes (4, n LANES) of a block, and scratch of `block_step`."""
+    size = JOINTS * LANES
+    effort, torque, diagonal, a, extra = np.zeros((5, size))
+    sine, cosine = np.zeros((2, LINKS * LANES))
+    rows = effort, torque, diagonal, a, extra, sine, cosine
+    return np.zeros((4, size)), rows, np.zeros((7, size)), np.zeros(JOINTS * size)
+
+
 @njit(cache=True, error_model='numpy', nogil=True)
 def advance_many(options, h, count, q, v, command, pushes, table, inertia, at_bound, effort):
     """Advance many arms by `count` steps h, in place.
@@ -203,12 +213,8 @@ def advance_many(options, h, count, q, v, command, pushes, table, inertia, at_bo
     Returns:
         Whether the solver of soft friction always converged.
     """
-    size = JOINTS * LANES
-    own_q, own_v, own_command, push = np.zeros((4, size))
-    own_effort, torque, diagonal, a, extra = np.zeros((5, size))
-    sine, cosine = np.zeros((2, LINKS * LANES))
-    rows = own_effort, torque, diagonal, a, extra, sine, cosine
-    work, mass, found = np.zeros((7, size)), np.zeros(JOINTS * size), True
+    (own_q, own_v, own_command, push), rows, work, mass = block_arrays()
+    found = True
     for first in range(0, len(q), LANES):
         block = first // LANES
         own_table, own_inertia = table[block], inertia[min(block, len(inertia) - 1)]
@@ -224,7 +230,7 @@ def advance_many(options, h, count, q, v, command, pushes, table, inertia, at_bo
             )  # fmt: skip
         store(own_q, first, q)
         store(own_v, first, v)
-        store(own_effort, first, effort)
+        store(rows[0], first, effort)
         at_bound[block] = work[0]
     return found
 
@@ -235,12 +241,8 @@ def follow_many(options, h, q, v, commands, table, inertia, states):
 
     The other arguments are those of `advance_many`, and so is what it returns.
     """
-    size = JOINTS * LANES
-    own_q, own_v, own_command, push = np.zeros((4, size))
-    own_effort, torque, diagonal, a, extra = np.zeros((5, size))
-    sine, cosine = np.zeros((2, LINKS * LANES))
-    rows = own_effort, torque, diagonal, a, extra, sine, cosine
-    work, mass, found = np.zeros((7, size)), np.zeros(JOINTS * size), True
+    (own_q, own_v, own_command, push), rows, work, mass = block_arrays()
+    found = True
     for first in range(0, len(q), LANES):
         block = first // LANES
         own_table, own_inertia = table[block], inertia[min(block, len(inertia) - 1)]
