@@ -192,7 +192,7 @@ def settle(arm: ManagedArm, sides: list['Side']) -> None:
 
 
 class Side:
-    """A follower of this package beside one of the installed controllers.
+    """A follower of this package next to one of the installed controllers.
 
     Attributes:
         number: of the arm.

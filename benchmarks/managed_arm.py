@@ -185,7 +185,7 @@ class ManagedArm:
         return FollowJointTrajectory.Goal(trajectory=trajectory, **fields)
 
     def send(self, goal: FollowJointTrajectory.Goal):
-        """Send a goal while time stands; return its handle once the controller has the goal.
+        """Send a goal while simulated time is paused; return its handle once the goal is taken.
 
         An action's server answers before it hands the goal to the controller, and a goal without
         a stamp begins in the update after that.

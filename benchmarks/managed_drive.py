@@ -60,7 +60,7 @@ def main() -> int:
 def show(robot: 'MockRobot') -> None:
     """Move the robot, and print a table of it."""
     print('| step | seen |\n| --- | --- |')
-    robot.until(lambda: robot.told.get('cycles', 0) > 0 and robot.drives, 'law')
+    robot.until(lambda: robot.counts.get('cycles', 0) > 0 and robot.drives, 'law')
     far = np.abs(robot.look() - HOME).max()
     print(f'| the law begins at rest | within {far:.1e} rad of the measured state |')
     robot.go(THERE)
@@ -85,7 +85,7 @@ def show(robot: 'MockRobot') -> None:
     robot.until(lambda: np.abs(robot.q - HOME).max() < NEAR, 'goal')
     far = np.abs(robot.look()[-1] - HOME).max()
     print(f'| ~/start, and the goal again | reached within {far:.1e} rad |')
-    print(f'the supervisor: {robot.told}')
+    print(f'the supervisor: {robot.counts}')
 
 
 class MockRobot:
@@ -94,7 +94,7 @@ class MockRobot:
     Attributes:
         rows: (time [ns], positions (6,)) of every state.
         q: newest positions (6,) [rad].
-        told: counts of the supervisor.
+        counts: of the supervisor.
         drives: whether the law commands the robot.
     """
 
@@ -139,7 +139,7 @@ class MockRobot:
         self.executor = make_executor()
         self.executor.add_node(node)
         self.rows: list[tuple[int, np.ndarray]] = []
-        self.told: dict[str, int] = {}
+        self.counts: dict[str, int] = {}
         self.q, self.drives = np.zeros(6), False
         deep = QoSProfile(depth=1000)
         node.create_subscription(JointState, '/joint_states', self._on_state, deep)
@@ -156,7 +156,7 @@ class MockRobot:
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
             if status.name.endswith('supervisor'):
-                self.told = {each.key: int(each.value) for each in status.values}
+                self.counts = {each.key: int(each.value) for each in status.values}
                 self.drives = status.message.startswith('the law commands')
 
     def until(self, condition, what: str) -> None:

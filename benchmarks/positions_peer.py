@@ -104,9 +104,9 @@ def study(name: str, peer: str, seed: int, seconds: float, factor: float) -> Non
     found = identify_positions(model, followed, known, friction=soft)
     cpu = time.process_time() - begin
     wrong = np.abs(found.of_joints() / true - 1.0).max(axis=1)
-    told = ', '.join(f'{each:.2%}' for each in wrong)
+    spread = ', '.join(f'{each:.2%}' for each in wrong)
     print(f'  arm_sim: {error(found.of_joints()):.4f} mrad; kp, kd, friction, rotors off by '
-          f'{told} at most; {cpu:.2f} s of CPU')  # fmt: skip
+          f'{spread} at most; {cpu:.2f} s of CPU')  # fmt: skip
     arm = model.with_joints(start[3], model.damping, start[2])
     servos = PlantParameters(
         actuator='servo', servo_kp=tuple(start[0]), servo_kd=tuple(start[1]), timestep=STEP
@@ -119,8 +119,8 @@ def study(name: str, peer: str, seed: int, seconds: float, factor: float) -> Non
         peer, spec.to_xml(), part | more | {'q_start': q_start, 'v_start': v_start}
     )
     wrong = np.abs(values / true - 1.0).max(axis=1)
-    told = ', '.join(f'{each:.2%}' for each in wrong)
-    print(f'  mujoco.sysid: {error(values):.4f} mrad; off by {told}; {of_other:.2f} s of CPU, '
+    spread = ', '.join(f'{each:.2%}' for each in wrong)
+    print(f'  mujoco.sysid: {error(values):.4f} mrad; off by {spread}; {of_other:.2f} s of CPU, '
           f'{of_other / cpu:.1f} times that of arm_sim')  # fmt: skip
 
 

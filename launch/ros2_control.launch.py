@@ -70,8 +70,8 @@ COMPENSATION = (
     "ros2_control: the drives add the arm's weight (gravity_compensation:=false: they do not, "
     'and an arm under position commands rests below its command)'
 )
-# Of the spawner [s]: it waits until simulated time runs.
-PATIENCE = ('--switch-timeout', '60', '--service-call-timeout', '60')
+# [s]; the spawner waits until simulated time runs.
+SPAWNER_TIMEOUTS = ('--switch-timeout', '60', '--service-call-timeout', '60')
 BROADCASTER, CONTROLLER = 'joint_state_broadcaster', 'joint_trajectory_controller'
 
 
@@ -141,7 +141,7 @@ def manager(urdf: str, controllers: str, core: int | None = None) -> list:
         ),
         Node(
             package='controller_manager', executable='spawner',
-            arguments=[BROADCASTER, CONTROLLER, *spawned, *PATIENCE],
+            arguments=[BROADCASTER, CONTROLLER, *spawned, *SPAWNER_TIMEOUTS],
         ),
     ]  # fmt: skip
 

@@ -261,8 +261,8 @@ class GoalRun:
     def _recorded(self, goal: Goal, result: Any) -> Any:
         """Wait until a goal is recorded; return the future of its result.
 
-        It is sent again now and then, while time stands: a controller publishes a goal for those
-        recorders only that it has discovered by then.
+        The goal is sent again every REPEAT_PERIOD, while simulated time is paused: a controller
+        publishes a goal only for the recorders that it has discovered by then.
 
         Raises:
             ArmError: it is not recorded within the timeout, or is refused.

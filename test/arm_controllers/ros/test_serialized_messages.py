@@ -517,7 +517,7 @@ def test_a_field_is_there_where_each_of_our_joints_has_a_number():
 
 
 @pytest.mark.parametrize('frame_id', ['', 'a', 'tool0'])
-def test_a_goal_without_a_stamp_gets_one_and_says_so_where_it_had_no_frame(frame_id):
+def test_a_goal_without_a_stamp_gets_one_and_the_frame_now_where_it_had_none(frame_id):
     goal = FollowJointTrajectory.Goal()
     goal.trajectory.header.frame_id = frame_id
     goal.trajectory.joint_names = NAMES
