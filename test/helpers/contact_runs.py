@@ -10,9 +10,9 @@ from arm_sim.tasks import Run
 ROBOT, LAW = 'ur5e gripper:=probe', 'hybrid_force_motion'
 
 
-def experiment(task, error=None, **given):
-    """Return a loaded experiment of a task with these parameters."""
-    e = Experiment.of_files(ROBOT, task, LAW, error=error or ModelError())
+def experiment(task, error=None, name=LAW, **given):
+    """Return a loaded experiment of a task with these parameters; `name`: of the law."""
+    e = Experiment.of_files(ROBOT, task, name, error=error or ModelError())
     return replace(e.load(), given=given)
 
 

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 
 from arm_dynamics.checks import ArmError
-from arm_sim.driving.messages import MessageRanges, arrivals
+from arm_sim.driving.messages import MessageRanges, RemoteLaw, arrivals
 from arm_sim.driving.rehearsal import BEGINS, experiment_of, rehearse, supervisor_of, table
+from arm_sim.driving.supervisor import SupervisedLaw
 from arm_sim.driving.supervisor_parameters import SupervisorParameters
 from arm_sim.experiments.ranges import Ranges
+from arm_sim.loop.loop import Loop
 
 EXACT = Ranges(mass=0, friction=0, delay=0, position_noise=0, velocity_noise=0, effort=1)
 LIMITS = SupervisorParameters(rest_time=0.1, ramp_time=0.1)
@@ -76,6 +78,29 @@ def test_messages_within_a_period_are_drives_that_are_a_period_late():
     for name in ('speed', 'tracking error', 'torque', 'rate of the torque'):
         np.testing.assert_allclose(late[name].value, other[name].value, rtol=1e-9)
         assert abs(late[name].value / at_once[name].value - 1.0) > 1e-6
+
+
+def test_messages_without_age_are_a_supervised_law_to_the_last_bit():
+    loaded = experiment_of(
+        'planar_3r', 'step', 'pd', 'effort', '', engine='analytical', ranges=EXACT
+    ).load()
+    goal, start = loaded.robot.start + 0.1, loaded.robot.start
+
+    def reference(t, row):
+        row.row[:] = 0.0
+        row.q[:] = goal
+
+    found, period = [], loaded.experiment.timestep
+    none = MessageRanges().arrivals(period, LIMITS.state_age_limit, 500, 0, 0)
+    for kind, more in (SupervisedLaw, ()), (RemoteLaw, (period, none)):
+        plant, _ = loaded.plants()
+        loop = Loop(plant, kind(loaded.law(), supervisor_of(loaded, LIMITS), *more), reference)
+        loop.reset(start)
+        for _ in range(500):
+            loop.step()
+        found.append([plant.q, plant.v])
+    np.testing.assert_array_equal(*found)
+    assert np.abs(found[0][0] - start).min() > 0.05
 
 
 def test_a_rate_of_the_states_moves_their_mean_period_or_keeps_the_law_from_beginning():

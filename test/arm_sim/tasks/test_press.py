@@ -44,8 +44,10 @@ def test_a_heavier_arm_than_the_law_knows_presses_as_well():
     assert found['force_error_max_n'] < 2e-3
 
 
-def test_wiping_with_friction_on_a_surface_of_unknown_tilt_never_loses_contact():
-    _, found = results('wipe', surface_friction=0.3, surface_tilt=5.0, turns=0.5)
+@pytest.mark.parametrize('name', ['hybrid_force_motion', 'mpc'])
+def test_wiping_with_friction_on_a_surface_of_unknown_tilt_never_loses_contact(name):
+    given = {'surface_friction': 0.3, 'surface_tilt': 5.0, 'turns': 0.5}
+    _, found = results('wipe', name=name, **given)
     assert found['force_error_rms_n'] < 0.05  # asked for: 0.2 N
     assert found['contact_lost_s'] == 0.0
     assert found['path_error_max_mm'] < 0.1
