@@ -1,7 +1,7 @@
 """Services of nodes: a request that fails is refused, and does not end the node."""
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from rclpy.exceptions import InvalidHandle
@@ -11,6 +11,27 @@ from rclpy.service import Service
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.qos import SERVICE_QOS
 from arm_dynamics.checks import ArmError
+
+
+class RefusedError(ArmError):
+    """A refusal with a code of the interface.
+
+    Attributes:
+        code: of the response.
+    """
+
+    def __init__(self, code: int, why: object):
+        super().__init__(str(why))
+        self.code = code
+
+
+@contextmanager
+def refused(code: int) -> Iterator[None]:
+    """Give a refusal within a `with` block a code."""
+    try:
+        yield
+    except ArmError as error:
+        raise RefusedError(code, error) from None
 
 
 def serve(node: Node, kind: Any, name: str, answer: Callable[[Any, Any], str | None]) -> Service:

@@ -67,6 +67,11 @@ class Motion:
         """Duration as planned [s]."""
         return float(self.goal.times[-1])
 
+    @property
+    def progress(self) -> float:
+        """Share of the duration that is over, 0 to 1."""
+        return min(max(self.over / self.duration, 0.0), 1.0)
+
 
 @dataclass
 class _Offered:
@@ -94,33 +99,17 @@ class MotionAction:
         has_objects: whether a message with the objects around the arm has come.
     """
 
-    def __init__(
-        self,
-        node: Node,
-        kind: Any,
-        name: str,
-        controller: str,
-        model: RobotModel,
-        check: MotionCheck,
-        plan: Callable[[ServerGoalHandle, Any, Array], Motion | None],
-        feedback: Callable[[Any, Motion], Any],
-        lent: LentParameters | None = None,
-    ):
-        """Open the action and what it needs of the controller and the simulator.
+    def __init__(self, node: Node, controller: str, model: RobotModel, check: MotionCheck):
+        """Open what the actions need of the controller and the simulator.
 
         Args:
-            node: that offers the action.
-            kind, name: of the action; its result has `success`, `reason` and `duration`.
+            node: that offers the actions.
             controller: its name.
             model: the arm.
             check: of motions against objects while they run.
-            plan: returns the motion of a goal, given its handle, its result and the start (n,);
-                None: the arm is there already. Raises ArmError where there is no such motion.
-            feedback: returns the action's feedback from that of FollowJointTrajectory.
-            lent: sets the `ends` of motions.
         """
         self._node, self._controller, self._model, self._check = node, controller, model, check
-        self._log, self._lent = Log(node, 1.0), lent
+        self._log, self._lent = Log(node, 1.0), LentParameters(node, controller)
         self._reader = JointReader(model.joint_names)
         self._reference: JointTrajectoryControllerState | None = None
         self._move: Motion | None = None
@@ -138,7 +127,6 @@ class MotionAction:
         )
         self._follow_name = f'{controller}/follow_joint_trajectory'
         self._follow = ActionClient(node, FollowJointTrajectory, self._follow_name)
-        self.offer(kind, name, plan, feedback)
         self._publish = status_publisher(node)
         node.create_timer(1.0, self._report)
 
@@ -151,10 +139,13 @@ class MotionAction:
         new_result: Callable[[], Any] | None = None,
         message: Callable[[Any], Any] = lambda result: result,
     ) -> None:
-        """Offer one more action, with arguments as for the constructor.
+        """Offer an action.
 
         Args:
-            kind, name, plan, feedback: as there.
+            kind, name: of the action.
+            plan: returns the motion of a goal, given its handle, its result and the start (n,);
+                None: the arm is there already. Raises ArmError where there is no such motion.
+            feedback: returns the action's feedback from that of FollowJointTrajectory.
             new_result: returns what has `success`, `reason` and `duration`; None: that of `kind`.
             message: returns the result of `kind` from that.
         """
@@ -233,11 +224,7 @@ class MotionAction:
         move.offered = offered
         self._move, move.sent, result.duration = move, time.monotonic(), move.duration
         request = FollowJointTrajectory.Goal(trajectory=trajectory_message(move.goal))
-        send = partial(self._send, move, request)
-        if self._lent is None:
-            send('')
-        else:
-            self._lent.set(move.ends, send)
+        self._lent.set(move.ends, partial(self._send, move, request))
 
     def _send(self, move: Motion, request: Any, refusal: str) -> None:
         """Send a trajectory to the controller, unless this refused when the motion is to end."""
@@ -319,8 +306,7 @@ class MotionAction:
     def _end(self, move: Motion, reason: str = '') -> None:
         """End a goal; it has failed where there is a reason."""
         self._move = None
-        if self._lent is not None:
-            self._lent.give_back()
+        self._lent.give_back()
         if reason and not move.handle.is_cancel_requested:
             self._refuse(move.offered, move.handle, move.result, reason)
             return

@@ -25,7 +25,7 @@ from arm_controllers.ros.messages import (
 )
 from arm_controllers.ros.pose_messages import pose_from_message
 from arm_controllers.ros.serialized_messages import JointReader
-from arm_controllers.ros.services import serve
+from arm_controllers.ros.services import RefusedError, refused, serve
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.clearance import Clearance
 from arm_dynamics.model import RobotModel
@@ -40,18 +40,6 @@ _CODE_OF = {
     'reach': _Codes.NO_IK_SOLUTION,
     'path': _Codes.PLANNING_FAILED,
 }
-
-
-class RequestError(ArmError):
-    """A request that is refused.
-
-    Attributes:
-        code: of MoveItErrorCodes.
-    """
-
-    def __init__(self, message: str, code: int):
-        super().__init__(message)
-        self.code = code
 
 
 @dataclass
@@ -112,7 +100,7 @@ class MoveitRequests:
         )
         for kind, name, plan, message in offers:
             feedback = partial(_feedback, kind)
-            action.offer(kind, name, plan, feedback, _Result, message)
+            action.offer(kind, name, partial(_coded, plan), feedback, _Result, message)
 
     def _on_plan(self, request: Any, response: Any) -> None:
         """Answer with a trajectory, or with the reason why there is none."""
@@ -120,7 +108,7 @@ class MoveitRequests:
         asked = request.motion_plan_request
         answer.group_name = asked.group_name
         try:
-            self._planned(asked, result)
+            _coded(self._planned, asked, result)
             result.success = True
         except ArmError as error:
             result.reason = str(error)
@@ -131,10 +119,7 @@ class MoveitRequests:
         """Return the motion of a goal of MoveGroup; None where it is only planned."""
         asked, options = handle.request.request, handle.request.planning_options
         if options.planning_scene_diff.world.collision_objects:
-            raise _refused(
-                result, 'planning_scene_diff has objects; allowed: those of /simulator/objects',
-                _Codes.FAILURE,
-            )  # fmt: skip
+            raise ArmError('planning_scene_diff has objects; allowed: those of /simulator/objects')
         plan = self._planned(asked, result)
         if options.plan_only:
             return None
@@ -142,35 +127,24 @@ class MoveitRequests:
 
     def _read_trajectory(self, handle: ServerGoalHandle, result: _Result, start: Array) -> Motion:
         """Return the motion of a goal of ExecuteTrajectory, checked against the objects."""
-        asked = handle.request.trajectory.joint_trajectory
-        result.code = _Codes.INVALID_MOTION_PLAN
-        goal = goal_from_message(asked, MOST_POINTS_LOCKSTEP)
-        if goal.positions is None or not len(goal.times):
-            raise ArmError('a trajectory has points with positions')
-        names, read = list(goal.joint_names), self._reader.read
-        q = np.array([read(names, each, 'positions').copy() for each in goal.positions])
-        self._check.begin(np.append(0.0, goal.times), np.vstack([start, q]))
-        result.code = 0
+        with refused(_Codes.INVALID_MOTION_PLAN):
+            asked = handle.request.trajectory.joint_trajectory
+            goal = goal_from_message(asked, MOST_POINTS_LOCKSTEP)
+            if goal.positions is None or not len(goal.times):
+                raise ArmError('a trajectory has points with positions')
+            names, read = list(goal.joint_names), self._reader.read
+            q = np.array([read(names, each, 'positions').copy() for each in goal.positions])
+            self._check.begin(np.append(0.0, goal.times), np.vstack([start, q]))
         return Motion(handle, result, goal)
 
     def _planned(self, asked: Any, result: _Result) -> Plan:
         """Return the plan of a MotionPlanRequest, and write into the result."""
         began = time.process_time()
-        try:
-            self._check_supported(asked)
-            start, p = self._start(asked.start_state), self._scaled(asked)
-            clearance = self._around()
-            goals = [self._goals(each, clearance, start, p) for each in asked.goal_constraints]
-            plan = plan_motion(clearance, start, np.vstack(goals), p)
-        except RequestError as error:
-            result.code = error.code
-            raise
-        except PlanError as error:
-            result.code = _CODE_OF[error.of]
-            raise
-        except ArmError:
-            result.code = _Codes.FAILURE
-            raise
+        self._check_supported(asked)
+        start, p = self._start(asked.start_state), self._scaled(asked)
+        clearance = self._around()
+        goals = [self._goals(each, clearance, start, p) for each in asked.goal_constraints]
+        plan = plan_motion(clearance, start, np.vstack(goals), p)
         names = tuple(self._model.joint_names)
         result.planning_time = time.process_time() - began
         result.start.joint_state.name = list(names)
@@ -181,7 +155,7 @@ class MoveitRequests:
 
     def _check_supported(self, asked: Any) -> None:
         if not asked.goal_constraints:
-            raise RequestError('goal_constraints is empty', _Codes.INVALID_GOAL_CONSTRAINTS)
+            raise RefusedError(_Codes.INVALID_GOAL_CONSTRAINTS, 'goal_constraints is empty')
         unknown = {
             'path_constraints': any(_parts(asked.path_constraints)),
             'trajectory_constraints': bool(asked.trajectory_constraints.constraints),
@@ -191,7 +165,7 @@ class MoveitRequests:
         }
         for name, given in unknown.items():
             if given:
-                raise RequestError(f'{name} are not supported; leave them out', _Codes.FAILURE)
+                raise ArmError(f'{name} are not supported; leave them out')
 
     def _start(self, state: RobotState) -> Array:
         """Return the configuration (n,) of a start state; joints that are missing rest."""
@@ -201,14 +175,12 @@ class MoveitRequests:
         else:
             q = self._action.resting_reference()
         where = dict(zip(joints.name, joints.position, strict=False))
-        try:
-            rows = [
-                where.get(name, q[k] if len(q) else np.nan)
-                for k, name in enumerate(self._model.joint_names)
-            ]
+        rows = [
+            where.get(name, q[k] if len(q) else np.nan)
+            for k, name in enumerate(self._model.joint_names)
+        ]
+        with refused(_Codes.START_STATE_INVALID):
             return self._model.check_configuration(np.array(rows), 'start_state')
-        except ArmError as error:
-            raise RequestError(str(error), _Codes.START_STATE_INVALID) from None
 
     def _scaled(self, asked: Any) -> PlanParameters:
         """Return the parameters with the limits of a request."""
@@ -227,54 +199,44 @@ class MoveitRequests:
     ) -> Array:
         """Return configurations (k, n) that meet constraints exactly."""
         joints, places, turns, views = _parts(asked)
-        invalid = _Codes.INVALID_GOAL_CONSTRAINTS
+        model = self._model
         if joints and not (places or turns or views):
             q = start.copy()
             for each in joints:
-                if each.joint_name not in self._model.joint_names:
-                    known = ', '.join(self._model.joint_names)
+                if each.joint_name not in model.joint_names:
+                    known = ', '.join(model.joint_names)
                     text = f'joint_constraints: no joint {each.joint_name!r}; joints: {known}'
-                    raise RequestError(text, invalid)
-                q[self._model.joint_names.index(each.joint_name)] = each.position
-            try:
-                return self._model.check_configuration(q, 'goal of the plan')[None]
-            except ArmError as error:
-                raise RequestError(str(error), _Codes.GOAL_STATE_INVALID) from None
-        if joints or views or len(places) != 1 or len(turns) != 1:
-            raise RequestError(
-                'goal_constraints are joint constraints, or one position and one orientation '
-                f'constraint; given: {len(joints)} of joints, {len(places)} of position, '
-                f'{len(turns)} of orientation, {len(views)} of visibility',
-                invalid,
-            )
-        place, turn = places[0], turns[0]
-        region, offset = place.constraint_region.primitive_poses, place.target_point_offset
-        same = place.link_name == turn.link_name and place.header.frame_id == turn.header.frame_id
-        if len(region) != 1 or any((offset.x, offset.y, offset.z)) or not same:
-            raise RequestError(
-                'a position constraint has one primitive and no target_point_offset, and the '
-                'link and frame of the orientation constraint',
-                invalid,
-            )
+                    raise RefusedError(_Codes.INVALID_GOAL_CONSTRAINTS, text)
+                q[model.joint_names.index(each.joint_name)] = each.position
+            with refused(_Codes.GOAL_STATE_INVALID):
+                return model.check_configuration(q, 'goal of the plan')[None]
+        with refused(_Codes.INVALID_GOAL_CONSTRAINTS):
+            if joints or views or len(places) != 1 or len(turns) != 1:
+                raise ArmError(
+                    'goal_constraints are joint constraints, or one position and one orientation '
+                    f'constraint; given: {len(joints)} of joints, {len(places)} of position, '
+                    f'{len(turns)} of orientation, {len(views)} of visibility'
+                )
+            place, turn = places[0], turns[0]
+            region, offset = place.constraint_region.primitive_poses, place.target_point_offset
+            same = place.link_name == turn.link_name
+            same &= place.header.frame_id == turn.header.frame_id
+            if len(region) != 1 or any((offset.x, offset.y, offset.z)) or not same:
+                raise ArmError(
+                    'a position constraint has one primitive and no target_point_offset, and the '
+                    'link and frame of the orientation constraint'
+                )
+        with refused(_Codes.FRAME_TRANSFORM_FAILURE):
+            frame = place.header.frame_id.removeprefix(self._prefix) or model.base_frame
+            base = model.forward_kinematics(start, frame)
+        with refused(_Codes.INVALID_LINK_NAME):
+            link = place.link_name.removeprefix(self._prefix) or None
+            if link is not None:
+                model.frame_id(link)
         pose = region[0]
         pose.orientation = turn.orientation
-        try:
-            frame = place.header.frame_id.removeprefix(self._prefix) or self._model.base_frame
-            base = self._model.forward_kinematics(start, frame)
-        except ArmError as error:
-            raise RequestError(str(error), _Codes.FRAME_TRANSFORM_FAILURE) from None
-        link = place.link_name.removeprefix(self._prefix) or None
-        try:
-            if link is not None:
-                self._model.frame_id(link)
-        except ArmError as error:
-            raise RequestError(str(error), _Codes.INVALID_LINK_NAME) from None
-        try:
+        with refused(_Codes.INVALID_GOAL_CONSTRAINTS):
             end = base.homogeneous @ pose_from_message(pose, 'the goal').homogeneous
-        except PlanError:
-            raise
-        except ArmError as error:
-            raise RequestError(str(error), invalid) from None
         return goals_of_poses(clearance, start, end, link, p.clearance, p.seed)
 
 
@@ -285,9 +247,14 @@ def _parts(asked: Constraints) -> tuple[Any, Any, Any, Any]:
     )  # fmt: skip
 
 
-def _refused(result: _Result, reason: str, code: int) -> ArmError:
-    result.code = code
-    return RequestError(reason, code)
+def _coded(plan: Callable[..., Any], asked: Any, result: _Result, *start: Array) -> Any:
+    """Plan; write the code of a refusal into the result."""
+    try:
+        return plan(asked, result, *start)
+    except ArmError as error:
+        of_plan = _CODE_OF[error.of] if isinstance(error, PlanError) else _Codes.FAILURE
+        result.code = getattr(error, 'code', of_plan)
+        raise
 
 
 def _error_code(value: int, reason: str) -> MoveItErrorCodes:

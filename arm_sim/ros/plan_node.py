@@ -4,12 +4,11 @@ import importlib.util
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from rclpy.action.server import ServerGoalHandle
 from rclpy.node import Node
 
 from arm_controllers.ros import object_messages
-from arm_controllers.ros.messages import prefix_of, to_ns
+from arm_controllers.ros.messages import prefix_of
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.pose_messages import poses_from_message
 from arm_controllers.ros.serialized_messages import JointReader
@@ -47,10 +46,8 @@ class PlanNode(Node):
         # Between two checked configurations of a plan, half of the clearance is left.
         self._check = MotionCheck(self.model, p.clearance / 2.0, own=0.0)
         warm_up(self.model)
-        self._action = MotionAction(
-            self, PlanMotion, 'plan_motion', p.controller, self.model, self._check,
-            self._plan, self._feedback,
-        )  # fmt: skip
+        self._action = MotionAction(self, p.controller, self.model, self._check)
+        self._action.offer(PlanMotion, 'plan_motion', self._plan, _feedback)
         if importlib.util.find_spec('moveit_msgs') is not None:
             from arm_sim.ros.moveit_requests import MoveitRequests
 
@@ -104,6 +101,6 @@ class PlanNode(Node):
             poses = base @ poses_from_message(asked.poses, first=1)
         return goals_of_poses(clearance, start, poses, None, p.clearance, p.seed)
 
-    def _feedback(self, joints: Any, move: Motion) -> Any:
-        share = to_ns(joints.desired.time_from_start) * 1e-9 / move.duration
-        return PlanMotion.Feedback(state='moving', progress=float(np.clip(share, 0.0, 1.0)))
+
+def _feedback(joints: Any, move: Motion) -> Any:
+    return PlanMotion.Feedback(state='moving', progress=move.progress)

@@ -1,7 +1,6 @@
 """Services of simulation_interfaces for objects: spawned, deleted, moved, listed."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from rclpy.parameter import Parameter
 
 from arm_controllers.ros.messages import components, prefix_of
 from arm_controllers.ros.pose_messages import pose_from_message, pose_to_message
+from arm_controllers.ros.services import RefusedError, refused
 from arm_dynamics.checks import ArmError, Array, finite
 from arm_sim.simulation.clock import Clock
 from arm_sim.simulation.scene import SceneObject, objects_text, read_objects, read_scene
@@ -23,24 +23,12 @@ from arm_sim.standards.spawning import (
 )
 
 try:
-    from simulation_interfaces import msg, srv
+    from simulation_interfaces import msg
 except ImportError:
-    msg = srv = None
+    msg = None
 
-_SERVICES = (
-    'SpawnEntity', 'DeleteEntity', 'SetEntityState', 'GetEntityBounds', 'GetSpawnables',
-    'GetNamedPoses', 'GetNamedPoseBounds',
-)  # fmt: skip
 _FASTEST, _FARTHEST = 1000.0, 1000.0  # [m/s | rad/s], [m]
 Answer = Callable[[Any, Any], None]
-
-
-class RefusedError(ArmError):
-    """A refusal with a result code of the standard."""
-
-    def __init__(self, code: int, why: object):
-        super().__init__(str(why))
-        self.code = code
 
 
 class ObjectServices:
@@ -53,28 +41,16 @@ class ObjectServices:
 
     @property
     def services(self) -> dict[str, Answer]:
-        """The functions that answer, by the service; older versions of the standard lack some."""
-        answers = (
-            self._spawn, self._delete, self._set_state, self._fill_bounds, self._fill_spawnables,
-            self._fill_poses, self._fill_pose_bounds,
-        )  # fmt: skip
-        pairs = zip(_SERVICES, answers, strict=True)
-        return {name: each for name, each in pairs if hasattr(srv, name)}
-
-    @property
-    def features(self) -> list[int]:
-        """The numbers of what is offered."""
-        has = msg.SimulatorFeatures
-        offered = {
-            'SpawnEntity': (has.SPAWNING, has.SPAWNING_RESOURCE_STRING),
-            'DeleteEntity': (has.DELETING,),
-            'SetEntityState': (has.ENTITY_STATE_SETTING,),
-            'GetEntityBounds': (has.ENTITY_BOUNDS,),
-            'GetSpawnables': (has.SPAWNABLES,),
-            'GetNamedPoses': (has.NAMED_POSES,),
-            'GetNamedPoseBounds': (has.POSE_BOUNDS,),
+        """The functions that answer, by the service."""
+        return {
+            'SpawnEntity': self._spawn,
+            'DeleteEntity': self._delete,
+            'SetEntityState': self._set_state,
+            'GetEntityBounds': self._fill_bounds,
+            'GetSpawnables': self._fill_spawnables,
+            'GetNamedPoses': self._fill_poses,
+            'GetNamedPoseBounds': self._fill_pose_bounds,
         }
-        return [each for name in self.services for each in offered[name]]
 
     @property
     def _parameters(self) -> dict[str, str]:
@@ -98,13 +74,13 @@ class ObjectServices:
             raise RefusedError(response.NO_RESOURCE, 'uri and resource_string are empty')
         self.check_rest()
         unknown = response.UNSUPPORTED_FORMAT if request.uri else response.RESOURCE_PARSE_ERROR
-        with _refused(unknown):
+        with refused(unknown):
             made = described_object(request.uri, request.resource_string)
         taken = [each.removeprefix(self._prefix) for each in self._entities.all()]
         wanted = request.name.removeprefix(self._prefix) or made.name
-        with _refused(response.NAME_NOT_UNIQUE if wanted in taken else response.NAME_INVALID):
+        with refused(response.NAME_NOT_UNIQUE if wanted in taken else response.NAME_INVALID):
             name = free_name(wanted, taken, request.allow_renaming)
-        with _refused(response.INVALID_POSE):
+        with refused(response.INVALID_POSE):
             pose = self._frame(request.initial_pose.header.frame_id)
             pose = pose * _pose(request.initial_pose.pose)
         objects = read_objects(self._parameters['objects'], 'objects')
@@ -132,7 +108,7 @@ class ObjectServices:
         name = self._object(request.entity)
         self.check_rest()
         state = request.state
-        with _refused(response.INVALID_POSE):
+        with refused(response.INVALID_POSE):
             frame = self._frame(state.header.frame_id)
             pose = frame * _pose(state.pose)
         twist = finite('twist', components(state.twist.linear, state.twist.angular), (6,))
@@ -144,7 +120,7 @@ class ObjectServices:
 
     def check_rest(self) -> None:
         """Refuse while the arm moves and time runs."""
-        with _refused(msg.Result.RESULT_INCORRECT_STATE):
+        with refused(msg.Result.RESULT_INCORRECT_STATE):
             self._clock.check_rest()
 
     def _object(self, entity: str) -> str:
@@ -189,15 +165,6 @@ class ObjectServices:
 
     def _fill_pose_bounds(self, request: Any, response: Any) -> None:
         self._fill_bounds(type('', (), {'entity': request.name}), response)
-
-
-@contextmanager
-def _refused(code: int) -> Iterator[None]:
-    """Give a refusal within a `with` block a result code."""
-    try:
-        yield
-    except ArmError as error:
-        raise RefusedError(code, error) from None
 
 
 def _pose(message: Any) -> pin.SE3:

@@ -11,12 +11,12 @@ from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, set_components, set_stamp
 from arm_controllers.ros.pose_messages import pose_to_message
 from arm_controllers.ros.running import end_node
-from arm_controllers.ros.services import serve
+from arm_controllers.ros.services import RefusedError, serve
 from arm_dynamics.checks import ArmError
 from arm_sim.simulation.clock import Clock
 from arm_sim.standards.entities import Entities
 from arm_sim.standards.ros.late_service import IsDone, LateService
-from arm_sim.standards.ros.object_services import ObjectServices, RefusedError
+from arm_sim.standards.ros.object_services import ObjectServices
 from arm_sim.standards.ros.steps_action import StepsAction
 from arm_sim.standards.steps import Steps
 from arm_sim.standards.volumes import BOX, SPHERE, Volume
@@ -88,10 +88,11 @@ class SimulationServices:
             has.SIMULATION_RESET_SPAWNED,
             has.SIMULATION_STATE_GETTING, has.SIMULATION_STATE_SETTING, has.SIMULATION_STATE_PAUSE,
             has.STEP_SIMULATION_SINGLE, has.STEP_SIMULATION_MULTIPLE,
-            has.STEP_SIMULATION_ACTION, *self._objects.features,
+            has.STEP_SIMULATION_ACTION, has.SPAWNING, has.SPAWNING_RESOURCE_STRING, has.DELETING,
+            has.ENTITY_STATE_SETTING, has.ENTITY_BOUNDS, has.SPAWNABLES, has.NAMED_POSES,
+            has.POSE_BOUNDS,
         ]  # fmt: skip
-        if has.SPAWNING in response.features.features:
-            response.features.spawn_formats = ['urdf', 'yaml']
+        response.features.spawn_formats = ['urdf', 'yaml']
 
     # Time
 
