@@ -22,7 +22,7 @@ from arm_controllers.reference import Reference
 from arm_controllers.ros.command_messages import FIELD
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.goal_server import NOT_ACTIVE, GoalServer
-from arm_controllers.ros.in_process import InProcessTransport
+from arm_controllers.ros.in_process import InProcessTransport, TakeCommand
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import set_numbers, set_stamp, to_ns
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, STATE_QOS
@@ -76,6 +76,8 @@ class ControlCycle:
         self._may_begin, self._transport = may_begin, transport
         self.state, self._unanswered = CycleState.INACTIVE, b''
         self._node, self.received, self.overtaken, self._published = node, 0, 0, 0
+        self._looked, self._others = -1, False
+        self._server: TakeCommand | None = None
         self._period_ns, self._dt = p.period_ns, p.period
         self._log = Log(node, 1.0)
         self.times = CycleTimes(p.period if p.mode == 'realtime' else np.inf)
@@ -237,7 +239,8 @@ class ControlCycle:
 
     def on_state(self, raw: bytes) -> None:
         """Answer a serialised state; a law that needs a wrench waits for that of the state."""
-        if self._wants_wrench and not self._has_wrench(raw):
+        feels = self._wrench is not None and self._wants_wrench
+        if feels and not self._has_wrench(raw):
             return
         if self.state is not CycleState.COMMANDING and not self._begins(raw):
             return
@@ -266,8 +269,8 @@ class ControlCycle:
             self._begin(step, time_ns, q, v)
         self._last_state = time.monotonic()
         self.received += 1
-        self.times.begin()
-        wrench = self._wrench.wrench if self._wants_wrench else None
+        self.times.begin(self._last_state)
+        wrench = self._wrench.wrench if feels and self._wants_wrench else None
         reference = follower.update(time_ns, q, v, wrench)
         measured = Measurement(q, v, torque, wrench)
         if self._law_state is None:
@@ -325,8 +328,7 @@ class ControlCycle:
     @property
     def _wants_wrench(self) -> bool:
         """Whether the next command needs a wrench: always, or for a wrench goal."""
-        listens = self._wrench is not None
-        return listens and (self._always_wrench or self.follower.has_wrench)
+        return self._always_wrench or self.follower.has_wrench
 
     def _has_wrench(self, raw: bytes) -> bool:
         """Whether the wrench of a state is here; otherwise keep the state."""
@@ -360,15 +362,17 @@ class ControlCycle:
 
     def _send(self, command: bytes) -> None:
         """Publish a command; pass it on directly where the simulator runs in this process."""
-        publisher = self._command_publisher
-        server = self._transport.command_server(self._topics[1])
-        if server is None:
+        publisher, transport = self._command_publisher, self._transport
+        if self._looked != transport.looks:
+            self._looked, self._server = transport.looks, transport.command_server(self._topics[1])
+            self._others = publisher.get_subscription_count() > 1  # not only the simulator
+        if self._server is None:
             publisher.publish(command)
             return
-        if publisher.get_subscription_count() > 1:  # not only the simulator
+        if self._others:
             self._published += 1
             publisher.publish(command)
-        server(command, self._published)
+        self._server(command, self._published)
 
     def _begins(self, raw: bytes) -> bool:
         """Whether a state may be answered by a controller that does not command yet."""

@@ -14,10 +14,15 @@ class InProcessTransport:
 
     Nodes call each other's functions with the bytes that they would publish, in the thread of
     their common executor. They publish as well when other nodes subscribe.
+
+    Attributes:
+        looks: how often the simulator has looked whether other nodes subscribe; its controllers
+            look as often.
     """
 
     def __init__(self) -> None:
         """Connect no node yet."""
+        self.looks = 0
         self._states: dict[str, list[TakeState]] = defaultdict(list)
         self._commands: dict[str, TakeCommand] = {}
 
@@ -36,6 +41,7 @@ class InProcessTransport:
     def serve_commands(self, topic: str, take: TakeCommand) -> None:
         """Set the simulator that takes the commands of a topic."""
         self._commands[topic] = take
+        self.looks += 1
 
     def command_server(self, topic: str) -> TakeCommand | None:
         """Return what takes the commands of a topic; None where no simulator does."""

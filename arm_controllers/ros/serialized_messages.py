@@ -304,11 +304,15 @@ class _Shape(Fields):
         self.values: dict[str, Array] = dict(zip(FIELDS, views, strict=True))
         # Of the message itself: what pads the names is anything, and the sender's own.
         self.fixed = [_ENCODING, slice(_FRAME_AT, self.lengths[0].stop), *self.lengths[1:]]
-        self._fixed = [raw[place] for place in self.fixed]
+        ends = [0, *(place.stop for place in self.fixed)]
+        parts = zip(self.fixed, ends, strict=False)
+        form = (f'{place.start - end}x{place.stop - place.start}s' for place, end in parts)
+        self._form = struct.Struct('=' + ''.join(form))
+        self._fixed = self._form.unpack_from(raw)
 
     def fits(self, raw: bytes) -> bool:
         """Whether a message differs from this one in stamp and numbers only."""
-        return len(raw) == len(self.memory) and [raw[each] for each in self.fixed] == self._fixed
+        return len(raw) == len(self.memory) and self._form.unpack_from(raw) == self._fixed
 
 
 class JointStateReader:
@@ -362,7 +366,10 @@ class JointStateReader:
         shape = self._expected
         if shape is None or not shape.fits(raw):
             return False
-        time_ns = stamp_ns(raw)
+        seconds, nanoseconds = _STAMP.unpack_from(raw, _STAMP_AT)
+        if nanoseconds >= _SECOND:
+            return False
+        time_ns = seconds * _SECOND + nanoseconds
         shape.memory[:] = raw
         self._opened, self.time_ns, self.sender, self.empty = shape, time_ns, shape.sender, False
         return True

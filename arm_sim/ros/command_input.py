@@ -133,11 +133,13 @@ class CommandInput:
         if self._loop.wanted:
             self._loop.add(COMMAND, raw)
         if claim is not None:
-            states = self._states()
-            if number and not in_process and not self._follows(claim, number, states):
-                self._reject(claim)
-                return
-            claim.number, claim.states = number or claim.number, states
+            if not in_process:
+                states = self._states()
+                if number and not self._follows(claim, number, states):
+                    self._reject(claim)
+                    return
+                claim.states = states
+            claim.number = number or claim.number
         if self._by_arrival and reader.is_nan():
             return
         if reader.empty:
@@ -170,6 +172,9 @@ class CommandInput:
 
     def _open(self, raw: bytes) -> CommandReader:
         """Return the reader that has opened a command: by the joints of its controller's claim."""
+        if not self._readers:
+            self._reader.open(raw)
+            return self._reader
         for reader in self._readers.values():
             if reader.opens(raw):
                 return reader

@@ -28,7 +28,7 @@ class MjcfOutput:
     def show(self, every: int) -> None:
         """Publish one of `every` states (0: never), if it has a subscriber."""
         simulation, publishers = self._simulation, self._publishers
-        if not (publishers and every and simulation.steps % every == 0):
+        if not (every and simulation.steps % every == 0):
             return
         wanted = [x for x, (to, _) in publishers.items() if to.get_subscription_count()]
         if not wanted:

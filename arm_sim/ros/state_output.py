@@ -93,18 +93,20 @@ class StateOutput:
         self._of_followers = [field[n : n + len(followers)] for field in fields]
         self._shown = self._next = b''
         self.published = 0
-        self._hands_over = False
+        self._hands_over = self._handing_over = False
         self._clock, self._node = Clock(), node
         self._clock_publisher: Any = None
         self.set_clock_rate(clock_rate)
         self._state_publisher = node.create_publisher(JointState, 'joint_states', STATE_QOS)
+        self._transport, self._others_listen = transport, False
         self._near = transport.state_subscribers(node.resolve_topic_name('joint_states'))
         description = node.create_publisher(String, 'robot_description', LATCHED_QOS)
         description.publish(String(data=urdf))
         self.frames = FramesOutput(node, simulation, tf_rate)
         self._contacts = ContactMessages()
         self._objects = ObjectsOutput(node, simulation, loop)
-        self._mjcf = MjcfOutput(node, simulation)
+        has_mjcf = simulation.plant.mjcf_sensors or simulation.plant.actuator_names
+        self._mjcf = MjcfOutput(node, simulation) if has_mjcf else None
         log = Log(node)
         self.warn, self.fail, self.note = log.warning, log.error, log.info
         self.holds_clock = False
@@ -129,9 +131,9 @@ class StateOutput:
         simulation, state = self._simulation, self._state
         plant, time_ns = simulation.plant, simulation.time_ns
         position, velocity, effort = self._of_joints
-        position[:], velocity[:] = plant.measured[:2]
-        sensed = plant.measured.effort
-        effort[:] = plant.effort if sensed is None else sensed
+        measured = plant.measured
+        position[:], velocity[:] = measured.q, measured.v
+        effort[:] = plant.effort if measured.effort is None else measured.effort
         if self._followers:
             self._show_followers(position, velocity)
         self._shown = state.serialized(time_ns)
@@ -140,9 +142,12 @@ class StateOutput:
         self.show_again()
         if self._loop.wanted and plant.parameters.touching:
             self._loop.add(CONTACTS, self._contacts.at(plant.contact_facts(), time_ns))
-        self.frames.show()
-        self._objects.show(self.frames.every)
-        self._mjcf.show(self.frames.every)
+        frames = self.frames
+        if frames.active:
+            frames.show()
+        self._objects.show(frames.every)
+        if self._mjcf is not None:
+            self._mjcf.show(frames.every)
 
     def _show_followers(self, position: Array, velocity: Array) -> None:
         """Show the joints that follow others by <mimic>: no actuator acts on them."""
@@ -180,8 +185,9 @@ class StateOutput:
             self._sensors.publish()
         if self._loop.wanted:
             self._loop.add(STATE, self._shown)
-        near = len(self._near)
-        if not near or self._state_publisher.get_subscription_count() > near:
+        if not self._handing_over:
+            self._look()
+        if self._others_listen:
             self._state_publisher.publish(self._shown)
             return
         self._next = self._shown  # the newest counts, as in the queue of a topic
@@ -189,15 +195,26 @@ class StateOutput:
             self._hands_over = True
             self._node.executor.create_task(self._hand_over)
 
+    def _look(self) -> None:
+        """Look whether nodes of other processes subscribe to the states."""
+        near = len(self._near)
+        self._transport.looks += 1
+        self._others_listen = not near or self._state_publisher.get_subscription_count() > near
+
     def _hand_over(self) -> None:
         """Hand the newest state to controllers in this process, and what their answers cause."""
-        for _ in range(_IN_A_ROW):
-            state, self._next = self._next, b''
-            if not state:
-                self._hands_over = False
-                return
-            for take in tuple(self._near):
-                take(state)
+        self._look()
+        self._handing_over = True
+        try:
+            for _ in range(_IN_A_ROW):
+                state, self._next = self._next, b''
+                if not state:
+                    self._hands_over = False
+                    return
+                for take in tuple(self._near):
+                    take(state)
+        finally:
+            self._handing_over = False
         self._node.executor.create_task(self._hand_over)
 
 

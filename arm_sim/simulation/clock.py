@@ -69,12 +69,15 @@ class Clock:
 
         In lock-step the arm steps when every controller has answered the present state.
         """
-        self.simulation.unclaimed = self.claims.unclaimed if len(claim.joints) < self._n else None
         merged = self.claims.merged(claim, stamp_ns, command)
-        if len(self.claims) > 1:
-            stamp_ns = self.claims.oldest_ns
-        if len(self.claims) == 1 or self.accepts(stamp_ns, -1):
+        if len(claim.joints) == self._n:
+            self.simulation.unclaimed = None
             self.take(stamp_ns, merged)
+            return
+        self.simulation.unclaimed = self.claims.unclaimed
+        oldest_ns = self.claims.oldest_ns
+        if len(self.claims) == 1 or self.accepts(oldest_ns, -1):
+            self.take(oldest_ns, merged)
 
     def take(self, stamp_ns: int, command: Array) -> None:
         """Use a command (n,) that answers the state of that stamp."""

@@ -81,19 +81,22 @@ class LockstepClock(Clock):
 
     @property
     def _may_step(self) -> bool:
-        return super()._may_step and not (self.awaited or self.waits_for_recorder)
+        if self.fault or self.awaited or (self.paused and self.waits):
+            return False
+        return not (self._read_ns and self.waits_for_recorder)
 
     @property
     def waits_for_recorder(self) -> bool:
         """Whether time has come as far ahead of recorder and cameras as it may."""
-        recorded, simulation = self.recorded_ns, self.simulation
-        if recorded is None:
+        if not self._read_ns:
             return False
+        simulation, recorded = self.simulation, min(self._read_ns.values())
         return simulation.time_ns - recorded >= AHEAD * simulation.period_ns
 
     def take_from(self, claim: Claim, stamp_ns: int, command: Array) -> None:
         """Use a controller's command; step when every controller has answered the state."""
-        self.awaited.discard(claim.source)
+        if self.awaited:
+            self.awaited.discard(claim.source)
         super().take_from(claim, stamp_ns, command)
 
     def take(self, stamp_ns: int, command: Array) -> None:

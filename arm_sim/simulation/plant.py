@@ -300,7 +300,10 @@ class Plant:
             command = self._drives.effect(sent, *self._rows()).reshape(command.shape)
         if faults is not None:
             command = faults.acting(command, *self._rows())
-        self._hold(command)
+        if self._joints is None:
+            self.act(command)
+        else:
+            self._turn(command, self._joints)
         if self._senses:
             self._sense()
 
@@ -308,17 +311,17 @@ class Plant:
         """Hold `command` (n,) over one period, without delay or compensation of the drives."""
         if self._faults is not None:
             command = self._faults.acting(command, *self._rows())
-        self._hold(command)
+        if self._joints is None:
+            self.act(command)
+        else:
+            self._turn(command, self._joints)
         if self._drives is not None:
             self._drives.release()
         if self._senses:
             self._sense()
 
-    def _hold(self, command: Array) -> None:
-        joints = self._joints
-        if joints is None:
-            self.act(command)
-            return
+    def _turn(self, command: Array, joints: 'DriveTrains') -> None:
+        """Hold `command` (n,) on the motors over one control period."""
         for _ in range(self.parameters.control_decimation * self.parameters.joint_substeps):
             joints.pull(command, self.q, self.v)
             self.set_damping(joints.slope)

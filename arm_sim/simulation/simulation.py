@@ -21,6 +21,9 @@ REST_SPEED = 1e-3
 _LONGEST_BRAKING = 5_000_000_000
 # A joint faster than this is not one of an arm any more: the integration has failed.
 _ABSURD_SPEED = 1e6  # [rad/s | m/s]
+# Below this share of the effort limits (squared) no joint is looked at more closely.
+_NEARLY_ALL = 0.99
+_LEAST_EFFORT = 1e-9  # [N.m | N]
 # A command of more than this multiple of the effort limit is named as the cause.
 _ABSURD_EFFORT = 100.0
 
@@ -64,6 +67,7 @@ class Simulation:
         self._brake = Brake(model, plant.parameters)
         self.set_limits(limits or Limits())
         self._effort_limit = plant.parameters.effort_limit(model)
+        self._per_effort = 1.0 / np.maximum(self._effort_limit, _LEAST_EFFORT)
         self._zeros = np.zeros(len(self._effort_limit))
         self._initial_q = model.check_configuration(initial_q, 'initial_positions')
         moving = self._zeros if initial_v is None else initial_v
@@ -225,11 +229,15 @@ class Simulation:
         hold(command)
         self.time_ns += self.period_ns
         self.steps += 1
-        if np.count_nonzero(np.abs(plant.effort) >= self._effort_limit):
+        share = plant.effort * self._per_effort
+        if not share.dot(share) < _NEARLY_ALL and self._is_saturated():
             self.saturated_samples += 1
         speed = plant.v * self._per_speed
         if not (speed.dot(speed) <= 1.0 and all_finite(plant.q, self._zeros)):
             self._look_at_speed(np.abs(speed), command)
+
+    def _is_saturated(self) -> bool:
+        return bool((np.abs(self.plant.effort) >= self._effort_limit).any())
 
     def _with_brake(self, command: Array, held: Places) -> Array:
         """Return a command (n,) in which the brake commands the joints at these places."""
