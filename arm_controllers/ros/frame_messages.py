@@ -39,8 +39,8 @@ class FrameMessages:
             [k for k, (_, link) in enumerate(links) if link not in objects]
             for links in (tree.moving, tree.fixed)
         )
-        self._moving = _Transforms([*(tree.moving[k] for k in self._own), *around], prefix)
-        standing = _Transforms([tree.fixed[k] for k in fixed], prefix)
+        self._moving = Transforms([*(tree.moving[k] for k in self._own), *around], prefix)
+        standing = Transforms([tree.fixed[k] for k in fixed], prefix)
         self.standing = standing.at(tree.fixed_poses()[fixed], 0)
 
     def at(self, q: Array, time_ns: int, objects: ArrayLike = ()) -> bytes:
@@ -49,7 +49,7 @@ class FrameMessages:
         return self._moving.at(poses, time_ns)
 
 
-class _Transforms(Template):
+class Transforms(Template):
     """A TFMessage that is serialised once; stamps and poses are then written in place."""
 
     def __init__(self, links: list[tuple[str, str]], prefix: str):

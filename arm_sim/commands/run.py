@@ -225,7 +225,7 @@ def film_record(
     objects = RecordedObjects(*_objects(plant, record, times))
     given = model, own, motion, times, view or View(), size, title, objects
     with closing(Film(*given)) as film:
-        write_film(path, film, size, new_console())
+        write_film(path, [film], size, new_console())
     if in_notebook():
         display(_Film(path))
     else:

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -239,11 +238,8 @@ def measured_ranges(ranges: Ranges, file: str, model: RobotModel, period: float)
 
 def _found(parameters: Sequence[Mapping[str, Any]], ending: str) -> list[float]:
     """Return the parameters that are known, those of links as a factor on the one given."""
-    scale = partial(_scaled, ending == ' mass')
-    known = (x for x in parameters if x['name'].endswith(ending) and x['spread_left'] < _SHOWN)
-    return [scale(each) for each in known]
-
-
-def _scaled(of_link: bool, parameter: Mapping[str, Any]) -> float:
-    given = parameter.get('given', 1.0) if of_link else 1.0
-    return float(parameter['found'] / given)
+    return [
+        float(each['found'] / (each.get('given', 1.0) if ending == ' mass' else 1.0))
+        for each in parameters
+        if each['name'].endswith(ending) and each['spread_left'] < _SHOWN
+    ]

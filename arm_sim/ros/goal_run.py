@@ -219,8 +219,9 @@ class GoalRun:
             return ended() or self.latest_ns > before_ns
 
         self._on_progress = ended  # so that time need not wait until the condition is checked
+        cause = '' if self._topic is None else f': no answer of {EXTERNAL} to it on joint_commands'
         while not ended():
-            what = f'state after t = {self.latest_ns * 1e-9:g} s{self._waits_for}'
+            what = f'state after t = {self.latest_ns * 1e-9:g} s{cause}'
             self.wait_until(partial(advanced, self.latest_ns), what)
         self._on_progress = lambda: None
         self.wall_time = time.monotonic() - begin
@@ -230,11 +231,6 @@ class GoalRun:
         if result is not None and failed():
             reason = result.result().result.error_string
             raise ArmError(f'{self._server}: {reason}{"" if ahead_ns else self.too_slow()}')
-
-    @property
-    def _waits_for(self) -> str:
-        """The cause of a long wait in lock-step."""
-        return '' if self._topic is None else f': no answer of {EXTERNAL} to it on joint_commands'
 
     def _send(self, goal: Goal):
         """Return the future of a goal's result; None for a goal on the topic.

@@ -82,19 +82,19 @@ class KnownNodes:
         return read_fields(parameters, self._values(name, names), prefix, joints)
 
 
-class RunningNodes(KnownNodes):
-    """Nodes on the graph, whose parameters are read by their services."""
+def running_nodes(node: Node, law: str, call: Callable[[Any, Any], Any]) -> KnownNodes:
+    """Return the nodes on the graph, whose parameters are read by their services.
 
-    def __init__(self, node: Node, law: str, call: Callable[[Any, Any], Any]):
-        """Ask from `node`; `call` answers a service client's request, or raises ArmError."""
+    `node` sends the requests; `call` answers that of a service client, or raises ArmError.
+    """
 
-        def values(name: str, names: list[str]) -> dict[str, Any]:
-            client = node.create_client(GetParameters, f'{name}/get_parameters')
-            answer = call(client, GetParameters.Request(names=names))
-            received = map(parameter_value_to_python, answer.values)
-            found = dict(zip(names, received, strict=True))
-            if found.get('robot'):
-                check_data_only(found['robot'])
-            return found
+    def values(name: str, names: list[str]) -> dict[str, Any]:
+        client = node.create_client(GetParameters, f'{name}/get_parameters')
+        answer = call(client, GetParameters.Request(names=names))
+        received = map(parameter_value_to_python, answer.values)
+        found = dict(zip(names, received, strict=True))
+        if found.get('robot'):
+            check_data_only(found['robot'])
+        return found
 
-        super().__init__(law, values)
+    return KnownNodes(law, values)

@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from std_msgs.msg import Bool
@@ -47,8 +46,7 @@ class SensorOutput:
         if self._wrench is not None and wrench is not None:
             self._wrench.fill(time_ns, wrench)
         if self._imu is not None and imu is not None:
-            # The message has nine covariances after each of its three vectors.
-            self._imu.fill(time_ns, _with_gaps(imu))
+            self._imu.fill(time_ns, imu[:4], imu[4:7], imu[7:])
         if self._switches:
             for switch, closed in zip(self._switches, plant.touched(), strict=True):
                 switch.show(bool(closed))
@@ -76,22 +74,16 @@ class _Output:
         self._template, self.raw = Template(message), b''
         self._publisher = node.create_publisher(type(message), topic, STATE_QOS)
 
-    def fill(self, time_ns: int, values: Array) -> None:
-        parts = np.split(values, np.cumsum([len(each) for each in self._template.numbers])[:-1])
-        for numbers, part in zip(self._template.numbers, parts, strict=True):
-            numbers[:] = part
+    def fill(self, time_ns: int, *vectors: Array) -> None:
+        # An Imu has nine covariances after each of its three vectors.
+        for numbers, vector in zip(self._template.numbers[::2], vectors, strict=True):
+            numbers[:] = vector
         self.raw = self._template.at_times(time_ns)
 
     def publish(self, besides: int = 0) -> None:
         """Publish the last message if there are more subscribers than `besides`."""
         if self._publisher.get_subscription_count() > besides:
             self._publisher.publish(self.raw)
-
-
-def _with_gaps(imu: Array) -> Array:
-    """Return the numbers of an Imu message: each of its parts is followed by covariances."""
-    gap = np.zeros(9)
-    return np.concatenate([imu[:4], gap, imu[4:7], gap, imu[7:], gap])
 
 
 class _Switch:

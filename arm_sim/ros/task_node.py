@@ -39,7 +39,7 @@ from arm_sim.loop.report import plain
 from arm_sim.output_folder import writable_folder
 from arm_sim.robot import Robot
 from arm_sim.ros.goal_run import SOON, GoalRun
-from arm_sim.ros.prediction import RunningNodes
+from arm_sim.ros.prediction import running_nodes
 from arm_sim.ros.task_clients import GripperGoals, IkClient, poses_over_time
 from arm_sim.simulation.faults import describe, read_faults
 from arm_sim.tasks import Run, Task, task_class
@@ -179,7 +179,7 @@ class TaskNode(Node):
             self._say(note)
         if task.gripper:
             self._gripper = GripperGoals(self, executor, task.gripper, p.timeout)
-        nodes = RunningNodes(self, p.law, arm.call)
+        nodes = running_nodes(self, p.law, arm.call)
         expected = nodes.predicted(task) if task.asks_prediction and p.law != 'external' else None
         goal, start_ns = asked(task, p, q)
         if task.push is not None:

@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import mujoco
 import numpy as np
+import pinocchio as pin
 import trimesh
 from numpy.typing import NDArray
 
@@ -37,10 +38,10 @@ def arm_shapes(scene: Scene) -> list[Shape]:
     m = scene.mj_model
     parts: dict[tuple[int, tuple[float, ...], bool], list[trimesh.Trimesh]] = {}
     for k in scene.visible_geoms():
-        solid, pose = triangles(m, k), np.eye(4)
-        pose[:3, :3], pose[:3, 3] = _rotation(m.geom_quat[k]), m.geom_pos[k]
+        w, x, y, z = m.geom_quat[k]
+        pose = pin.XYZQUATToSE3(np.array([*m.geom_pos[k], x, y, z, w])).homogeneous
         key = int(m.geom_bodyid[k]), tuple(m.geom_rgba[k].tolist()), _is_mesh(m, k)
-        parts.setdefault(key, []).append(solid.apply_transform(pose))
+        parts.setdefault(key, []).append(triangles(m, k).apply_transform(pose))
     shapes = []
     for (body, colour, flat), solids in parts.items():
         whole: Any = trimesh.util.concatenate(solids)
@@ -70,9 +71,3 @@ def triangles(m: mujoco.MjModel, geom: int) -> trimesh.Trimesh:
 
 def _is_mesh(m: mujoco.MjModel, geom: int) -> bool:
     return bool(m.geom_type[geom] == _KIND.mjGEOM_MESH)
-
-
-def _rotation(quaternion: Array) -> Array:
-    matrix = np.empty(9)
-    mujoco.mju_quat2Mat(matrix, quaternion)
-    return matrix.reshape(3, 3)

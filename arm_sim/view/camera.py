@@ -46,7 +46,9 @@ def camera_for(points: Array, view: View, aspect: float, seconds: float) -> mujo
     tangent = np.tan(np.radians(FIELD_OF_VIEW) / 2) * np.array([aspect, 1.0]) * _FILLED
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     for _ in range(20 if not view.orbit else 1):
-        seen = [_seen(points - middle, view.azimuth + turn, view.elevation) for turn in turns]
+        seen = [
+            (points - middle) @ axes_of(view.azimuth + turn, view.elevation).T for turn in turns
+        ]  # along the camera's right, up and forward
         distance = max(
             float((-each[:, 2:] + np.abs(each[:, :2]) / tangent).max()) for each in seen
         )
@@ -58,8 +60,3 @@ def camera_for(points: Array, view: View, aspect: float, seconds: float) -> mujo
         middle = middle + off @ axes_of(view.azimuth, view.elevation)[:2]
     camera.lookat[:], camera.distance = middle, distance
     return camera
-
-
-def _seen(points: Array, azimuth: float, elevation: float) -> Array:
-    """Return points (k, 3) along the camera's right, up and forward."""
-    return points @ axes_of(azimuth, elevation).T

@@ -62,12 +62,6 @@ class Camera(Parameters):
         return pin.SE3(turn, np.array(self.position, dtype=float))
 
     @property
-    def pose_xyzw(self) -> list[float]:
-        """The pose `optical`: position [m] and quaternion x, y, z, w."""
-        numbers: list[float] = pin.SE3ToXYZQUAT(self.optical).tolist()
-        return numbers
-
-    @property
     def intrinsics(self) -> Array:
         """K (3, 3) [pixels]; (0, 0) is the middle of the first pixel."""
         focal = 0.5 * self.height / np.tan(0.5 * self.field_of_view)

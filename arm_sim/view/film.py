@@ -113,22 +113,6 @@ class Film:
         self._offscreen.close()
 
 
-class Films:
-    """Films side by side, each with as many pictures.
-
-    Attributes:
-        times: of the first film's pictures [s].
-    """
-
-    def __init__(self, films: Sequence[Film]):
-        """Put films of one height side by side."""
-        self._films, self.times = films, films[0].times
-
-    def picture(self, k: int) -> Picture:
-        """Return picture k of all films."""
-        return np.hstack([film.picture(k) for film in self._films])
-
-
 def film_times(path: Path, begin: float, end: float, speed: float) -> Array:
     """Return the times [s] of the pictures of a file: from begin to end; of a PNG the end.
 
@@ -142,23 +126,30 @@ def film_times(path: Path, begin: float, end: float, speed: float) -> Array:
     return np.linspace(begin, end, count) if rate else np.array([end])
 
 
-def write_film(path: Path, film: Film | Films, size: tuple[int, int], console: Console) -> None:
-    """Draw the pictures, and write them as the file's name says; show the progress."""
-    kind, count = path.suffix.lower(), len(film.times)
+def write_film(path: Path, films: Sequence[Film], size: tuple[int, int], console: Console) -> None:
+    """Draw the pictures of films side by side, each of a size, and write them; show the progress.
+
+    The films have as many pictures; the name of the file says how these are written.
+    """
+    kind, count = path.suffix.lower(), len(films[0].times)
+
+    def picture(k: int) -> Picture:
+        return np.hstack([film.picture(k) for film in films])
+
     if kind == '.png':
-        write_png(path, film.picture(0))
+        write_png(path, picture(0))
         return
     with progress(console, 'render', count) as show:
 
         def pictures() -> Iterator[Picture]:
             for k in range(count):
-                yield film.picture(k)
+                yield picture(k)
                 show(k + 1)
 
         if kind == '.mp4':
-            write_mp4(path, pictures(), size)
+            write_mp4(path, pictures(), (size[0] * len(films), size[1]))
         else:
-            some = [film.picture(k) for k in (0, count // 2, count - 1)]
+            some = [picture(k) for k in (0, count // 2, count - 1)]
             write_gif(path, pictures(), some, ErrorScale.palette)
 
 

@@ -49,7 +49,7 @@ def film_past(
     times = film_times(path, t[0], t[-1], SPEED)
     given = model, surroundings, motion, times, View(), size, model.name, objects
     with closing(Film(*given)) as film:
-        write_film(path, film, size, Console(quiet=True))
+        write_film(path, [film], size, Console(quiet=True))
 
 
 class PastFilm:
@@ -78,10 +78,9 @@ class PastFilm:
         def draw() -> None:
             try:
                 film_past(*self._given, past, path)
+                done(path)
             except ArmError as error:
                 done(error)
-            else:
-                done(path)
 
         self.thread = Thread(target=draw, daemon=True)
         self.thread.start()

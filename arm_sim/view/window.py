@@ -5,7 +5,6 @@ import threading
 import warnings
 
 import glfw
-import mujoco
 import numpy as np
 from mujoco import viewer
 
@@ -65,7 +64,10 @@ class Window:
         with self._handle.lock():
             segment = self._trail.add(self._scene.show(q))
             if segment is not None:
-                _draw(self._handle.user_scn, *segment)
+                scene = self._handle.user_scn
+                if scene.ngeom == scene.maxgeom:
+                    scene.ngeom = 0
+                add_segment(scene, _WIDTH, *segment, _COLOUR)
         self._handle.sync()
 
     def close(self) -> None:
@@ -73,9 +75,3 @@ class Window:
         self._handle.close()
         for thread in self._threads:
             thread.join(_LONGEST_END)
-
-
-def _draw(scene: mujoco.MjvScene, start: Array, end: Array) -> None:
-    if scene.ngeom == scene.maxgeom:
-        scene.ngeom = 0
-    add_segment(scene, _WIDTH, start, end, _COLOUR)

@@ -14,6 +14,7 @@ from rclpy.serialization import deserialize_message
 from rclpy.utilities import get_rmw_implementation_identifier
 
 from arm_controllers.ros import object_messages
+from arm_controllers.ros.frame_messages import TFMessage
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, stamp_at
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, RECORD_QOS
@@ -23,7 +24,7 @@ from arm_controllers.ros.wrench_input import TOPIC as WRENCH
 from arm_dynamics.checks import ArmError
 from arm_sim.loop.recorded_messages import REST_PERIOD
 from arm_sim.recording.ros.parameter_snapshot import ParameterSnapshot
-from arm_sim.recording.ros.recorded_frames import RecordedFrames, recorded_frames
+from arm_sim.recording.ros.recorded_frames import RecordedFrames
 from arm_sim.recording.ros.recordings import Recordings, file_time_ns
 from arm_sim.recording.ros.rest import RestFilter
 from arm_sim.recording.ros.schemas import message_class
@@ -102,7 +103,7 @@ class Recorder:
         objects = partial(write, resolved(object_messages.TOPIC), object_messages.KIND)
         contacts = partial(write, resolved(contact_messages.TOPIC), contact_messages.KIND)
         self._takes = self.take_state, self.take_command, objects, contacts
-        self._own_states, self._loop = own_states, loop_messages.Takeover()
+        self._loop = loop_messages.Takeover()
         self._progress: Any = None
         if own_states:
             self._listen_to_loop()
@@ -349,7 +350,8 @@ class Recorder:
         """Keep the arm's description, and compute its frames from now on."""
         self._files.keep(self._resolved('robot_description'), _TEXT, data)
         try:
-            self._frames = recorded_frames(data, prefix_of(self._node), self._files)
+            if TFMessage is not None:
+                self._frames = RecordedFrames(data, prefix_of(self._node), self._files)
         except ArmError as error:
             self._log.warning(f'the recording has no /tf: robot_description: {error}')
 

@@ -1,10 +1,11 @@
 """`ros2 run arm_sim render FILE`: a picture or a film of what was recorded."""
 
+from collections.abc import Callable
 from contextlib import ExitStack, closing, suppress
 from dataclasses import MISSING, dataclass
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import numpy as np
 from control_msgs.msg import JointTrajectoryControllerState
@@ -27,7 +28,7 @@ from arm_sim.options import File
 from arm_sim.recording.ros.recorded_run import RecordedRun
 from arm_sim.view.camera import View
 from arm_sim.view.error_scale import ErrorScale
-from arm_sim.view.film import Film, Films, film_times, write_film
+from arm_sim.view.film import Film, film_times, write_film
 from arm_sim.view.film_files import (
     KINDS,
     check_file,
@@ -155,59 +156,47 @@ def main(options: Options) -> None:
     check_file(output, 0)  # before a recording is read
     if not options.files:
         raise UsageError('missing: FILE')
-    shown = [_Shown.of(file, options) for file in options.files]
-    seconds = min(each.seconds for each in shown)
+    shown = [_shown(file, options) for file in options.files]
+    seconds = min(each for _, each, _ in shown)
     speed = options.speed or usual_speed(output, seconds)
     view = View(azimuth, elevation, options.orbit / speed, options.zoom)
     times = film_times(output, 0.0, seconds, speed)
-    errors = np.concatenate([each.motion.error for each in shown])
+    errors = np.concatenate([each.error for each, _, _ in shown])
     scale = ErrorScale(errors) if len(errors) else None
     with ExitStack() as stack:
         films = [
-            stack.enter_context(closing(each.film(times, view, size, scale))) for each in shown
+            stack.enter_context(closing(make(times, view, size, scale))) for _, _, make in shown
         ]
-        write_film(output, Films(films), (size[0] * len(films), size[1]), Console())
+        write_film(output, films, size, Console())
     summary = f'{len(times)} picture{"s" if len(times) > 1 else ""}'
     if options.speed is None and speed > 1:
         summary += f' at --speed {speed}'
     print(f'{output}: {summary}, {output.stat().st_size / 1e6:.2f} MB')
 
 
-class _Shown(NamedTuple):
-    """What is drawn of a recording: from `begin` [s] on."""
+def _shown(file: str, options: Options) -> tuple[RecordedMotion, float, Callable[..., Film]]:
+    """Return what is drawn of a recording, its duration [s], and a function that makes its film.
 
-    model: RobotModel
-    surroundings: Surroundings
-    motion: RecordedMotion
-    objects: RecordedObjects
-    title: str
-    begin: float
-    seconds: float
+    The function is called with times [s] since the begin, view, size [pixels] and colours.
+    """
+    recording = RecordedRun.load(file)
+    model, surroundings = recorded_arm(recording)
+    motion = recorded_motion(recording, model, options.exaggerate)
+    begin, end = span(recording, motion, options.begin, options.end)
+    part = motion.between(begin, end)
+    of_objects = sorted(recording.objects, key=itemgetter(0))
+    objects = RecordedObjects(
+        [time_ns * 1e-9 for time_ns, _ in of_objects], [shapes_of(raw) for _, raw in of_objects]
+    )
+    title = title_of(recording, model)
+    if options.exaggerate != 1.0:
+        title += f', errors x {options.exaggerate:g}'
 
-    @classmethod
-    def of(cls, file: str, options: Options) -> '_Shown':
-        """Read a recording."""
-        recording = RecordedRun.load(file)
-        model, surroundings = recorded_arm(recording)
-        motion = recorded_motion(recording, model, options.exaggerate)
-        begin, end = span(recording, motion, options.begin, options.end)
-        of_objects = sorted(recording.objects, key=itemgetter(0))
-        objects = RecordedObjects(
-            [time_ns * 1e-9 for time_ns, _ in of_objects],
-            [shapes_of(raw) for _, raw in of_objects],
-        )
-        title = title_of(recording, model)
-        if options.exaggerate != 1.0:
-            title += f', errors x {options.exaggerate:g}'
-        part = motion.between(begin, end)
-        return cls(model, surroundings, part, objects, title, begin, end - begin)
+    def film(times: Array, view: View, size: tuple[int, int], scale: ErrorScale | None) -> Film:
+        given = model, surroundings, part, begin + times
+        return Film(*given, view, size, title, objects, scale)
 
-    def film(
-        self, times: Array, view: View, size: tuple[int, int], scale: ErrorScale | None
-    ) -> Film:
-        """Return the film of it, at times [s] from its begin."""
-        given = self.model, self.surroundings, self.motion, self.begin + times
-        return Film(*given, view, size, self.title, self.objects, scale)
+    return part, end - begin, film
 
 
 def _size(text: str) -> tuple[int, int]:

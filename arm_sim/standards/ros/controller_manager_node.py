@@ -11,7 +11,7 @@ from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.services import serve
 from arm_dynamics.checks import ArmError
 from arm_sim.standards.hardware import Hardware, HardwareParameters
-from arm_sim.standards.ros.controller_clients import TIMEOUT, ControllerClients, Transitions
+from arm_sim.standards.ros.controller_clients import TIMEOUT, ControllerClients
 from arm_sim.standards.ros.controller_lists import ControllerLists
 from arm_sim.standards.ros.controller_processes import ControllerProcesses
 from arm_sim.standards.ros.late_service import IsDone, LateService
@@ -36,7 +36,6 @@ class ControllerManagerNode(Node):
         self._hardware = Hardware(declare_parameters(self, HardwareParameters))
         self._controllers = ControllerClients(self)
         self._processes = ControllerProcesses(self.get_namespace(), self._hardware.parameters)
-        self._transitions = Transitions(self._controllers)
         self._lists = ControllerLists(self._controllers, self._hardware)
         self._loads: dict[str, Callable[[], bool | None]] = {}
         if srv is None:
@@ -58,8 +57,8 @@ class ControllerManagerNode(Node):
         load = srv.LoadController
         self._load_service = LateService(self, load, '~/load_controller', self._load, self._look)
         by_name = {
-            'configure': self._transitions.configure,
-            'cleanup': self._transitions.cleanup,
+            'configure': self._controllers.configure,
+            'cleanup': self._controllers.cleanup,
             'unload': self._unload,
         }
         for verb, do in by_name.items():
@@ -134,7 +133,7 @@ class ControllerManagerNode(Node):
 
     def _unload(self, name: str) -> None:
         """End a controller that was loaded here."""
-        self._transitions.allow(name, UNCONFIGURED, INACTIVE, 'finalized')
+        self._controllers.allow(name, UNCONFIGURED, INACTIVE, 'finalized')
         self._processes.end(name)
         self._controllers.wait(lambda: name not in self._controllers.names(), TIMEOUT)
 
@@ -146,7 +145,7 @@ class ControllerManagerNode(Node):
             self._log.warning('switch_controller: strictness is 0, taken as BEST_EFFORT (1)')
         try:
             switch = plan(self._lists.found(), self._lists.offers, *wanted, request.strictness)
-            self._transitions.switch(switch, max(limit, 0.0))
+            self._controllers.switch(switch, max(limit, 0.0))
             response.ok = not switch.in_vain
             response.message = '; '.join(switch.left_out) or 'switched'
         except ArmError as error:

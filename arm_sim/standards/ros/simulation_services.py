@@ -14,12 +14,11 @@ from arm_controllers.ros.running import end_node
 from arm_controllers.ros.services import RefusedError, serve
 from arm_dynamics.checks import ArmError
 from arm_sim.simulation.clock import Clock
-from arm_sim.standards.entities import Entities
+from arm_sim.standards.entities import BOX, SPHERE, Entities, Volume
 from arm_sim.standards.ros.late_service import IsDone, LateService
 from arm_sim.standards.ros.object_services import ObjectServices
 from arm_sim.standards.ros.steps_action import StepsAction
 from arm_sim.standards.steps import Steps
-from arm_sim.standards.volumes import BOX, SPHERE, Volume
 
 try:
     from simulation_interfaces import action, msg, srv

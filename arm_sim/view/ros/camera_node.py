@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pinocchio as pin
 from builtin_interfaces.msg import Time
-from geometry_msgs.msg import TransformStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import UInt8MultiArray
 
 from arm_controllers.ros import object_messages
-from arm_controllers.ros.frame_messages import TFMessage
+from arm_controllers.ros.frame_messages import TFMessage, Transforms
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, stamp_at
 from arm_controllers.ros.parameters import declare_parameters
@@ -207,15 +207,8 @@ class _Output:
         self._pictures = CameraPictures(self._camera, scene)
         if TFMessage is not None:
             link = self._camera.link or scene.model.base_frame
-            self._frames.publish(TFMessage(transforms=[self._transform(self._prefix + link)]))
-
-    def _transform(self, link: str) -> TransformStamped:
-        found = TransformStamped(child_frame_id=self._frame)
-        found.header.frame_id = link
-        place, turn = found.transform.translation, found.transform.rotation
-        pose = self._camera.pose_xyzw
-        place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w = pose
-        return found
+            frame = Transforms([(link, f'{self._camera.name}_optical_frame')], self._prefix)
+            self._frames.publish(frame.at([pin.SE3ToXYZQUAT(self._camera.optical)], 0))
 
     def take(self, q: Array, time_ns: int) -> None:
         """Publish the picture of a state, if one is due."""

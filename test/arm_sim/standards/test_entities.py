@@ -10,9 +10,8 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.simulation.plant import PlantParameters
-from arm_sim.standards.entities import Category, Entities
+from arm_sim.standards.entities import BOX, SPHERE, Category, Entities, Volume
 from arm_sim.standards.name_filter import name_filter
-from arm_sim.standards.volumes import BOX, SPHERE, Volume
 
 MODEL = RobotModel(find_urdf('planar_3r'))
 

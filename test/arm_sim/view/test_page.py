@@ -23,8 +23,7 @@ from arm_dynamics.robots import find_urdf, robot_names
 from arm_sim.view import page, past_film, server, trail
 from arm_sim.view.arm_shapes import arm_shapes, triangles
 from arm_sim.view.event_log import EventLog
-from arm_sim.view.history import History
-from arm_sim.view.monitor import ArmMonitor
+from arm_sim.view.monitor import ArmMonitor, History
 from arm_sim.view.panel import head
 from arm_sim.view.plots import colour_of, known_values, legend, prefix_of
 from arm_sim.view.scene import Scene
