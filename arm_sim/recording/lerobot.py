@@ -280,7 +280,7 @@ def samples_of(folder: Path, joint_names: Sequence[str]) -> Samples:
     """
     _, parquet = _pyarrow('a LeRobotDataset')
     info = json.loads((folder / INFO).read_text())
-    files = sorted((folder / 'data').rglob('*.parquet'))
+    table = parquet.read_table(folder / 'data', columns=[_STATE, _EFFORT, 'frame_index'])
     found = []
     for feature, end in ((_STATE, 'pos'), (_EFFORT, 'effort')):
         names = info['features'].get(feature, {}).get('names') or []
@@ -288,10 +288,8 @@ def samples_of(folder: Path, joint_names: Sequence[str]) -> Samples:
             if f'{joint}.{end}' not in names:
                 raise ArmError(f'{feature} has no {joint}.{end}; it has {", ".join(names)}')
         order = [names.index(f'{joint}.{end}') for joint in joint_names]
-        rows = [x for file in files for x in parquet.read_table(file)[feature].to_pylist()]
-        found.append(np.array(rows)[:, order])
-    numbers = [x for file in files for x in parquet.read_table(file)['frame_index'].to_pylist()]
-    return Samples(np.array(numbers) / info['fps'], *found)
+        found.append(np.array(table[feature].to_pylist())[:, order])
+    return Samples(np.array(table['frame_index']) / info['fps'], *found)
 
 
 def _pyarrow(what: str) -> tuple[Any, Any]:

@@ -27,10 +27,8 @@ def read_samples(path: Path | str, joint_names: Sequence[str]) -> Samples:
         ArmError: names the file and what is missing in it.
     """
     with reading(path) as file:
-        if file.suffix == '.npz':
-            samples = Samples(*_of_npz(file, len(joint_names), 'effort'))
-        elif file.suffix == '.csv':
-            samples = Samples(*_of_csv(file, joint_names, 'effort'))
+        if table := _of_table(file, joint_names, 'effort'):
+            samples = Samples(*table)
         elif (file / INFO).is_file():
             samples = samples_of(file, joint_names)
         else:
@@ -70,11 +68,8 @@ def read_followed(path: Path | str, joint_names: Sequence[str]) -> Followed:
         ArmError: names the file and what is missing in it.
     """
     with reading(path) as file:
-        n = len(joint_names)
-        if file.suffix == '.npz':
-            found = Followed(*_of_npz(file, n, 'command', 'q_reference'))
-        elif file.suffix == '.csv':
-            found = Followed(*_of_csv(file, joint_names, 'command'))
+        if table := _of_table(file, joint_names, 'command', 'q_reference'):
+            found = Followed(*table)
         else:
             states = _of_messages(file, joint_names, effort=False)
             sent = _of_messages(file, joint_names, commands=True, effort=False)
@@ -113,11 +108,22 @@ def in_radians(q: Array, model: RobotModel, units: str) -> Array:
     return q
 
 
-def _of_npz(file: Path, n: int, name: str, other: str = '') -> list[Array]:
-    """Return times (m,), positions (m, n), and the array `name` (m, n), else that of `other`."""
+def _of_table(
+    file: Path, joint_names: Sequence[str], kind: str, other: str = ''
+) -> list[Array] | None:
+    """Return times (m,), positions and numbers of a kind, each (m, n), of a file of numbers.
+
+    In an .npz file without `kind` its numbers are called `other`. None: the file has messages.
+    """
+    if file.suffix == '.csv':
+        wanted = ['time', *(f'{j}.{x}' for x in ('position', kind) for j in joint_names)]
+        values = _columns(file, wanted)
+        return [values[:, 0], *np.split(values[:, 1:], 2, axis=1)]
+    if file.suffix != '.npz':
+        return None
     with np.load(file) as archive:
-        rows = len(archive['t']) if 't' in archive else 0
-        name = name if name in archive else other or name
+        rows, n = len(archive['t']) if 't' in archive else 0, len(joint_names)
+        name = kind if kind in archive else other or kind
         shapes = {'t': (rows,), 'q': (rows, n), name: (rows, n)}
         return [_array(archive, key, shape) for key, shape in shapes.items()]
 
@@ -130,13 +136,6 @@ def _array(archive: Any, name: str, shape: tuple[int, ...]) -> Array:
     if array.shape != shape:
         raise ArmError(f'{name} has shape {array.shape}; it must be {shape}')
     return array
-
-
-def _of_csv(file: Path, joint_names: Sequence[str], kind: str) -> list[Array]:
-    """Return times (m,), positions and the columns of a kind, each (m, n)."""
-    wanted = ['time', *(f'{j}.{x}' for x in ('position', kind) for j in joint_names)]
-    values = _columns(file, wanted)
-    return [values[:, 0], *np.split(values[:, 1:], 2, axis=1)]
 
 
 def _columns(file: Path, wanted: Sequence[str]) -> Array:

@@ -12,7 +12,6 @@ import numpy as np
 import pinocchio as pin
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.in_process import InProcessTransport
@@ -28,10 +27,10 @@ from arm_controllers.ros.pose_messages import (
     pose_to_message,
     poses_from_message,
 )
-from arm_controllers.ros.qos import CONTROL_INPUT_QOS
 from arm_controllers.ros.quiet_nodes import taken
 from arm_controllers.ros.serialized_messages import JointReader, JointStateReader
 from arm_controllers.ros.services import serve
+from arm_controllers.ros.subscriptions import subscribe_joint_states
 from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.inverse_kinematics import (
     inverse_kinematics,
@@ -101,8 +100,8 @@ class InverseKinematicsNode(Node):
             transport.subscribe_states(self.resolve_topic_name('joint_states'), self._keep)
         warm_up(self.model)  # no request has to wait for the compiler
         ik = inverse_kinematics(self.model)
-        self._use(self._checked(p))
-        on_change_of(self, [kind], self._checked, self._use)
+        self._checked(p)
+        on_change_of(self, [kind], self._checked, partial(setattr, self, 'parameters'))
         self._publish = status_publisher(self)
         serve(self, ComputeIK, 'compute_ik', partial(self._answer, self.compute_ik))
         serve(self, ComputeFK, 'compute_fk', partial(self._answer, self.compute_fk))
@@ -120,9 +119,6 @@ class InverseKinematicsNode(Node):
         if parameters.solver != 'auto':
             inverse_kinematics(self.model).solver(parameters.solver)
         return parameters
-
-    def _use(self, parameters: InverseKinematicsParameters) -> None:
-        self.parameters = parameters
 
     def _answer(self, solve: Callable[[Any, Any], None], request: Any, response: Any) -> None:
         """Answer a request, a malformed one with the reason; count them."""
@@ -190,9 +186,7 @@ class InverseKinematicsNode(Node):
 
     def _subscribe(self) -> None:
         """Receive joint_states: only once a request needs them, since it costs the loop time."""
-        self._state_input = self.create_subscription(
-            JointState, 'joint_states', self._keep, CONTROL_INPUT_QOS, raw=True
-        )
+        self._state_input = subscribe_joint_states(self, 'joint_states', self._keep)
 
     def _wait_for_state(self) -> None:
         """Wait shortly for the first state, if a node publishes states."""

@@ -22,8 +22,9 @@ from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.goal_endpoints import EventActionServer
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import to_ns, trajectory_message
-from arm_controllers.ros.qos import CONTROL_QOS, STATE_QOS
+from arm_controllers.ros.qos import STATE_QOS
 from arm_controllers.ros.serialized_messages import JointReader
+from arm_controllers.ros.subscriptions import subscribe_controller_state
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motion_check import MotionCheck
@@ -116,12 +117,7 @@ class MotionAction:
         self._asked: tuple[_Offered, ServerGoalHandle] | None = None
         self._asked_at = self._looked = 0.0
         self._moves, self._refused, self.has_objects = 0, '', False
-        node.create_subscription(
-            JointTrajectoryControllerState,
-            f'{controller}/controller_state',
-            self._on_reference,
-            CONTROL_QOS,
-        )
+        subscribe_controller_state(node, controller, self._on_reference)
         node.create_subscription(
             MarkerArray, object_messages.TOPIC, self._on_objects, STATE_QOS, raw=True
         )

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from moveit_msgs.action import ExecuteTrajectory, MoveGroup
-from moveit_msgs.msg import Constraints, MoveItErrorCodes, RobotState, RobotTrajectory
+from moveit_msgs.msg import Constraints, MotionPlanResponse, MoveItErrorCodes, RobotState
 from moveit_msgs.srv import GetMotionPlan
 from rclpy.action.server import ServerGoalHandle
 from rclpy.node import Node
@@ -50,20 +50,18 @@ class _Result:
     reason: str = ''
     duration: float = 0.0
     code: int = 0
-    start: RobotState = field(default_factory=RobotState)
-    planned: RobotTrajectory = field(default_factory=RobotTrajectory)
-    planning_time: float = 0.0
+    plan: MotionPlanResponse = field(default_factory=MotionPlanResponse)
 
     def error_code(self) -> MoveItErrorCodes:
         """Return the code and the reason."""
+        code, reason = self.code or _Codes.CONTROL_FAILED, self.reason
         if self.success:
-            return _error_code(_Codes.SUCCESS, '')
-        code = self.code or _Codes.CONTROL_FAILED
-        if self.reason.startswith('stopped on the way'):
+            code, reason = _Codes.SUCCESS, ''
+        elif reason.startswith('stopped on the way'):
             code = _Codes.MOTION_PLAN_INVALIDATED_BY_ENVIRONMENT_CHANGE
-        elif self.reason.startswith('canceled'):
+        elif reason.startswith('canceled'):
             code = _Codes.PREEMPTED
-        return _error_code(code, self.reason)
+        return MoveItErrorCodes(val=code, message=reason, source='plan_motion')
 
 
 class MoveitRequests:
@@ -104,16 +102,15 @@ class MoveitRequests:
 
     def _on_plan(self, request: Any, response: Any) -> None:
         """Answer with a trajectory, or with the reason why there is none."""
-        answer, result = response.motion_plan_response, _Result()
-        asked = request.motion_plan_request
-        answer.group_name = asked.group_name
+        result = _Result()
         try:
-            _coded(self._planned, asked, result)
+            _coded(self._planned, request.motion_plan_request, result)
             result.success = True
         except ArmError as error:
             result.reason = str(error)
-        answer.error_code, answer.trajectory = result.error_code(), result.planned
-        answer.trajectory_start, answer.planning_time = result.start, result.planning_time
+        response.motion_plan_response = result.plan
+        result.plan.group_name = request.motion_plan_request.group_name
+        result.plan.error_code = result.error_code()
 
     def _plan_group(self, handle: ServerGoalHandle, result: _Result, start: Array) -> Any:
         """Return the motion of a goal of MoveGroup; None where it is only planned."""
@@ -146,11 +143,12 @@ class MoveitRequests:
         goals = [self._goals(each, clearance, start, p) for each in asked.goal_constraints]
         plan = plan_motion(clearance, start, np.vstack(goals), p)
         names = tuple(self._model.joint_names)
-        result.planning_time = time.process_time() - began
-        result.start.joint_state.name = list(names)
-        result.start.joint_state.position = start.tolist()
-        result.planned.joint_trajectory = trajectory_message(plan.motion.goal(names))
-        result.planned.joint_trajectory.header.frame_id = self._prefix + self._model.base_frame
+        answer = result.plan
+        answer.planning_time = time.process_time() - began
+        answer.trajectory_start.joint_state.name = list(names)
+        answer.trajectory_start.joint_state.position = start.tolist()
+        answer.trajectory.joint_trajectory = trajectory_message(plan.motion.goal(names))
+        answer.trajectory.joint_trajectory.header.frame_id = self._prefix + self._model.base_frame
         return plan
 
     def _check_supported(self, asked: Any) -> None:
@@ -257,21 +255,14 @@ def _coded(plan: Callable[..., Any], asked: Any, result: _Result, *start: Array)
         raise
 
 
-def _error_code(value: int, reason: str) -> MoveItErrorCodes:
-    code = MoveItErrorCodes(val=value)
-    if hasattr(code, 'message'):  # not before ROS 2 Jazzy
-        code.message, code.source = reason, 'plan_motion'
-    return code
-
-
 def _feedback(kind: Any, joints: Any, move: Motion) -> Any:
     return kind.Feedback(state='MONITOR')
 
 
 def _group_result(found: _Result) -> Any:
     return MoveGroup.Result(
-        error_code=found.error_code(), trajectory_start=found.start,
-        planned_trajectory=found.planned, planning_time=found.planning_time,
+        error_code=found.error_code(), trajectory_start=found.plan.trajectory_start,
+        planned_trajectory=found.plan.trajectory, planning_time=found.plan.planning_time,
     )  # fmt: skip
 
 

@@ -40,11 +40,8 @@ class KnownNodes:
 
     def learner(self, reference_function: ReferenceFunction, steps: int, cutoff: float) -> Learner:
         """Return the learner between passes, with the model of the controller."""
-        model, engine = (
-            self._model_of_controller(),
-            self.read('simulator', SimulatorParameters).engine,
-        )
-        law, drives = self._law_of(model), self._drives(engine)
+        engine = self.read('simulator', SimulatorParameters).engine
+        law, drives = self._law_of(self._model_of_controller()), self._drives(engine)
         return Learner(law, drives, reference_function, steps, cutoff)
 
     def controller(self) -> tuple[Any, TrajectoryFollower]:

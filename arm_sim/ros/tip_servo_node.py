@@ -8,7 +8,6 @@ from control_msgs.msg import JointJog, JointTrajectoryControllerState
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.follower.goal import Goal
@@ -17,9 +16,10 @@ from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import components, prefix_of, to_ns, trajectory_message
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.pose_messages import pose_from_message
-from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS
+from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.serialized_messages import JointReader, stamp_ns
-from arm_dynamics.checks import ArmError, Array, finite
+from arm_controllers.ros.subscriptions import subscribe_controller_state, subscribe_joint_states
+from arm_dynamics.checks import ArmError, Array, finite, unknown
 from arm_dynamics.parameters import parameter
 from arm_sim.cartesian.tip_parameters import TipParameters
 from arm_sim.cartesian.tip_servo import TipReference, TipServo, TipServoParameters
@@ -64,15 +64,8 @@ class TipServoNode(Node):
         self._publisher = self.create_publisher(
             JointTrajectory, f'{p.controller}/joint_trajectory', 10
         )
-        self.create_subscription(
-            JointState, 'joint_states', self._on_state, CONTROL_INPUT_QOS, raw=True
-        )
-        self.create_subscription(
-            JointTrajectoryControllerState,
-            f'{p.controller}/controller_state',
-            self._on_reference,
-            CONTROL_QOS,
-        )
+        subscribe_joint_states(self, 'joint_states', self._on_state)
+        subscribe_controller_state(self, p.controller, self._on_reference)
         self._listen(TwistStamped, '~/delta_twist_cmds', self._twist)
         self._listen(PoseStamped, '~/pose_target_cmds', self._pose)
         self._listen(JointJog, '~/delta_joint_cmds', self._jog)
@@ -116,8 +109,7 @@ class TipServoNode(Node):
         given = finite('velocities', message.velocities, (len(message.joint_names),))
         for name, value in zip(message.joint_names, given, strict=True):
             if name not in self.model.joint_names:
-                known = ', '.join(self.model.joint_names)
-                raise ArmError(f'joint {name!r} is unknown; there are {known}')
+                raise unknown('joint', name, self.model.joint_names)
             v[self.model.joint_names.index(name)] = value
         return lambda servo: servo.move_joints(v)
 

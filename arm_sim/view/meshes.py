@@ -8,9 +8,9 @@ from xml.etree.ElementTree import Element
 import coal
 import mujoco
 import numpy as np
-import pinocchio as pin
 
 from arm_dynamics.checks import Array
+from arm_dynamics.urdf_elements import origin_of
 
 _GREY: tuple[float, ...] = (0.72, 0.74, 0.76, 1.0)
 _LARGEST = 1_000_000  # triangles of a mesh that is shown
@@ -37,15 +37,14 @@ def add_meshes(spec: mujoco.MjSpec, urdf: str, find: Callable[[str], Path | None
         added = name in [each.name for each in spec.meshes]
         if not added and not add_mesh(spec, name, file, np.array(scale.split(), dtype=float)):
             continue
-        xyz, rpy = _origin(visual)
-        quaternion = np.empty(4)
-        mujoco.mju_mat2Quat(quaternion, pin.rpy.rpyToMatrix(*rpy).ravel())
+        pose, quaternion = origin_of(visual), np.empty(4)
+        mujoco.mju_mat2Quat(quaternion, pose.rotation.ravel())
         material = visual.find('material')
         colour = _GREY
         if material is not None:
             colour = _colour(material) or colours.get(material.get('name')) or _GREY
         body.add_geom(
-            type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, pos=xyz, quat=quaternion,
+            type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, pos=pose.translation, quat=quaternion,
             rgba=colour, contype=0, conaffinity=0, group=2, mass=0.0,
         )  # fmt: skip
 
@@ -76,13 +75,6 @@ def _triangles(file: Path) -> tuple[Array, Array]:
     faces = [loaded.tri_indices(k) for k in range(loaded.num_tris)]
     points = np.array(loaded.vertices(), dtype=float)
     return points, np.array([[face[0], face[1], face[2]] for face in faces])
-
-
-def _origin(owner: Element) -> tuple[Array, Array]:
-    origin = owner.find('origin')
-    texts = ('0 0 0', '0 0 0') if origin is None else map(origin.get, ('xyz', 'rpy'))
-    xyz, rpy = (np.array((text or '0 0 0').split(), dtype=float) for text in texts)
-    return xyz, rpy
 
 
 def _colour(material: Element) -> tuple[float, ...] | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,7 @@ class Page:
         self.server.gui.configure_theme(
             control_width='medium', show_logo=False, show_share_button=False
         )
-        self.server.gui.main_panel.dock_right()  # beside the scene, not over it
+        self.server.gui.main_panel.dock_right()  # next to the scene, not over it
         self.server.on_client_connect(self._place_camera)
         self.server.gui.add_markdown('Waiting for `robot_description` ...')
         self.scene: PageScene | None = None
@@ -106,14 +107,11 @@ class Page:
             return
 
         def done(found: Path | ArmError) -> None:
-            def tell() -> None:
-                if isinstance(found, ArmError):
-                    arm.events.refuse('film', str(found), arm.time)
-                else:
-                    why = f' ({NEEDS})' if found.suffix == '.gif' else ''
-                    arm.events.add(f'film: {found}{why}', arm.time)
-
-            self._schedule(tell)
+            if isinstance(found, ArmError):
+                self._schedule(partial(arm.events.refuse, 'film', str(found), arm.time))
+            else:
+                why = f' ({NEEDS})' if found.suffix == '.gif' else ''
+                self._schedule(partial(arm.events.add, f'film: {found}{why}', arm.time))
 
         self._film.start(tuple(arm.past), path, done)
         arm.events.add(f'film: {path.name} is being drawn', arm.time)

@@ -19,9 +19,10 @@ from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.parameters import declare_parameters
-from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, STATE_QOS
+from arm_controllers.ros.qos import STATE_QOS
 from arm_controllers.ros.serialized_messages import JointReader, JointStateReader
 from arm_controllers.ros.services import serve
+from arm_controllers.ros.subscriptions import subscribe_controller_state, subscribe_joint_states
 from arm_dynamics.checks import ArmError, Array
 from arm_sim.driving.ros.stop_key import StopKey
 from arm_sim.driving.supervisor import DRIVING, STOPPED, WAITING, Supervisor, SupervisorState
@@ -67,16 +68,9 @@ class SupervisorNode(Node):
         kind = Float64MultiArray if p.output == 'commands' else JointTrajectory
         self._to_robot = self.create_publisher(kind, 'robot_commands', 1)
         self._message = self._new_message()
-        self.create_subscription(
-            JointState, 'robot_states', self._on_state, CONTROL_INPUT_QOS, raw=True
-        )
-        self.create_subscription(
-            JointState, 'joint_commands', self._on_command, CONTROL_INPUT_QOS, raw=True
-        )
-        self.create_subscription(
-            JointTrajectoryControllerState, f'{p.controller}/controller_state',
-            self._on_reference, CONTROL_QOS,
-        )  # fmt: skip
+        subscribe_joint_states(self, 'robot_states', self._on_state)
+        subscribe_joint_states(self, 'joint_commands', self._on_command)
+        subscribe_controller_state(self, p.controller, self._on_reference)
         serve(self, Trigger, '~/stop', lambda *_: self._on_stop('~/stop'))
         serve(self, Trigger, '~/start', lambda *_: self._on_start())
         self._key = StopKey(self, lambda: self._on_stop('a key'))

@@ -24,11 +24,9 @@ from arm_controllers.ros.wrench_input import TOPIC as WRENCH
 from arm_dynamics.checks import ArmError
 from arm_sim.loop.recorded_messages import REST_PERIOD
 from arm_sim.recording.ros.parameter_snapshot import ParameterSnapshot
-from arm_sim.recording.ros.recorded_frames import RecordedFrames
-from arm_sim.recording.ros.recordings import Recordings, file_time_ns
-from arm_sim.recording.ros.rest import RestFilter
+from arm_sim.recording.ros.recorded_states import RestFilter, StateSender
+from arm_sim.recording.ros.recordings import RecordedFrames, Recordings, file_time_ns
 from arm_sim.recording.ros.schemas import message_class
-from arm_sim.recording.ros.state_sender import StateSender
 from arm_sim.ros import contact_messages, loop_messages
 from arm_sim.versions import versions
 

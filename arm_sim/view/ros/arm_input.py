@@ -41,7 +41,7 @@ class ArmInput:
         model = arm.model
         self._quiet = quiet_node(node, f'{node.get_name()}_input')
         self._reader = JointStateReader(model.joint_names, ('position',))
-        self._ordered = {part: JointReader(model.joint_names) for part in ('state', 'reference')}
+        self._ordered = JointReader(model.joint_names)
         topic = node.resolve_topic_name('joint_states')
         objects = node.resolve_topic_name(object_messages.TOPIC)
         self.subscriptions = [
@@ -101,8 +101,8 @@ class ArmInput:
     def _on_report(self, report: Any) -> None:
         names, t = list(report.joint_names), to_ns(report.header.stamp) * 1e-9
         q, reference = (
-            self._ordered[part].read(names, point.positions, 'position')
-            for part, point in (('state', report.feedback), ('reference', report.reference))
+            self._ordered.read(names, point.positions, 'position')
+            for point in (report.feedback, report.reference)
         )
         self._arm.on_report(t, q, reference, to_ns(report.reference.time_from_start) * 1e-9)
 

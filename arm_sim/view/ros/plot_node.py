@@ -18,6 +18,7 @@ from arm_controllers.ros.log import Log
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.running import end_node
+from arm_controllers.ros.subscriptions import subscribe_controller_state
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.view.ros.tools import tool
 
@@ -48,12 +49,7 @@ class PlotNode(Node):
             for part in _PARTS
         }
         self._effort = self.create_publisher(Float64MultiArray, '~/effort', CONTROL_QOS)
-        self._subscription = self.create_subscription(
-            JointTrajectoryControllerState,
-            f'{self.parameters.controller}/controller_state',
-            self._on_state,
-            CONTROL_QOS,
-        )
+        subscribe_controller_state(self, self.parameters.controller, self._on_state)
         fields = ' '.join(self._fields())
         if self._tool is None:
             Log(self).info(f'rqt_plot is not installed; plain numbers are on {fields}')

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.object_messages import TOPIC, MarkerArray, shapes_of
@@ -14,6 +13,7 @@ from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS
 from arm_controllers.ros.running import end_node, run_and_exit
 from arm_controllers.ros.serialized_messages import JointStateReader
+from arm_controllers.ros.subscriptions import subscribe_joint_states
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.object_shapes import ObjectShape
@@ -42,9 +42,7 @@ class ViewerNode(Node):
         self._raw, self._reader = b'', JointStateReader((), ())
         self._objects: list[ObjectShape] = []
         subscribe_to_arm(self, p.tool_frame, self._log, self._show_arm)
-        self.create_subscription(
-            JointState, 'joint_states', self._on_state, CONTROL_INPUT_QOS, raw=True
-        )
+        subscribe_joint_states(self, 'joint_states', self._on_state)
         self.create_subscription(MarkerArray, TOPIC, self._on_objects, CONTROL_INPUT_QOS, raw=True)
         self.create_timer(1.0 / _PICTURES, self._draw)
 

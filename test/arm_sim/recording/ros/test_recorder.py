@@ -39,9 +39,9 @@ from arm_sim.loop.recorded_messages import messages_of  # noqa: E402
 from arm_sim.recording.mcap_file import McapFile  # noqa: E402
 from arm_sim.recording.ros import replay_node  # noqa: E402
 from arm_sim.recording.ros.recorded_run import RecordedRun  # noqa: E402
+from arm_sim.recording.ros.recorded_states import StateSender  # noqa: E402
 from arm_sim.recording.ros.recorder import Recorder  # noqa: E402
 from arm_sim.recording.ros.schemas import message_class, schema_text  # noqa: E402
-from arm_sim.recording.ros.state_sender import StateSender  # noqa: E402
 from arm_sim.simulation.lockstep_clock import AHEAD  # noqa: E402
 
 JOINTS = 'sensor_msgs/msg/JointState'

@@ -1,9 +1,17 @@
-"""States of an arm at rest, which a recording in real time holds at a lower rate."""
+"""What recordings hold of states: fewer of an arm at rest, the simulator without its process."""
+
+import re
 
 import numpy as np
 from sensor_msgs.msg import JointState
 
-from arm_controllers.ros.serialized_messages import Fields, is_native, stamp_ns
+from arm_controllers.ros.serialized_messages import (
+    FIELDS,
+    Fields,
+    JointStateWriter,
+    is_native,
+    stamp_ns,
+)
 from arm_dynamics.checks import Array
 from arm_sim.ros.loop_messages import COMMAND, STATE
 
@@ -11,6 +19,9 @@ Messages = list[tuple[int, bytes]]  # STATE or COMMAND, and the serialised Joint
 # Largest difference of numbers at rest [rad | m | rad/s | m/s | N.m | N]: more than the rounding
 # errors of a simulated arm (1e-12), less than any sensor resolves.
 TOLERANCE = 1e-9
+_SENDER_AT = 12  # behind encoding and stamp [bytes]
+# frame_id of a simulator: 'simulator 96a29182, process 27836 of launch 27829 on host'.
+_SENDER = re.compile(r'(\S+) [0-9a-f]{8}, process ')
 
 
 class RestFilter:
@@ -60,3 +71,38 @@ def _numbers(data: bytes) -> Array:
         return np.full(1, np.nan)
     places = Fields(data, JointState).numbers
     return np.concatenate([np.frombuffer(data[place]) for place in places])
+
+
+class StateSender:
+    """Shortens the frame_id of serialised states to the simulator's name.
+
+    On the graph the frame_id also names the process. Without the process, recordings of equal
+    runs have equal bytes.
+    """
+
+    def __init__(self) -> None:
+        """Begin without a known sender."""
+        self._long = self._short = b''
+
+    def shortened(self, raw: bytes) -> bytes:
+        """Return a state with the short name; a state of another sender is returned unchanged.
+
+        Raises:
+            ArmError: the state is cut off.
+        """
+        if not is_native(raw):
+            return raw
+        if not self._long or not raw.startswith(self._long, _SENDER_AT):
+            self._long, self._short = self._heads(raw)
+        return raw[:_SENDER_AT] + self._short + raw[_SENDER_AT + len(self._long) :]
+
+    def _heads(self, raw: bytes) -> tuple[bytes, bytes]:
+        """Return the bytes from the sender to the first position: as they are, and shortened."""
+        fields = Fields(raw, JointState)
+        sender, *names = fields.texts
+        positions, name = fields.numbers[0], _SENDER.match(sender)
+        head = raw[_SENDER_AT : positions.start]
+        if not name or positions.start == positions.stop:
+            return head, head
+        short = JointStateWriter(names, FIELDS, name[1]).serialized(0)
+        return head, short[_SENDER_AT : Fields(short, JointState).numbers[0].start]
