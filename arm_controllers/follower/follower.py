@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 
 from arm_controllers.follower.braking import braking, braking_in_an_instant
-from arm_controllers.follower.end_on_force import end_on_force
 from arm_controllers.follower.goal import Goal, GoalResult, ResultCode
-from arm_controllers.follower.goal_check import checked_trajectory
 from arm_controllers.follower.goal_rules import check_end, check_form
+from arm_controllers.follower.goal_trajectory import checked_trajectory, with_policy_times
 from arm_controllers.follower.object_check import MotionCheck, begin, object_check, rest
 from arm_controllers.follower.parameters import FollowerParameters, Limits
 from arm_controllers.follower.schedule import Schedule, Scheduled
 from arm_controllers.follower.speed_scaling import SpeedScaling
-from arm_controllers.follower.tolerances import ErrorWatch, GoalTolerances
+from arm_controllers.follower.tolerances import ErrorWatch, GoalTolerances, end_on_force
 from arm_controllers.follower.trajectory import Array, hold
-from arm_controllers.follower.upsampling import with_policy_times
 from arm_controllers.follower.wrench_goals import WrenchGoals
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError

@@ -1,5 +1,7 @@
 """The trajectory of a goal's points, which takes over from the present reference."""
 
+from collections.abc import Generator
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,15 +11,35 @@ from numpy.typing import NDArray
 from arm_controllers.clamped_spline import knot_velocities
 from arm_controllers.follower.braking import braking_time
 from arm_controllers.follower.goal import Goal, ResultCode
-from arm_controllers.follower.parameters import FollowerParameters
-from arm_controllers.follower.single_point import shortest_time, time_within_limit
+from arm_controllers.follower.motion_limits import check_limits, check_torque
+from arm_controllers.follower.parameters import FollowerParameters, Limits
 from arm_controllers.follower.trajectory import Array, Trajectory, hermite, stop
-from arm_controllers.follower.upsampling import is_chunk
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import unit
 from arm_dynamics.model import RobotModel
 
 _PER_JOINT = ('positions', 'velocities', 'accelerations', 'effort')
+_SHORTEST = 0.02  # time to a single point at time zero [s]
+
+
+def with_policy_times(goal: Goal, rules: FollowerParameters) -> Goal:
+    """Return a chunk without times with point i at (i + 1) / policy_frequency.
+
+    A chunk is a goal from the topic whose points have positions alone, as learned policies send
+    it, where `upsampling` is set. The rule is that of joint_trajectory_controller's
+    `positions_upsampling` (ros2_controllers#2491 and #2573): a cubic spline through the start and
+    all points, with continuous acceleration, from the velocity that is commanded now to rest at
+    the last point.
+    """
+    chunk = rules.upsampling and _is_bare(goal)
+    if not (chunk and rules.policy_frequency) or goal.times[1:].any():
+        return goal
+    return replace(goal, times=np.arange(1, len(goal.times) + 1) / rules.policy_frequency)
+
+
+def _is_bare(goal: Goal) -> bool:
+    """Whether a goal is from the topic, and its points have positions alone."""
+    return goal.identifier is None and goal.velocities is None and goal.accelerations is None
 
 
 @dataclass(frozen=True)
@@ -36,6 +58,45 @@ class _Joints:
     def limit(self) -> Array:
         """Velocity limits (k,)."""
         return self.model.velocity_limit[self.columns]
+
+
+def checked_trajectory(
+    goal: Goal,
+    model: RobotModel,
+    state: Reference,
+    late: float,
+    rules: FollowerParameters,
+    limits: Limits,
+    executor: Executor | None,
+) -> Generator[None, None, tuple[Trajectory, Array]]:
+    """Return the result of `goal_trajectory`, checked against all limits.
+
+    Arguments as there; `executor` builds the trajectory, which takes 0.1 s and more for 100 000
+    points. Yields after each part of the work.
+
+    Raises:
+        GoalError: says which joint, value, limit, point and time.
+    """
+    arguments = goal, model, state, late, rules, limits.deceleration
+    if executor is None:
+        trajectory, point_times = _built(*arguments)
+    else:
+        building = executor.submit(_built, *arguments)
+        while not building.done():
+            yield
+        trajectory, point_times = building.result()
+    yield
+    bounds = limits.acceleration, point_times, rules.limit_overshoot
+    yield from check_limits(trajectory, model, *bounds)
+    if rules.interpolation_method == 'none':
+        trajectory = trajectory.in_steps()
+    yield from check_torque(trajectory, model, point_times)
+    return trajectory, point_times
+
+
+def _built(*arguments: Any) -> tuple[Trajectory, Array]:
+    with np.errstate(all='ignore'):  # check_limits refuses an overflow
+        return goal_trajectory(*arguments)
 
 
 def goal_trajectory(
@@ -85,19 +146,16 @@ def goal_trajectory(
         if goal.effort is not None:
             joints = replace(joints, effort=goal.effort[0])
         if len(goal.times) == 1:  # as soon as the limits allow
-            time = shortest_time(goal.positions[0] - joints.q, joints.limit, joints.deceleration)
+            time = _shortest_time(goal.positions[0] - joints.q, joints)
             goal = replace(goal, times=np.array([time]))
     time = float(goal.times[0]) - late
-    bare = goal.velocities is None and goal.accelerations is None
-    # A goal from the topic, whose publisher would not hear of a refusal.
-    slider = goal.identifier is None and len(goal.times) == 1 and bare
-    slider &= not rules.upsampling
+    bare = _is_bare(goal)
+    slider = bare and len(goal.times) == 1 and not rules.upsampling
     if slider and time > rules.stream_horizon:
-        way, over = goal.positions[0] - joints.q, rules.limit_overshoot
-        time = time_within_limit(way, joints.v, time, joints.limit, over)
+        time = _time_within_limit(goal.positions[0] - joints.q, joints, time, rules)
         goal = replace(goal, times=np.array([late + time]))
     to_come = _still_to_come(goal, late)
-    if is_chunk(goal, rules):
+    if bare and rules.upsampling:
         h = np.diff(to_come.times, prepend=late)
         v = knot_velocities(h, np.vstack([joints.q, to_come.positions]), joints.v)
         to_come = replace(to_come, velocities=v[1:])
@@ -106,6 +164,38 @@ def goal_trajectory(
     if len(others):
         motion = _with_braking_joints(motion, joints, some(others), late)
     return motion, goal.times
+
+
+def _shortest_time(way: Array, joints: _Joints) -> float:
+    """Return the time T [s] of a rest-to-rest cubic over `way` (k,) within the joints' limits.
+
+    Over a distance d its peaks are velocity 1.5 d/T and acceleration 6 d/T^2.
+    """
+    distance = np.abs(way)
+    by_velocity = (1.5 * distance / joints.limit).max()
+    by_acceleration = np.sqrt(6.0 * distance / joints.deceleration).max()
+    return max(_SHORTEST, 1.01 * float(max(by_velocity, by_acceleration)))
+
+
+def _time_within_limit(
+    way: Array, joints: _Joints, time: float, rules: FollowerParameters
+) -> float:
+    """Return the time T >= `time` [s] of a cubic over `way` (k,) from the joints' v to rest.
+
+    A slider sends a position, and the time to it at constant speed; the peak of the cubic is up
+    to 1.5 times faster, and a publisher would not hear of a refusal. Where the mean velocity is
+    within the limit times (1 + limit_overshoot), T is the shortest time with the peak within the
+    limit; else T is `time`, and the goal is too fast.
+    """
+    limit = joints.limit
+    if (np.abs(way) > time * limit * (1.0 + rules.limit_overshoot)).any():
+        return time
+    times = time * np.linspace(1.0, 2.0, 101)
+    s = np.linspace(0.01, 1.0, 100)[:, np.newaxis]  # share of T
+    mean = way / times[:, np.newaxis, np.newaxis]
+    speeds = np.abs((1.0 - 4.0 * s + 3.0 * s**2) * joints.v + 6.0 * (s - s**2) * mean)
+    kept = (speeds <= limit).all(axis=(1, 2))
+    return float(times[kept.argmax()])
 
 
 def _select(goal: Goal, fields: tuple[str, ...], part: Any) -> Goal:
