@@ -112,8 +112,7 @@ class RobotArgument(NamedTuple):
         except ValueError as error:
             raise ArmError(f'robot {robot!r}: {error}') from None
         options = dict.fromkeys(('joints', 'tip_frame', 'xacro_args', *_OF_ESTIMATE), '')
-        options |= {'gripper': '', 'gripper_frame': ''}
-        options['mjcf'] = MJCF_VALUES[0]
+        options |= {'gripper': '', 'gripper_frame': '', 'mjcf': MJCF_VALUES[0]}
         for_xacro = []
         for word in words:
             key, separator, value = word.partition(':=')

@@ -2,12 +2,11 @@
 
 from functools import lru_cache
 from pathlib import Path
-from xml.etree import ElementTree
 
-from arm_dynamics.checks import ArmError, one_line, text_of
 from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.tool_link import srdf_of
+from arm_dynamics.urdf_elements import read_tree
 
 LinkPairs = frozenset[frozenset[str]]
 
@@ -53,9 +52,5 @@ def touching_links(
 
 def _disabled(file: Path) -> set[frozenset[str]]:
     """Return the pairs of links whose collisions an SRDF disables."""
-    try:
-        tree = ElementTree.fromstring(text_of(file))
-    except (ValueError, ElementTree.ParseError) as error:
-        raise ArmError(f'SRDF {file}: {one_line(error)}') from None
-    rows = tree.iterfind('disable_collisions')
+    rows = read_tree(file, f'SRDF {file}').iterfind('disable_collisions')
     return {frozenset((row.get('link1', ''), row.get('link2', ''))) for row in rows}

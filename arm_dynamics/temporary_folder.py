@@ -1,4 +1,4 @@
-"""Folders for files that only this process needs."""
+"""Folders for files that only this process needs, and a cache of such files."""
 
 import atexit
 import fcntl
@@ -6,9 +6,12 @@ import os
 import shutil
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
+
+from arm_dynamics.checks import ArmError
 
 _PREFIX = 'arm_sim_process_'
 _YOUNG = 60.0  # so soon after it is made, a folder may not be locked yet [s]
@@ -31,6 +34,28 @@ def own_folder() -> Path:
     fcntl.flock(os.open(folder, os.O_RDONLY), fcntl.LOCK_SH)  # as long as this process lives
     atexit.register(_remove, folder, os.getpid())
     return folder
+
+
+def cached_by_files[**P](make: Callable[P, Path]) -> Callable[P, Path]:
+    """Cache the files that a function makes, until a file among its arguments changes.
+
+    The function gets absolute paths; its arguments are hashable.
+
+    Raises:
+        ArmError: a file that cannot be read.
+    """
+    made: Callable[..., Path] = cache(lambda times, *given, **others: make(*given, **others))
+
+    @wraps(make)
+    def cached(*given: P.args, **others: P.kwargs) -> Path:
+        absolute = [each.absolute() if isinstance(each, Path) else each for each in given]
+        try:
+            times = tuple(each.stat().st_mtime_ns for each in given if isinstance(each, Path))
+        except OSError as error:
+            raise ArmError(f'cannot read {str(error.filename)!r}: {error.strerror}') from None
+        return made(times, *absolute, **others)
+
+    return cached
 
 
 def _remove(folder: Path, owner: int) -> None:

@@ -1,15 +1,25 @@
 """Elements of a URDF: read as numbers, poses and names, and written."""
 
 from collections.abc import Iterable
+from pathlib import Path
+from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import ArmError, Array, one_line, text_of
 
 MOVING_JOINTS = ('revolute', 'continuous', 'prismatic')
 MOMENTS = ('ixx', 'ixy', 'ixz', 'iyy', 'iyz', 'izz')
+
+
+def read_tree(file: Path, what: str) -> Element:
+    """Return the tree of an XML file; raises ArmError, which begins with `what`, if it is none."""
+    try:
+        return ElementTree.fromstring(text_of(file))
+    except (ValueError, ElementTree.ParseError) as error:
+        raise ArmError(f'{what}: {one_line(error)}') from None
 
 
 def moves(joint: Element) -> bool:

@@ -4,8 +4,6 @@ The parameter file `arm.arm_sim.yaml` of `arm.urdf`, in the same folder, holds w
 """
 
 import sys
-from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -19,17 +17,18 @@ from arm_dynamics.descriptions.held_joints import hold_others
 from arm_dynamics.descriptions.xacro_files import is_xacro, urdf_of_xacro
 from arm_dynamics.model import RobotModel
 from arm_dynamics.shapes import candidates
-from arm_dynamics.temporary_folder import temporary_folder
+from arm_dynamics.temporary_folder import cached_by_files, temporary_folder
 from arm_dynamics.tool_link import srdf_of
 
 # Ends the name of a robot with estimated inertia, which every log and report shows.
 ESTIMATED = '_inertia_estimated'
 
 
+@cached_by_files
 def urdf_file(
     file: Path,
     xacro_args: str,
-    moving: Sequence[str],
+    moving: tuple[str, ...],
     tip_frame: str,
     estimate: Estimate | None = None,
     native: bool = False,
@@ -46,27 +45,8 @@ def urdf_file(
     Raises:
         ArmError: a file that cannot be read or converted, with the remedy.
     """
-    try:
-        stamp = file.stat().st_mtime_ns
-    except OSError as error:
-        raise ArmError(f'cannot read {str(file)!r}: {error.strerror}') from None
-    chosen = tuple(moving), tip_frame
-    return _converted(file.absolute(), stamp, xacro_args, *chosen, estimate, native)
-
-
-@cache
-def _converted(
-    file: Path,
-    stamp: int,
-    xacro_args: str,
-    moving: tuple[str, ...],
-    tip_frame: str,
-    estimate: Estimate | None,
-    native: bool,
-) -> Path:
-    try:
-        tree = ElementTree.fromstring(text_of(file))
-    except (ValueError, ElementTree.ParseError):
+    tree = _tree_of(file)
+    if tree is None:
         return file  # refused where it is read as a URDF
     xacro = is_xacro(file, tree)
     if xacro_args and not xacro:
@@ -84,8 +64,7 @@ def _converted(
             return _of_mjcf(file, moving, tip_frame, native)
         return _of_urdf(file, tree, moving, tip_frame, estimate)
     except ArmError as error:
-        where = f' (in {str(file)!r})'
-        raise ArmError(str(error).removesuffix(where) + where) from None
+        raise ArmError(f'{error} (in {str(file)!r})') from None
 
 
 def _of_urdf(
@@ -172,18 +151,22 @@ def _written(
 
 def is_mjcf(file: Path) -> bool:
     """Whether a file is an MJCF."""
-    try:
-        return ElementTree.fromstring(text_of(file)).tag == 'mujoco'
-    except (ValueError, ElementTree.ParseError):
-        return False
+    tree = _tree_of(file)
+    return tree is not None and tree.tag == 'mujoco'
 
 
 def runs_code(file: Path) -> bool:
     """Whether converting a file runs code that the file contains: xacro."""
+    tree = _tree_of(file)
+    return file.suffix == '.xacro' if tree is None else is_xacro(file, tree)
+
+
+def _tree_of(file: Path) -> Element | None:
+    """Return the tree of an XML file; None: it is none, or cannot be read."""
     try:
-        return is_xacro(file, ElementTree.fromstring(text_of(file)))
+        return ElementTree.fromstring(text_of(file))
     except (ValueError, ElementTree.ParseError):
-        return file.suffix == '.xacro'
+        return None
 
 
 def parameter_file(urdf: Path) -> Path:

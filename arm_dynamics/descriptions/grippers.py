@@ -2,22 +2,22 @@
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from arm_dynamics.checks import ArmError, text_of, unknown
+from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.descriptions.conversion import make_meshes_absolute
 from arm_dynamics.model import RobotModel
-from arm_dynamics.temporary_folder import temporary_folder
-from arm_dynamics.urdf_elements import link_of, moves
+from arm_dynamics.temporary_folder import cached_by_files, temporary_folder
+from arm_dynamics.urdf_elements import link_of, moves, read_tree
 
 _PREFIX = 'gripper_'  # of names of a gripper that the arm has as well
 _GRASP = re.compile(r'(.*_)?(grasp|tcp)(_link|_frame|_point)?', re.IGNORECASE)
 _FLANGE = re.compile(r'(.*_)?flange(_link|_frame)?', re.IGNORECASE)
 
 
+@cached_by_files
 def with_gripper(arm: Path, gripper: Path, frame: str = '') -> Path:
     """Return the URDF of an arm that carries a gripper in place of its own tool.
 
@@ -33,11 +33,6 @@ def with_gripper(arm: Path, gripper: Path, frame: str = '') -> Path:
     Raises:
         ArmError: a file that is no URDF, or no such link.
     """
-    return _joined(arm, arm.stat().st_mtime_ns, gripper, gripper.stat().st_mtime_ns, frame)
-
-
-@cache
-def _joined(arm: Path, arm_ns: int, gripper: Path, gripper_ns: int, frame: str) -> Path:
     tree, own = _read(arm), _read(gripper)
     taken = {each.get('name', '') for each in tree if each.tag in ('link', 'joint')}
     _rename(own, taken | {'world'})  # MuJoCo takes a link of this name for the ground
@@ -65,10 +60,7 @@ def _joined(arm: Path, arm_ns: int, gripper: Path, gripper_ns: int, frame: str) 
 
 def _read(file: Path) -> Element:
     """Return the tree of a URDF with absolute meshes."""
-    try:
-        tree = ElementTree.fromstring(text_of(file))
-    except (ValueError, ElementTree.ParseError) as error:
-        raise ArmError(f'not a URDF: {error} (in {str(file)!r})') from None
+    tree = read_tree(file, f'URDF {file}')
     make_meshes_absolute(tree, file)
     return tree
 

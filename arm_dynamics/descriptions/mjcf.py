@@ -58,15 +58,13 @@ class Mjcf:
                 body = self._links[m.jnt_bodyid[joint]]
                 raise ArmError(
                     f'body {body!r} floats (a free joint); an arm has a fixed base: remove '
-                    f'<freejoint>, and what is no part of the arm (in {str(file)!r})'
+                    '<freejoint>, and what is no part of the arm'
                 )
             if kind not in _TYPES:
-                raise ArmError(f'joint {name!r} is a ball; write three hinges (in {str(file)!r})')
+                raise ArmError(f'joint {name!r} is a ball; write three hinges')
             if not name:
                 link = self._links[m.jnt_bodyid[joint]]
-                raise ArmError(
-                    f'a joint of body {link!r} has no name: write one (in {str(file)!r})'
-                )
+                raise ArmError(f'a joint of body {link!r} has no name: write one')
         self.coupled = [*self._joints_in_loops(), *self._curved()]
         self.commanded = self._free_joints()
 

@@ -2,7 +2,6 @@
 
 import re
 import warnings
-from functools import cache
 from pathlib import Path
 
 import mujoco
@@ -11,12 +10,13 @@ import numpy as np
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.descriptions.mjcf_files import read_mjcf
 from arm_dynamics.descriptions.mjcf_model import home_state
-from arm_dynamics.temporary_folder import temporary_folder
+from arm_dynamics.temporary_folder import cached_by_files, temporary_folder
 
 _PREFIX = 'gripper_'  # of every name of the gripper
 _MOUNT = re.compile(r'(.*_)?(attachment|flange)(_site|_frame)?')
 
 
+@cached_by_files
 def with_mjcf_gripper(arm: Path, gripper: Path, frame: str = '') -> Path:
     """Return the MJCF of an arm that carries a gripper, a temporary file.
 
@@ -30,11 +30,6 @@ def with_mjcf_gripper(arm: Path, gripper: Path, frame: str = '') -> Path:
     Raises:
         ArmError: a file that MuJoCo does not compile, or no such site or body.
     """
-    return _joined(arm, arm.stat().st_mtime_ns, gripper, gripper.stat().st_mtime_ns, frame)
-
-
-@cache
-def _joined(arm: Path, arm_ns: int, gripper: Path, gripper_ns: int, frame: str) -> Path:
     (spec, m, _), (own, of_gripper, _) = read_mjcf(arm), read_mjcf(gripper)
     states = [(m, home_state(m), ''), (of_gripper, home_state(of_gripper), _PREFIX)]
     has_key = bool(m.nkey or of_gripper.nkey)
