@@ -11,6 +11,7 @@ from arm_controllers.measurement import Measurement
 from arm_controllers.momentum import momentum, predicted_momentum
 from arm_controllers.reference import Reference
 from arm_controllers.stopping import stopping_times
+from arm_controllers.task_space import TaskSpace
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import with_arrays
 from arm_dynamics.small_matrices import times, transposed
@@ -84,7 +85,7 @@ class Guard(LawAdapter):
             self.needs = (*law.needs, 'wrench')
         self._limits: Array = np.array([p.threshold, p.step_threshold])
         self._limits[self._limits == 0.0] = np.inf
-        self._sensor, self.guard = self.model.tool_carrier, self
+        self._sensor, self.guard = TaskSpace(self.model, self.model.tool_carrier), self
 
     def watch_as(self, other: 'Guard') -> None:
         """Take the parameters of a guard of the same kind; the memory goes on."""
@@ -186,14 +187,9 @@ class Guard(LawAdapter):
 
     def _of_tool(self, measured: Measurement) -> Array:
         """Return the torque (..., n) of what the force-torque sensor feels."""
-        q, frame = measured.q, self._sensor
-        if measured.wrench is None:
-            return np.zeros_like(q)
-        still = np.zeros_like(q)
-        turn = self.model.frame_motion(q, still, still, frame).rotation
-        force, torque = measured.wrench[..., :3], measured.wrench[..., 3:]
-        wrench = np.concatenate([times(turn, force), times(turn, torque)], axis=-1)
-        return times(transposed(self.model.jacobian(q, frame)), wrench)
+        space = self._sensor
+        wrench = space.wrench(measured, space.motion(measured))
+        return times(transposed(space.jacobian(measured)), wrench)
 
     def _planned(
         self, state: GuardState, reference: Reference, reacts: NDArray[np.bool_], dt: float

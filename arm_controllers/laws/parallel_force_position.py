@@ -1,7 +1,6 @@
 """Parallel force and position control: both act along a desired force, and the force dominates."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -25,16 +24,6 @@ class ParallelForcePositionParameters(PoseParameters, ToolParameters):
 
     force_kp: float = parameter(0.03, 'gain of the force error [1]', min=0)
     force_ki: float = parameter(10.0, 'integral gain of the force error [1/s]', above=0)
-
-
-class ParallelState(NamedTuple):
-    """Memory of the law.
-
-    Attributes:
-        integral: (..., 6) of force_ki times the force error, in base axes [N | N.m].
-    """
-
-    integral: Array
 
 
 class ParallelForcePosition(ToolLaw):
@@ -61,8 +50,8 @@ class ParallelForcePosition(ToolLaw):
     Parameters = ParallelForcePositionParameters
 
     def start(self, measured: Measurement, reference: Reference) -> State:
-        """Return a memory without a force error."""
-        return ParallelState(np.zeros((*measured.q.shape[:-1], 6)))
+        """Return the integral (..., 6) of the force error, times force_ki [N | N.m], at zero."""
+        return (np.zeros((*measured.q.shape[:-1], 6)),)
 
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
@@ -84,4 +73,4 @@ class ParallelForcePosition(ToolLaw):
         jacobian = space.jacobian(measured)
         tau = space.torque(measured, jacobian, tip_a, a_0, _LEAST_MOBILITY, force)
         tau += reference.effort
-        return tau, ParallelState(integral)
+        return tau, (integral,)

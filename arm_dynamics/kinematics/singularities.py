@@ -11,6 +11,8 @@ from arm_dynamics.kinematics.chain import chain_to
 from arm_dynamics.kinematics.compiled_kinematics import chain_pose
 from arm_dynamics.model import RobotModel
 
+_NEAR = 0.05, 0.05, 0.02  # wrist and elbow angle [rad], shoulder distance [m] near a singularity
+
 
 class Singularity(NamedTuple):
     """How near any arm is to a singularity.
@@ -40,7 +42,7 @@ class URSingularities(NamedTuple):
             or folded.
         shoulder_distance: [m] of the point where axes 5 and 6 meet from the plane that holds
             axis 1 and the direction of axis 2; 0: base rotation no longer moves it sideways.
-        names: those of 'wrist', 'elbow', 'shoulder' that are closer than their limit.
+        names: those of 'wrist', 'elbow', 'shoulder' below 0.05 rad, 0.05 rad and 0.02 m.
     """
 
     wrist_angle: float
@@ -66,14 +68,7 @@ def singularity(
     return Singularity(bool(values[last] < limit), float(values[last]), left[:, last], idle)
 
 
-def ur_singularities(
-    model: RobotModel,
-    q: ArrayLike,
-    frame: str | None = None,
-    wrist_angle: float = 0.05,
-    elbow_angle: float = 0.05,
-    shoulder_distance: float = 0.02,
-) -> URSingularities:
+def ur_singularities(model: RobotModel, q: ArrayLike, frame: str | None = None) -> URSingularities:
     """Return the distances of a UR-type arm to its wrist, elbow and shoulder singularity.
 
     UR-type: six revolute joints, axes 2, 3 and 4 parallel and square to axes 1 and 5, axes 5 and
@@ -81,7 +76,6 @@ def ur_singularities(
 
     Args:
         model, q, frame: the arm, where it is (nq,), and the frame at the end of its six joints.
-        wrist_angle, elbow_angle, shoulder_distance: limits [rad], [rad], [m] for `names`.
 
     Raises:
         ArmError: the arm is not of that type.
@@ -111,9 +105,9 @@ def ur_singularities(
     forearm = _across(origins[3] - origins[2], z[1])
     elbow = _angle_between_lines(upper_arm, forearm)
     shoulder = abs(float(np.cross(z[0], z[1]) @ (meeting - origins[0])))
-    distances, limits = (wrist, elbow, shoulder), (wrist_angle, elbow_angle, shoulder_distance)
-    near = np.less(distances, limits)
-    return URSingularities(*distances, tuple(compress(('wrist', 'elbow', 'shoulder'), near)))
+    distances = wrist, elbow, shoulder
+    names = compress(('wrist', 'elbow', 'shoulder'), np.less(distances, _NEAR))
+    return URSingularities(*distances, tuple(names))
 
 
 def _across(vector: Array, axis: Array) -> Array:

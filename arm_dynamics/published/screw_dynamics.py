@@ -1,14 +1,12 @@
 """Dynamics of an open chain as a product of exponentials (Lynch and Park, Modern Robotics)."""
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array, finite
-from arm_dynamics.model import RobotModel
+from arm_dynamics.checks import Array, finite
 
 
 @dataclass(frozen=True)
@@ -41,24 +39,6 @@ class ScrewModel:
         }
         for name, shape in shapes.items():
             object.__setattr__(self, name, finite(name, getattr(self, name), shape))
-
-    @classmethod
-    def from_robot(cls, model: RobotModel) -> 'ScrewModel':
-        """Return the same arm, taken apart at q = 0 (a serial chain ending at the tool frame)."""
-        pin_model, data = model.pin_model, model.pin_data
-        n = model.nv
-        if model.mimic or any(pin_model.parents[i + 1] != i for i in range(n)):
-            raise ArmError(f'{model.name!r} is not a serial chain: a screw model needs one')
-        tool = model.forward_kinematics(np.zeros(n))
-        # World frame: the spatial screws, linear part on top.
-        jacobian = pin.computeJointJacobians(pin_model, data, model.to_pin(np.zeros(n)))
-        jacobian = jacobian.reshape(6, n)  # a vector for one joint
-        chain, inertias = [pin.SE3.Identity()], np.zeros((n, 6, 6))
-        for i, body in enumerate(pin_model.inertias[1:]):
-            chain.append(data.oMi[i + 1] * pin.SE3(np.eye(3), body.lever))
-            inertias[i, :3, :3], inertias[i, 3:, 3:] = body.inertia, body.mass * np.eye(3)
-        frames = [(a.inverse() * b).homogeneous for a, b in pairwise([*chain, tool])]
-        return cls(np.array(frames), inertias, np.roll(jacobian, 3, axis=0), model.gravity)
 
     @property
     def nv(self) -> int:

@@ -83,8 +83,8 @@ def test_without_a_wrench_the_position_takes_over_smoothly():
     measured = Measurement(Q, np.zeros(6), None, np.zeros(6))
     wanted = reference()
     _, state = own(own.start(measured, wanted), measured, wanted, 0.1)
-    assert state.integral[2] == -FORCE
+    assert state[0][2] == -FORCE
     held, state = own(state, measured, rest_reference(Q), 0.1)
     expected = ARM.gravity_torque(Q) + ARM.jacobian(Q).T @ [0.0, 0.0, -FORCE, 0.0, 0.0, 0.0]
     np.testing.assert_allclose(held, expected, atol=1e-9)
-    np.testing.assert_allclose(state.integral[2], -FORCE * np.exp(-1.0))
+    np.testing.assert_allclose(state[0][2], -FORCE * np.exp(-1.0))
