@@ -1,6 +1,5 @@
 """Any task on any robot, under a law designed for the robot or with the gains of its file."""
 
-from arm_dynamics.checks import ArmError
 from arm_sim.experiments.compared_laws import compared_laws
 from arm_sim.launching.arguments import ARM, CONTROLLERS, argument, description, shared
 from arm_sim.launching.tasks import run_designed, run_task
@@ -34,18 +33,11 @@ ARGUMENTS = (
     ),
     *shared(*(name for name in ARM if name != 'controller'), 'start', 'output_dir'),
     *shared('plant_error', 'model_error', 'passes', 'learning_cutoff', 'record'),
-    argument(
-        'error', '', 'difference of the simulated arm from its URDF: another name of `plant_error`'
-    ),
 )
 
 
 def task(given: dict[str, str]) -> list:
     """Return simulator, paused, controller and task."""
-    if given['error']:
-        if given['plant_error'] != '{}':
-            raise ArmError('error is another name of plant_error; set only one of them')
-        given['plant_error'] = given['error']
     return run_task(given, given['task']) if given['controller'] else run_designed(given)
 
 

@@ -80,13 +80,6 @@ def test_the_cubes_controller_may_believe_in_a_wrong_arm(tmp_path):
     assert report['tracking_error_mm']['rms'] > 1.0
 
 
-def test_both_names_of_the_arms_error_at_once_are_refused(tmp_path):
-    both = 'error:={payload: 1.0}', 'plant_error:={payload: 2.0}'
-    code, printed, _ = launch(tmp_path, 'task.launch.py', *both)
-    assert code == 1
-    assert 'error is another name of plant_error; set only one of them' in printed
-
-
 @pytest.mark.parametrize(
     'file', ['compare.launch.py', 'model_mismatch.launch.py', 'sinusoid.launch.py']
 )
