@@ -117,6 +117,7 @@ class MotionAction:
         self._asked: tuple[_Offered, ServerGoalHandle] | None = None
         self._asked_at = self._looked = 0.0
         self._moves, self._refused, self.has_objects = 0, '', False
+        self._newest = b''  # objects that are not taken yet
         subscribe_controller_state(node, controller, self._on_reference)
         node.create_subscription(
             MarkerArray, object_messages.TOPIC, self._on_objects, STATE_QOS, raw=True
@@ -157,11 +158,15 @@ class MotionAction:
             self._try(*self._asked)
 
     def _on_objects(self, raw: bytes) -> None:
-        """Take the objects around the arm; check what is left of a motion against them."""
-        now, move = time.monotonic(), self._move
-        if now < self._looked + _LOOK:
-            return
-        self._looked = now
+        """Take the objects around the arm; of more messages than one per `_LOOK` the newest."""
+        self._newest = raw
+        if time.monotonic() >= self._looked + _LOOK:
+            self._look()
+
+    def _look(self) -> None:
+        """Take the newest objects; check what is left of a motion against them."""
+        raw, self._newest, move = self._newest, b'', self._move
+        self._looked = time.monotonic()
         try:
             moved = self._check.update(object_messages.shapes_of(raw))
             self.has_objects = True
@@ -203,6 +208,8 @@ class MotionAction:
             served = self._follow.server_is_ready()
             if not served:
                 raise ArmError(f'no node serves {self._follow_name}: is that controller running?')
+            if self._newest:
+                self._look()
             move = offered.plan(handle, result, self.resting_reference())
         except ArmError as error:
             known = served and self._reference is not None

@@ -119,8 +119,7 @@ def film_times(path: Path, begin: float, end: float, speed: float) -> Array:
     Raises:
         ArmError: a kind of file that cannot be written, or too many pictures for it.
     """
-    check_file(path, 0)
-    rate = KINDS[path.suffix.lower()]
+    rate = KINDS.get(path.suffix.lower(), 0.0)
     count = max(2, round((end - begin) / speed * rate) + 1) if rate else 1
     check_file(path, count)
     return np.linspace(begin, end, count) if rate else np.array([end])

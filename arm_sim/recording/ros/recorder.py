@@ -115,9 +115,10 @@ class Recorder:
         self._listen('/parameter_events', _EVENT, keep)
         self._listen('robot_description', _TEXT, self._on_description, LATCHED_QOS)
         if server:
+            goals = self._resolved(f'{server}/goals')
+            self._listen(goals, _OF_CONTROLLERS['goals'], partial(self._take_goal, goals))
             for name, kind in _OF_CONTROLLERS.items():
                 self._listen(f'{server}/{name}', kind)
-            self._count_goals(self._resolved(f'{server}/goals'))
         self._parameters = ParameterSnapshot(node, keep)
         self._look()
         # The loop only waits for a recorder that receives the loop's messages itself.
@@ -235,15 +236,10 @@ class Recorder:
             return RECORD_QOS
         return QoSProfile(depth=RECORD_QOS.depth, durability=LATCHED_QOS.durability)
 
-    def _count_goals(self, topic: str) -> None:
-        """Count the goals on a topic from now on."""
-        subscription, write = self._inputs[topic]
-
-        def take(data: bytes) -> None:
-            write(data)
-            self._goals += 1
-
-        self._inputs[topic] = subscription, take
+    def _take_goal(self, topic: str, data: bytes) -> None:
+        """Write a goal, and count it."""
+        self._files.write(topic, _OF_CONTROLLERS['goals'], data)
+        self._goals += 1
 
     def has_new_goal(self) -> bool:
         """Write the messages that have arrived; return whether they include a goal of the server.

@@ -122,8 +122,8 @@ class SimulationServices:
             if wanted == state.STATE_QUITTING:
                 end_node()
         else:
-            words = 'allowed: STOPPED (0), PLAYING (1), PAUSED (2), QUITTING (3)'
-            raise _unsupported(f'state is {wanted}; {words}')
+            allowed = 'STOPPED (0), PLAYING (1), PAUSED (2), QUITTING (3)'
+            raise _unsupported(f'state is {wanted}; allowed: {allowed}')
 
     def _reset(self, request: Any, response: Any) -> None:
         asked = request.scope or request.SCOPE_ALL

@@ -77,7 +77,7 @@ class CameraNode(Node):
         self._progress: Any = None
         if self._lockstep:
             self._progress = self.create_publisher(Time, 'simulator/rendered_until', CONTROL_QOS)
-        subscribe_to_arm(self, p.tool_frame, self._log, self._show_arm)
+        subscribe_to_arm(self, p.tool_frame, self._log, self._show_arm, 'cameras')
         qos = STATE_QOS if self._lockstep else _NEWEST
         topic = loop_messages.TOPIC
         # The loop's messages have the objects when these move; this topic has them at once.
@@ -89,9 +89,6 @@ class CameraNode(Node):
         self._batches = self.create_subscription(kind, topic, self._on_batch, qos, raw=True)
 
     def _show_arm(self, model: RobotModel) -> None:
-        if self._scene is not None:
-            self._log.warning('robot_description is another arm now: restart the cameras')
-            return
         self._reader = JointStateReader(model.joint_names, ('position',))
         self._model = model
         self._build()

@@ -24,14 +24,20 @@ class ShownArmParameters(Surroundings):
 
 
 def subscribe_to_arm(
-    node: Node, tool_frame: str, log: Log, show: Callable[[RobotModel], None]
+    node: Node, tool_frame: str, log: Log, show: Callable[[RobotModel], None], once: str = ''
 ) -> None:
-    """Call `show` with each new arm of `robot_description`; log an invalid description."""
+    """Call `show` with each new arm of `robot_description`; log an invalid description.
+
+    `once`: what has to be restarted for another arm than the first; '': nothing.
+    """
     shown = ''
 
     def on_description(message: String) -> None:
         nonlocal shown
         if message.data == shown:
+            return
+        if shown and once:
+            log.warning(f'robot_description is another arm now: restart the {once}')
             return
         try:
             model = RobotModel.from_description(message.data, tool_frame or None)

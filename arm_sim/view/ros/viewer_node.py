@@ -41,16 +41,13 @@ class ViewerNode(Node):
         self._window: Any = None
         self._raw, self._reader = b'', JointStateReader((), ())
         self._objects: list[ObjectShape] = []
-        subscribe_to_arm(self, p.tool_frame, self._log, self._show_arm)
+        subscribe_to_arm(self, p.tool_frame, self._log, self._show_arm, 'viewer')
         subscribe_joint_states(self, 'joint_states', self._on_state)
         self.create_subscription(MarkerArray, TOPIC, self._on_objects, CONTROL_INPUT_QOS, raw=True)
         self.create_timer(1.0 / _PICTURES, self._draw)
 
     def _show_arm(self, model: RobotModel) -> None:
         """Open the window on the first arm."""
-        if self._window is not None:
-            self._log.warning('robot_description is another arm now: restart the viewer')
-            return
         self._reader = JointStateReader(model.joint_names, ('position',))
         self._model = model
         self._window = self._open(Scene(model, self.parameters, self._objects))

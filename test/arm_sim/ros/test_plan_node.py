@@ -182,6 +182,15 @@ def test_an_end_inside_an_object_is_refused_with_link_and_object(arm):
     assert not arm.follows
 
 
+def test_a_plan_takes_the_newest_objects_however_soon_they_come_after_others(arm, monkeypatch):
+    monkeypatch.setattr(motion_action, '_LOOK', 1000.0)
+    arm.see(*SHELF)
+    arm.see(*SHELF, ball(ASIDE))
+    ended, reason, _ = arm.end(arm.send(positions=ASIDE))
+    assert ended == FAILED
+    assert "inside object 'ball'" in reason
+
+
 @pytest.mark.parametrize('missing', ['ompl', 'toppra'])
 def test_a_missing_library_is_named_with_its_remedy(arm, monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
