@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from rclpy.action.server import ServerGoalHandle
 from rclpy.node import Node
 
+from arm_controllers.follower.goal import Goal
 from arm_controllers.ros.messages import components, prefix_of
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.pose_messages import pose_to_message, poses_from_message
@@ -38,21 +38,21 @@ class LinearMoveNode(Node):
         self._action = MotionAction(self, p.controller, self.model, self._check)
         self._action.offer(LinearMove, 'linear_move', self._plan, self._feedback)
 
-    def _plan(self, handle: ServerGoalHandle, result: Any, start: Array) -> Motion | None:
-        """Return the motion of a goal, and write into its result."""
-        asked = handle.request
+    def _plan(self, move: Motion, start: Array) -> Goal | None:
+        """Return the trajectory of a goal, and write into its result."""
+        asked = move.handle.request
         try:
-            timed, ends = self._timed(asked, start), self._ends(asked)
-            if timed is not None and not ends:
+            timed, move.ends = self._timed(asked, start), self._ends(asked)
+            if timed is not None and not move.ends:
                 self._check.begin(timed.times, timed.q)
         except ArmError as error:
-            result.failed_pose = getattr(error, 'pose', 0)
+            move.result.failed_pose = getattr(error, 'pose', 0)
             raise
         if timed is None:
             return None
         for name in ('velocity_share', 'acceleration_share', 'effort_share', 'tip_speed'):
-            setattr(result, name, getattr(timed, name))
-        return Motion(handle, result, timed_goal(self.model, timed, asked.timing), ends)
+            setattr(move.result, name, getattr(timed, name))
+        return timed_goal(self.model, timed, asked.timing)
 
     def _timed(self, goal: LinearMove.Goal, start: Array) -> TimedPath | None:
         """Return the timed path of a goal from `start` (nq,); None: the tip is there already."""

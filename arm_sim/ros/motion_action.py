@@ -39,39 +39,44 @@ _ENDED = 'ended on '  # how a controller begins to say that force or distance en
 
 @dataclass
 class Motion:
-    """A motion that a goal asks for.
+    """A goal, and the motion that it asks for.
 
     Attributes:
+        offered: the action.
         handle, result: of the goal.
-        goal: the trajectory for the controller.
+        since: when the goal came, or when its trajectory was sent [s].
+        goal: the trajectory for the controller; None: it is not planned yet.
+        duration: as planned [s].
         ends: parameters of the controller for the time of the motion; with any, contact is the
             purpose of the motion, and it is not checked against objects.
-        sent: when it was sent [s].
         follows: handle of the controller's goal.
         over: time of the motion that is over [s].
         blocked: what is in the way; '': nothing.
-        offered: the action of the goal.
     """
 
+    offered: '_Offered'
     handle: ServerGoalHandle
     result: Any
-    goal: Goal
+    since: float
+    goal: Goal | None = None
+    duration: float = 0.0
     ends: Mapping[str, Any] = field(default_factory=dict)
-    sent: float = 0.0
     follows: Any = None
     over: float = 0.0
     blocked: str = ''
-    offered: Any = None
-
-    @property
-    def duration(self) -> float:
-        """Duration as planned [s]."""
-        return float(self.goal.times[-1])
 
     @property
     def progress(self) -> float:
         """Share of the duration that is over, 0 to 1."""
         return min(max(self.over / self.duration, 0.0), 1.0)
+
+    def finish(self, **how: bool) -> None:
+        """End the goal with its result; see `EventActionServer.finish`."""
+        self.offered.server.finish(self.handle, self.offered.message(self.result), **how)
+
+
+Plan = Callable[[Motion, Array], Goal | None]
+Feedback = Callable[[Any, Motion], Any]
 
 
 @dataclass
@@ -79,15 +84,11 @@ class _Offered:
     """An action, as `MotionAction.offer` takes it."""
 
     name: str
-    plan: Callable[[ServerGoalHandle, Any, Array], Motion | None]
-    feedback: Callable[[Any, Motion], Any]
+    plan: Plan
+    feedback: Feedback
     new_result: Callable[[], Any]
     message: Callable[[Any], Any]
     server: Any = None
-
-    def finish(self, handle: ServerGoalHandle, result: Any, **how: bool) -> None:
-        """End a goal; see `EventActionServer.finish`."""
-        self.server.finish(handle, self.message(result), **how)
 
 
 class MotionAction:
@@ -114,10 +115,8 @@ class MotionAction:
         self._reader = JointReader(model.joint_names)
         self._reference: JointTrajectoryControllerState | None = None
         self._move: Motion | None = None
-        self._asked: tuple[_Offered, ServerGoalHandle] | None = None
-        self._asked_at = self._looked = 0.0
+        self._looked, self._newest = 0.0, b''  # objects that are not taken yet
         self._moves, self._refused, self.has_objects = 0, '', False
-        self._newest = b''  # objects that are not taken yet
         subscribe_controller_state(node, controller, self._on_reference)
         node.create_subscription(
             MarkerArray, object_messages.TOPIC, self._on_objects, STATE_QOS, raw=True
@@ -131,8 +130,8 @@ class MotionAction:
         self,
         kind: Any,
         name: str,
-        plan: Callable[[ServerGoalHandle, Any, Array], Motion | None],
-        feedback: Callable[[Any, Motion], Any],
+        plan: Plan,
+        feedback: Feedback,
         new_result: Callable[[], Any] | None = None,
         message: Callable[[Any], Any] = lambda result: result,
     ) -> None:
@@ -140,8 +139,9 @@ class MotionAction:
 
         Args:
             kind, name: of the action.
-            plan: returns the motion of a goal, given its handle, its result and the start (n,);
-                None: the arm is there already. Raises ArmError where there is no such motion.
+            plan: returns the trajectory of a motion from the start (n,), and writes into its
+                result and its `ends`; None: the arm is there already. Raises ArmError where there
+                is no such motion.
             feedback: returns the action's feedback from that of FollowJointTrajectory.
             new_result: returns what has `success`, `reason` and `duration`; None: that of `kind`.
             message: returns the result of `kind` from that.
@@ -154,8 +154,8 @@ class MotionAction:
 
     def _on_reference(self, message: JointTrajectoryControllerState) -> None:
         self._reference = message
-        if self._asked is not None:
-            self._try(*self._asked)
+        if self._move is not None and self._move.goal is None:
+            self._try(self._move)
 
     def _on_objects(self, raw: bytes) -> None:
         """Take the objects around the arm; of more messages than one per `_LOOK` the newest."""
@@ -170,12 +170,12 @@ class MotionAction:
         try:
             moved = self._check.update(object_messages.shapes_of(raw))
             self.has_objects = True
-            if not moved or move is None or move.ends or move.blocked:
+            if not moved or move is None or move.goal is None or move.ends or move.blocked:
                 return
             left = move.goal.times >= move.over
             self._check.check(move.goal.times[left], move.goal.positions[left])
         except ArmError as error:
-            if move is None:
+            if move is None or move.goal is None:
                 self._log.warning(f'objects dropped: {error}')
                 return
             move.blocked = f'stopped on the way: {error}'
@@ -186,23 +186,22 @@ class MotionAction:
 
     def _on_goal(self, offered: _Offered, handle: ServerGoalHandle) -> None:
         """Plan a goal, unless another one is active."""
-        if self._move is not None or self._asked is not None:
-            reason = f'another {offered.name} is under way: cancel it first'
-            self._refuse(offered, handle, offered.new_result(), reason)
+        move = Motion(offered, handle, offered.new_result(), time.monotonic())
+        if self._move is not None:
+            self._refuse(move, f'another {offered.name} is under way: cancel it first')
             return
-        self._asked, self._asked_at = (offered, handle), time.monotonic()
-        self._try(offered, handle)
+        self._move = move
+        self._try(move)
 
-    def _try(self, offered: _Offered, handle: ServerGoalHandle) -> None:
-        """Plan the goal and send its trajectory to the controller, or abort it.
+    def _try(self, move: Motion) -> None:
+        """Plan a goal and send its trajectory to the controller, or abort it.
 
         Where the last report is of a moving arm, the next reports may be of one at rest; a
         controller that was just started may not have been discovered yet.
         """
-        result = offered.new_result()
-        if handle.is_cancel_requested:
-            self._asked, result.reason = None, 'canceled before it began'
-            offered.finish(handle, result, canceled=True)
+        move.result = move.offered.new_result()
+        if move.handle.is_cancel_requested:
+            self._end(move, 'canceled before it began')
             return
         try:
             served = self._follow.server_is_ready()
@@ -210,23 +209,20 @@ class MotionAction:
                 raise ArmError(f'no node serves {self._follow_name}: is that controller running?')
             if self._newest:
                 self._look()
-            move = offered.plan(handle, result, self.resting_reference())
+            goal = move.offered.plan(move, self.resting_reference())
         except ArmError as error:
             known = served and self._reference is not None
             waits = isinstance(error, MovesError) or not known
-            if waits and time.monotonic() < self._asked_at + REST_TIMEOUT:
-                return
-            self._asked = None
-            self._refuse(offered, handle, result, str(error))
+            if not waits or time.monotonic() >= move.since + REST_TIMEOUT:
+                self._end(move, str(error))
             return
-        self._asked = None
-        if move is None:
-            result.success = True
-            offered.finish(handle, result, succeeded=True)
+        if goal is None:
+            self._move, move.result.success = None, True
+            move.finish(succeeded=True)
             return
-        move.offered = offered
-        self._move, move.sent, result.duration = move, time.monotonic(), move.duration
-        request = FollowJointTrajectory.Goal(trajectory=trajectory_message(move.goal))
+        move.goal, move.since = goal, time.monotonic()
+        move.duration = move.result.duration = float(goal.times[-1])
+        request = FollowJointTrajectory.Goal(trajectory=trajectory_message(goal))
         self._lent.set(move.ends, partial(self._send, move, request))
 
     def _send(self, move: Motion, request: Any, refusal: str) -> None:
@@ -253,12 +249,10 @@ class MotionAction:
         check_rest(self._model, v)
         return self._reader.read(names, report.reference.positions, 'positions').copy()
 
-    def _refuse(
-        self, offered: _Offered, handle: ServerGoalHandle, result: Any, reason: str
-    ) -> None:
-        self._refused = result.reason = reason
-        self._log.warning(f'{offered.name}: {reason}')
-        offered.finish(handle, result)
+    def _refuse(self, move: Motion, reason: str) -> None:
+        self._refused = move.result.reason = reason
+        self._log.warning(f'{move.offered.name}: {reason}')
+        move.finish()
 
     # The motion
 
@@ -275,13 +269,11 @@ class MotionAction:
                 follows.cancel_goal_async()
 
     def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
-        if self._asked is not None and self._asked[1].goal_id == handle.goal_id:
-            return CancelResponse.ACCEPT  # the next report of the arm, or of time, ends it
         if self._move is None or self._move.handle.goal_id != handle.goal_id:
             return CancelResponse.REJECT
         if self._move.follows is not None:
             self._move.follows.cancel_goal_async()
-        return CancelResponse.ACCEPT
+        return CancelResponse.ACCEPT  # before it moves, the next report of arm or time ends it
 
     def _on_feedback(self, move: Motion, message: Any) -> None:
         if move is not self._move:
@@ -311,21 +303,21 @@ class MotionAction:
         self._move = None
         self._lent.give_back()
         if reason and not move.handle.is_cancel_requested:
-            self._refuse(move.offered, move.handle, move.result, reason)
+            self._refuse(move, reason)
             return
         move.result.success, move.result.reason = not reason, reason
         self._moves += not reason
-        move.offered.finish(move.handle, move.result, succeeded=not reason, canceled=True)
+        move.finish(succeeded=not reason, canceled=True)
 
     def _report(self) -> None:
         """Publish diagnostics; abort a goal whose controller has gone."""
-        if self._asked is not None:
-            self._try(*self._asked)
         move, controller = self._move, self._controller
-        if move is not None and not self._follow.server_is_ready():
+        if move is not None and move.goal is None:
+            self._try(move)
+        elif move is not None and not self._follow.server_is_ready():
             self._end(move, f'{controller} has gone')
-        elif move is not None and not move.follows and time.monotonic() > move.sent + _TIMEOUT:
+        elif move is not None and not move.follows and time.monotonic() > move.since + _TIMEOUT:
             self._end(move, f'no answer of {controller} to the goal within {_TIMEOUT:g} s')
-        words = 'waiting' if self._move is None else 'moving'
+        words = 'moving' if self._move is not None and self._move.goal else 'waiting'
         values = {'moves': self._moves, 'last refused': self._refused}
         self._publish(DiagnosticStatus.OK, words, values)

@@ -4,7 +4,8 @@ The node `plan_motion` offers them where moveit_msgs is installed.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from dataclasses import replace as changed
 from functools import partial
@@ -14,9 +15,9 @@ import numpy as np
 from moveit_msgs.action import ExecuteTrajectory, MoveGroup
 from moveit_msgs.msg import Constraints, MotionPlanResponse, MoveItErrorCodes, RobotState
 from moveit_msgs.srv import GetMotionPlan
-from rclpy.action.server import ServerGoalHandle
 from rclpy.node import Node
 
+from arm_controllers.follower.goal import Goal
 from arm_controllers.ros.messages import (
     MOST_POINTS_LOCKSTEP,
     goal_from_message,
@@ -97,14 +98,14 @@ class MoveitRequests:
             (ExecuteTrajectory, 'execute_trajectory', self._read_trajectory, _execute_result),
         )
         for kind, name, plan, message in offers:
-            feedback = partial(_feedback, kind)
-            action.offer(kind, name, partial(_coded, plan), feedback, _Result, message)
+            action.offer(kind, name, plan, partial(_feedback, kind), _Result, message)
 
     def _on_plan(self, request: Any, response: Any) -> None:
         """Answer with a trajectory, or with the reason why there is none."""
         result = _Result()
         try:
-            _coded(self._planned, request.motion_plan_request, result)
+            with _coded(result):
+                self._planned(request.motion_plan_request, result)
             result.success = True
         except ArmError as error:
             result.reason = str(error)
@@ -112,27 +113,29 @@ class MoveitRequests:
         result.plan.group_name = request.motion_plan_request.group_name
         result.plan.error_code = result.error_code()
 
-    def _plan_group(self, handle: ServerGoalHandle, result: _Result, start: Array) -> Any:
-        """Return the motion of a goal of MoveGroup; None where it is only planned."""
-        asked, options = handle.request.request, handle.request.planning_options
-        if options.planning_scene_diff.world.collision_objects:
-            raise ArmError('planning_scene_diff has objects; allowed: those of /simulator/objects')
-        plan = self._planned(asked, result)
-        if options.plan_only:
-            return None
-        return Motion(handle, result, plan.motion.goal(tuple(self._model.joint_names)))
+    def _plan_group(self, move: Motion, start: Array) -> Goal | None:
+        """Return the trajectory of a goal of MoveGroup; None where it is only planned."""
+        asked, options = move.handle.request.request, move.handle.request.planning_options
+        with _coded(move.result):
+            if options.planning_scene_diff.world.collision_objects:
+                raise ArmError(
+                    'planning_scene_diff has objects; allowed: those of /simulator/objects'
+                )
+            plan = self._planned(asked, move.result)
+        names = tuple(self._model.joint_names)
+        return None if options.plan_only else plan.motion.goal(names)
 
-    def _read_trajectory(self, handle: ServerGoalHandle, result: _Result, start: Array) -> Motion:
-        """Return the motion of a goal of ExecuteTrajectory, checked against the objects."""
-        with refused(_Codes.INVALID_MOTION_PLAN):
-            asked = handle.request.trajectory.joint_trajectory
+    def _read_trajectory(self, move: Motion, start: Array) -> Goal:
+        """Return the trajectory of a goal of ExecuteTrajectory, checked against the objects."""
+        asked = move.handle.request.trajectory.joint_trajectory
+        with _coded(move.result), refused(_Codes.INVALID_MOTION_PLAN):
             goal = goal_from_message(asked, MOST_POINTS_LOCKSTEP)
             if goal.positions is None or not len(goal.times):
                 raise ArmError('a trajectory has points with positions')
             names, read = list(goal.joint_names), self._reader.read
             q = np.array([read(names, each, 'positions').copy() for each in goal.positions])
             self._check.begin(np.append(0.0, goal.times), np.vstack([start, q]))
-        return Motion(handle, result, goal)
+        return goal
 
     def _planned(self, asked: Any, result: _Result) -> Plan:
         """Return the plan of a MotionPlanRequest, and write into the result."""
@@ -245,10 +248,11 @@ def _parts(asked: Constraints) -> tuple[Any, Any, Any, Any]:
     )  # fmt: skip
 
 
-def _coded(plan: Callable[..., Any], asked: Any, result: _Result, *start: Array) -> Any:
-    """Plan; write the code of a refusal into the result."""
+@contextmanager
+def _coded(result: _Result) -> Iterator[None]:
+    """Write the code of a refusal within a `with` block into a result."""
     try:
-        return plan(asked, result, *start)
+        yield
     except ArmError as error:
         of_plan = _CODE_OF[error.of] if isinstance(error, PlanError) else _Codes.FAILURE
         result.code = getattr(error, 'code', of_plan)

@@ -4,9 +4,9 @@ import importlib.util
 from dataclasses import dataclass
 from typing import Any
 
-from rclpy.action.server import ServerGoalHandle
 from rclpy.node import Node
 
+from arm_controllers.follower.goal import Goal
 from arm_controllers.ros import object_messages
 from arm_controllers.ros.messages import prefix_of
 from arm_controllers.ros.parameters import declare_parameters
@@ -54,16 +54,16 @@ class PlanNode(Node):
             given = self._action, self._check, self._around, self.parameters
             self._moveit = MoveitRequests(self, self.model, *given)
 
-    def _plan(self, handle: ServerGoalHandle, result: Any, start: Array) -> Motion:
-        """Return the motion of a goal, and write into its result."""
-        clearance = self._around()
-        handle.publish_feedback(PlanMotion.Feedback(state='planning'))
-        goals = self._goals(handle.request, clearance, start)
+    def _plan(self, move: Motion, start: Array) -> Goal:
+        """Return the trajectory of a goal, and write into its result."""
+        clearance, result = self._around(), move.result
+        move.handle.publish_feedback(PlanMotion.Feedback(state='planning'))
+        goals = self._goals(move.handle.request, clearance, start)
         plan = plan_motion(clearance, start, goals, self.parameters)
         result.clearance = plan.nearest.distance
         if plan.nearest.link:
             result.nearest = f'{plan.nearest}, t = {plan.nearest_time:.2f} s'
-        return Motion(handle, result, plan.motion.goal(tuple(self.model.joint_names)))
+        return plan.motion.goal(tuple(self.model.joint_names))
 
     def _around(self) -> Clearance:
         """Return the distances from what is around the arm now."""
