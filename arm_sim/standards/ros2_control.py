@@ -51,16 +51,13 @@ def with_hardware(model: RobotModel, package: str, actuator: str | Sequence[str]
     }
     for name, value in given.items():
         SubElement(hardware, 'param', name=name).text = value
-    for name, own in zip(model.joint_names, actuators, strict=True):
+    drives = dict(zip(model.joint_names, actuators, strict=True))
+    for name in dict.fromkeys((*drives, *model.moving_joints)):
         joint = SubElement(tag, 'joint', name=name)
-        SubElement(joint, 'command_interface', name=COMMAND_INTERFACE[own])
+        if name in drives:  # the others follow by their <mimic>
+            SubElement(joint, 'command_interface', name=COMMAND_INTERFACE[drives[name]])
         for each in _READ:
             SubElement(joint, 'state_interface', name=each)
-    for name in model.moving_joints:
-        if name not in model.joint_names:  # follows by the <mimic> of its joint
-            joint = SubElement(tag, 'joint', name=name)
-            for each in _READ:
-                SubElement(joint, 'state_interface', name=each)
     # A command that is claimed by no controller stays NaN. A component that compares commands with
     # states, whatever its threshold, then sends in every `write` as well. It is of the joints' own
     # kind, since a message has as many numbers of it as names.

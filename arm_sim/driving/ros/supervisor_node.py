@@ -24,7 +24,7 @@ from arm_controllers.ros.serialized_messages import JointReader, JointStateReade
 from arm_controllers.ros.services import serve
 from arm_controllers.ros.subscriptions import subscribe_controller_state, subscribe_joint_states
 from arm_dynamics.checks import ArmError, Array
-from arm_sim.driving.ros.stop_key import StopKey
+from arm_sim.driving.ros.stop_key import watch_keys
 from arm_sim.driving.supervisor import DRIVING, STOPPED, WAITING, Supervisor, SupervisorState
 from arm_sim.driving.supervisor_parameters import (
     SupervisorNodeParameters,
@@ -73,16 +73,17 @@ class SupervisorNode(Node):
         subscribe_controller_state(self, p.controller, self._on_reference)
         serve(self, Trigger, '~/stop', lambda *_: self._on_stop('~/stop'))
         serve(self, Trigger, '~/start', lambda *_: self._on_start())
-        self._key = StopKey(self, lambda: self._on_stop('a key'))
+        self._leave_terminal = watch_keys(self, lambda: self._on_stop('a key'))
         self._publish = status_publisher(self)
         self.create_timer(_TICK, self._on_tick)
         self.create_timer(1.0, self._report)
-        key = 'any key in this terminal or ' if self._key.there else ''
+        key = 'any key in this terminal or ' if self._leave_terminal else ''
         self._log.info(f'{key}the service ~/stop stops the robot')
 
     def destroy_node(self) -> None:
         """Leave the terminal as it was."""
-        self._key.close()
+        if self._leave_terminal:
+            self._leave_terminal()
         super().destroy_node()
 
     def _new_message(self) -> Any:

@@ -32,7 +32,7 @@ class RestFilter:
     """
 
     def __init__(self, period_ns: int):
-        """Record a state in each period [ns of the stamps]."""
+        """Record a state in each period [ns of the stamps]; 0: all states."""
         self._period_ns, self._slot = period_ns, -1
         self._recorded: dict[int, tuple[int, Array]] = {}
         self._held: Messages = []
@@ -43,6 +43,8 @@ class RestFilter:
         Raises:
             ArmError: the message is cut off.
         """
+        if not self._period_ns:
+            return [(what, data)]
         slot = stamp_ns(data) // self._period_ns if what == STATE else self._slot
         same_slot, self._slot = slot == self._slot, slot
         numbers = _numbers(data)

@@ -83,7 +83,7 @@ class Recorder:
             rest_period: time between recorded states of an arm at rest [s]; 0: every state.
         """
         self._node, self._log = node, Log(node)
-        self._rest = RestFilter(round(rest_period * 1e9)) if rest_period else None
+        self._rest = RestFilter(round(rest_period * 1e9))
         facts = _facts() | ({REST_PERIOD: f'{rest_period:g}'} if rest_period else {})
         self._files = Recordings(path, bag, facts, self._stop)
         self._last_state = self._last_command = self._last_wrench = b''
@@ -309,15 +309,12 @@ class Recorder:
 
     def _write(self, what: int, data: bytes) -> None:
         """Write a state or a command, unless the arm is at rest."""
-        if self._rest is None:
-            self._write_now(what, data)
-            return
         for each in self._rest.take(what, data):
             self._write_now(*each)
 
     def _write_rest(self) -> None:
         """Write the last state at rest, before the recording ends."""
-        for each in self._rest.end() if self._rest is not None else ():
+        for each in self._rest.end():
             self._write_now(*each)
 
     def _write_now(self, what: int, data: bytes) -> None:
