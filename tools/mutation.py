@@ -119,13 +119,12 @@ def mutants(file: Path) -> list[tuple[Path, int, str]]:
 
 
 def tests_of(file: Path) -> list[Path]:
-    """Return the tests of a module's folder, those of the module first."""
-    folder = Path(ROOT, 'test', file.parent.relative_to(ROOT))
+    """Return the tests of the nearest folder that has any, those of the module first."""
     name = file.parent.name if file.name == '__init__.py' else file.stem
-    tests = sorted(folder.glob('test_*.py'))
-    if not tests:
-        sys.exit(f'{file}: no tests in {folder}')
-    return sorted(tests, key=lambda test: not test.stem.startswith(f'test_{name}'))
+    for folder in file.relative_to(ROOT).parents:
+        if tests := sorted(Path(ROOT, 'test', folder).glob('test_*.py')):
+            return sorted(tests, key=lambda test: not test.stem.startswith(f'test_{name}'))
+    sys.exit(f'{file}: no tests in test/ for its folder, nor for those above')
 
 
 def run_tests(file: Path, place: int) -> int:
@@ -133,19 +132,13 @@ def run_tests(file: Path, place: int) -> int:
     tree = ast.parse(file.read_text())
     Mutation(place).visit(tree)
     code = compile(ast.fix_missing_locations(tree), file, 'exec')
-    words = ast.unparse(tree).encode() if place >= 0 else file.read_bytes()
+    words = ast.unparse(tree)
     package = file.name == '__init__.py'
     module = '.'.join((file.parent if package else file.with_suffix('')).relative_to(ROOT).parts)
 
     class Loader(SourceFileLoader):
         def get_code(self, fullname):
             return code
-
-        def exec_module(self, module):
-            compiling = importlib.import_module('arm_dynamics.compiling')
-            content = compiling.content  # compiled code is kept by the sources' text
-            compiling.content = lambda path: words if path == str(file) else content(path)
-            super().exec_module(module)
 
     class Finder:
         @staticmethod
@@ -158,17 +151,22 @@ def run_tests(file: Path, place: int) -> int:
                 name, file, loader=loader, submodule_search_locations=folder
             )
 
-    if place >= 0 and b'cache=True' in words:  # numba keeps compiled code by the file's time
+    # Compiled code is kept by the texts of its sources, and generated code contains some of them.
+    read_bytes, read_text = Path.read_bytes, Path.read_text
+    Path.read_bytes = lambda path: words.encode() if path == file else read_bytes(path)
+    Path.read_text = lambda path, **how: words if path == file else read_text(path, **how)
+    if 'cache=True' in words:  # numba keeps compiled code by the file's time
         importlib.import_module('numba').config.CACHE_DIR = tempfile.mkdtemp()
     sys.meta_path.insert(0, Finder)
     quiet = ['-x', '-q', '-p', 'no:cacheprovider', '-W', 'ignore']
     return any(pytest.main([*quiet, str(test)]) for test in tests_of(file))
 
 
-def passes(file: Path, place: int, seconds: int = 600) -> tuple[bool, float]:
+def passes(file: Path, place: int, seconds: int = 600) -> tuple[bool, bool, float]:
     """Run the tests of a module on a mutant in a fork; return whether they pass, and its time [s].
 
-    A mutant that runs for ever is ended after a limit of processor time [s].
+    A mutant that runs for ever is ended after a limit of processor time [s]; the second value says
+    whether it was.
     """
     child = os.fork()
     if not child:
@@ -177,7 +175,7 @@ def passes(file: Path, place: int, seconds: int = 600) -> tuple[bool, float]:
         os.dup2(1, 2)
         os._exit(run_tests(file, place))
     _, status, used = os.wait4(child, 0)
-    return status == 0, used.ru_utime + used.ru_stime
+    return status == 0, os.WIFSIGNALED(status), used.ru_utime + used.ru_stime
 
 
 def main() -> int:
@@ -205,7 +203,7 @@ def main() -> int:
     if asked.sample and asked.sample < len(found):
         found = sorted(random.Random(asked.seed).sample(found, asked.sample))
     seconds: dict[Path, int] = {}
-    survived = 0
+    survived = endless = 0
     if asked.list:
         print(*(words for _, _, words in found), sep='\n')
         return 0
@@ -213,14 +211,17 @@ def main() -> int:
         importlib.import_module(library)
     for number, (file, place, words) in enumerate(found):
         if file.parent not in seconds:
-            right, used = passes(file, -2)
+            right, _, used = passes(file, -2)
             if not right:
                 sys.exit(f'{file}: its tests fail without any change')
             seconds[file.parent] = 5 + 3 * round(used)
-        if passes(file, place, seconds[file.parent])[0]:
+        right, ended, _ = passes(file, place, seconds[file.parent])
+        endless += ended
+        if right:
             survived += 1
             print(f'[{number + 1}/{len(found)}] survived  {words}', flush=True)
-    print(f'{len(found)} mutants, {len(found) - survived} killed, {survived} survived')
+    killed = len(found) - survived
+    print(f'{len(found)} mutants, {killed} killed ({endless} by a limit), {survived} survived')
     return min(survived, 1)
 
 

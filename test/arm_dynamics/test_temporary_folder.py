@@ -12,12 +12,12 @@ import pytest
 MAKE = """
 import os, sys, time
 from arm_dynamics.temporary_folder import temporary_folder
-temporary_folder()
+folder = temporary_folder()
 if os.fork() == 0:
     temporary_folder()
     {child}
 os.wait()
-print('made', flush=True)
+print('made' if folder.is_dir() else 'gone', flush=True)
 {then}
 """
 

@@ -1,4 +1,6 @@
-"""The compiled parts of inverse kinematics one by one: residual, way between poses, one branch."""
+"""The compiled parts of inverse kinematics one by one: residual, posture, steps, one branch."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
@@ -9,8 +11,10 @@ from arm_dynamics import RobotModel
 from arm_dynamics.inverse_kinematics import solve_ik
 from arm_dynamics.inverse_kinematics.residual import State, linearise, residual_at
 from arm_dynamics.inverse_kinematics.solve import inverse_kinematics
+from arm_dynamics.inverse_kinematics.solvers import damped_least_squares
 from arm_dynamics.inverse_kinematics.task import ik_task
 from arm_dynamics.inverse_kinematics.tracking import follow, pose_between
+from arm_dynamics.inverse_kinematics.verification import posture_cost, posture_descent
 from arm_dynamics.robots import find_urdf
 
 Q = np.array([0.4, -1.2, 1.3, -0.7, 1.1, 0.2])
@@ -47,6 +51,46 @@ def test_jacobian_of_a_task_with_free_components_is_that_of_its_residual(
     assert (residual(q)[free] == 0.0).all() == np.isinf(width)
     linearise(arrays, task, target, state)
     assert_allclose(state.jacobian, expected, atol=1e-8)
+
+
+def test_position_and_rotation_are_missed_separately(model, arrays):
+    shift, turn = np.array([0.03, -0.04, 0.12]), np.array([0.2, -0.1, 0.2])
+    target = model.forward_kinematics(Q)
+    target = pin.SE3(target.rotation @ pin.exp3(turn), target.translation + shift)
+    state = State(np.empty((4, 4)), np.empty((6, 6)), np.empty(6), np.empty((6, 6)))
+    missed = residual_at(arrays, ik_task(), target.homogeneous, Q, state)
+    assert_allclose(missed, (0.13, 0.3), atol=1e-12)
+
+
+def test_a_posture_is_better_nearer_to_its_reference_and_away_from_limits(arrays):
+    rng, middle = np.random.default_rng(3), 0.5 * (arrays.lower + arrays.upper)
+    half = arrays.upper - middle
+    place = np.array([-0.98, -0.85, -0.1, 0.3, 0.87, 0.95])  # 1: at the upper limit
+    q, reference = middle + place * half, middle + 0.2 * rng.normal(size=6)
+    beyond = np.maximum(abs(place) - 0.8, 0.0) * half  # the outer tenth of the range
+    cost = 0.5 * ((q - reference) ** 2).sum() + 5.0 * (beyond**2).sum()
+    assert_allclose(posture_cost(arrays, reference, q), cost, rtol=1e-13)
+    slope = q - reference + 10.0 * np.sign(place) * beyond
+    jacobian, direction = np.zeros((6, 6)), np.empty(6)
+    jacobian[:3] = rng.normal(size=(3, 6))
+    largest = posture_descent(arrays, reference, q, jacobian, direction)
+    still = np.eye(6) - np.linalg.pinv(jacobian) @ jacobian  # does not move the task
+    # Damping of 1e-10 leaves this much of rounding where the task has fewer components than 6.
+    assert_allclose(direction, -still @ slope, atol=1e-3)
+    assert largest == abs(direction).max()
+
+
+def test_damping_follows_the_residual_within_its_bounds():
+    rng = np.random.default_rng(4)
+    jacobian, residual, step = rng.normal(size=(6, 6)), rng.normal(size=6), np.empty(6)
+    state, factor = SimpleNamespace(jacobian=jacobian, residual=residual), np.nan
+    for fallen in (True, True, False, *12 * (True,), *15 * (False,), True):
+        expected = factor * (0.5 if fallen else 2.0)
+        expected = 0.1 if np.isnan(factor) else np.clip(expected, 1e-4, 1.0)
+        factor = damped_least_squares.rule.py_func(state, factor, fallen, step)
+        assert factor == expected
+        damped = jacobian @ jacobian.T + factor**2 * np.eye(6)
+        assert_allclose(step, jacobian.T @ np.linalg.solve(damped, residual), rtol=1e-6)
 
 
 @pytest.mark.parametrize('part', [0.0, 0.3, 0.5, 1.0])

@@ -100,8 +100,9 @@ def test_a_solver_is_started_again_until_a_proposal_is_true(model):
     assert all(starts.shape == (1, 6) for starts in counted)
 
 
-def test_a_false_proposal_is_refused_with_what_it_misses(model):
-    result = proposed(model, lambda starts: Solutions(Q + 0.01), restarts=2)
+def test_the_best_of_false_proposals_is_refused_with_what_it_misses(model):
+    false = np.array([Q + 0.02, Q + 0.01, Q - 0.03])
+    result = proposed(model, lambda starts: Solutions(false), restarts=2)
     assert not result.success
     assert_allclose(result.q, Q + 0.01)
     missed = (
