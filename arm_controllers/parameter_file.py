@@ -1,7 +1,7 @@
 """Reading of ROS parameter files."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 from yaml.composer import ComposerError
 
-from arm_controllers.parameter_values import read_fields
+from arm_controllers.parameter_values import as_ros_value, read_fields
 from arm_dynamics.checks import ArmError, one_line, text_of, unknown
 from arm_dynamics.parameters import facts
 
@@ -63,6 +63,12 @@ def sections_text(sections: Mapping[str, Mapping[str, Any]]) -> str:
     )
 
 
+def mapping_text(values: Mapping[str, Any]) -> str:
+    """Return the text of {name: value} in one line."""
+    plain = {name: as_ros_value(each) for name, each in values.items()}
+    return yaml.safe_dump(plain, default_flow_style=True, width=10_000).strip()
+
+
 def read_yaml(text: str, where: str) -> Any:
     """Return the content of a YAML text; raise ArmError, which begins with `where`, if none is."""
     try:
@@ -74,6 +80,24 @@ def read_yaml(text: str, where: str) -> Any:
 def yaml_value(name: str, text: str) -> Any:
     """Return the value of an argument's YAML text; raise ArmError if it is not YAML."""
     return read_yaml(text, f'{name} is {text[:200]!r}')
+
+
+def mapping(name: str, value: Any, known: Collection[str] = ()) -> dict[str, Any]:
+    """Return a value that is {name: value}; None is one without names.
+
+    Raises:
+        ArmError: another value, a name that is no text, or one that is not among `known`.
+    """
+    found = {} if value is None else value
+    if not isinstance(found, dict):
+        of = f' of {", ".join(known)}' if known else ''
+        raise ArmError(f'{name} is {str(value)[:100]!r}; it must be {{name: value}}{of}')
+    for each in found:
+        if not isinstance(each, str):
+            raise ArmError(f'{name} has the name {each!r}; it must be a text')
+        if known and each not in known:
+            raise unknown(f'name in {name}:', each, known)
+    return found
 
 
 def read_rows[T](kind: type[T], text: str, where: str, what: str) -> list[T]:

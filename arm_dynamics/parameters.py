@@ -103,6 +103,17 @@ def facts(each: Field) -> Facts:
     return each.metadata.get('facts', Facts())
 
 
+def default_of(each: Field) -> Any:
+    """Return the default of a dataclass field; MISSING where it has none."""
+    return each.default if each.default_factory is MISSING else each.default_factory()
+
+
+def changed(parameters: Any) -> dict[str, Any]:
+    """Return the values of a dataclass that differ from its defaults, by field."""
+    values = {each.name: (getattr(parameters, each.name), each) for each in fields(parameters)}
+    return {name: value for name, (value, each) in values.items() if value != default_of(each)}
+
+
 @dataclass(frozen=True)
 class Parameters:
     """Base class of parameters; raises ArmError for values that are not allowed.

@@ -14,23 +14,13 @@ No ROS is needed. Each call is a command with the same options, imported at its 
 from importlib import import_module
 from typing import Any
 
+_OF_COMMANDS = (
+    'run', 'tune', 'margins', 'certify', 'judge', 'plan', 'grade', 'learn', 'slow_policy',
+    'excite', 'identify', 'guard_thresholds', 'rehearse',
+)  # fmt: skip
 _CALLS = {
-    'run': 'commands.run',
-    'compare': 'commands.compare_controllers',
-    'sweep': 'commands.compare_controllers',
-    'monte_carlo': 'commands.compare_controllers',
-    'tune': 'commands.tune',
-    'margins': 'commands.margins',
-    'certify': 'commands.certify',
-    'judge': 'commands.judge',
-    'plan': 'commands.plan',
-    'grade': 'commands.grade',
-    'learn': 'commands.learn',
-    'slow_policy': 'commands.slow_policy',
-    'excite': 'commands.excite',
-    'identify': 'commands.identify',
-    'guard_thresholds': 'commands.guard_thresholds',
-    'rehearse': 'commands.rehearse',
+    **{name: f'commands.{name}' for name in _OF_COMMANDS},
+    **dict.fromkeys(('compare', 'sweep', 'monte_carlo'), 'commands.compare_controllers'),
     'explore': 'notebook',
 }  # by name: its module
 

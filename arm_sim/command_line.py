@@ -43,10 +43,12 @@ class CommandOptions(Parameters):
 
     Attributes:
         command: the command line as it was typed.
+        stopped: what the command says after Ctrl-C, or ''.
         rest: name of the field that takes every word from the first one that is no option.
     """
 
     command: ClassVar[str] = ''
+    stopped: ClassVar[str] = ''
     rest: ClassVar[str] = ''
 
     def line(self) -> str:
@@ -76,7 +78,7 @@ def command[O: CommandOptions](
     """
 
     def decorator(function: Callable[[O], int | None]) -> Callable[..., int]:
-        name = function.__module__.rpartition('.')[2]
+        name = kind.__module__.rpartition('.')[2]
 
         @wraps(function)
         def main(words: Sequence[str] | None = None) -> int:
@@ -87,6 +89,8 @@ def command[O: CommandOptions](
                 print(f'{name}: {error}', file=sys.stderr)
                 return 2 if isinstance(error, UsageError) else 1
             except KeyboardInterrupt:
+                if kind.stopped:
+                    print(f'{name}: stopped; {kind.stopped}', file=sys.stderr)
                 return 130
 
         return main

@@ -18,6 +18,12 @@ from typing import Any
 from arm_sim.parent_process import LAUNCH, end_with_parent, runs
 from arm_sim.process_limits import missing_resource
 
+_COMMANDS = (
+    'tune', 'tune_pose_hold', 'run', 'slow_policy', 'compare_controllers',
+    'compare_recordings', 'learn', 'excite', 'export', 'identify', 'margins', 'certify',
+    'guard_thresholds', 'rehearse', 'doctor', 'try_robots', 'judge', 'plan', 'grade',
+    'lessons',
+)  # fmt: skip
 _MODULES = {
     'simulator': 'arm_sim.ros.simulator_node',
     'controller': 'arm_controllers.ros.controller_node',
@@ -34,30 +40,11 @@ _MODULES = {
     'plot': 'arm_sim.view.ros.plot_node',
     'controller_manager': 'arm_sim.standards.ros.controller_manager_node',
     'comparison_task': 'arm_sim.ros.task_node',
-    'tune': 'arm_sim.commands.tune',
-    'tune_pose_hold': 'arm_sim.commands.tune_pose_hold',
-    'run': 'arm_sim.commands.run',
-    'slow_policy': 'arm_sim.commands.slow_policy',
-    'compare_controllers': 'arm_sim.commands.compare_controllers',
-    'compare_recordings': 'arm_sim.commands.compare_recordings',
-    'learn': 'arm_sim.commands.learn',
-    'excite': 'arm_sim.commands.excite',
-    'export': 'arm_sim.commands.export',
-    'identify': 'arm_sim.commands.identify',
     'report': 'arm_sim.recording.ros.report',
     'rerun': 'arm_sim.recording.ros.rerun',
     'replay': 'arm_sim.recording.ros.replay_node',
     'render': 'arm_sim.recording.ros.render',
-    'margins': 'arm_sim.commands.margins',
-    'certify': 'arm_sim.commands.certify',
-    'guard_thresholds': 'arm_sim.commands.guard_thresholds',
-    'rehearse': 'arm_sim.commands.rehearse',
-    'doctor': 'arm_sim.commands.doctor',
-    'try_robots': 'arm_sim.commands.try_robots',
-    'judge': 'arm_sim.commands.judge',
-    'plan': 'arm_sim.commands.plan',
-    'grade': 'arm_sim.commands.grade',
-    'lessons': 'arm_sim.commands.lessons',
+    **{name: f'arm_sim.commands.{name}' for name in _COMMANDS},
 }
 _OF_ROS = 'rclpy', 'builtin_interfaces', 'control_msgs', 'arm_interfaces'
 # The nodes that one process may run together, as a pattern and in words.
@@ -152,8 +139,7 @@ def main() -> int:
     try:
         start = __getattr__(name)
     except AttributeError as error:
-        known = (name for name, module in _MODULES.items() if '.commands.' in module)
-        print(f'{error}; commands: {", ".join(known)}', file=sys.stderr)
+        print(f'{error}; commands: {", ".join(_COMMANDS)}', file=sys.stderr)
         return 2
     try:
         return start()

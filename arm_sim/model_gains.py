@@ -8,8 +8,6 @@ joint no farther than STICTION off its target: wn^2 m >= friction / STICTION.
 Laws are designed as in a comparison, at the arm's start.
 """
 
-from dataclasses import fields
-
 import numpy as np
 
 from arm_controllers.laws import law_class
@@ -18,6 +16,7 @@ from arm_controllers.parameter_values import as_ros_value
 from arm_controllers.second_order_gains import second_order_gains
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import changed
 
 # Of the plant's servos, and of laws [rad/s]; both are critically damped.
 SERVO_FREQUENCY = 50.0
@@ -50,12 +49,8 @@ def with_law_gains(sections: Sections, model: RobotModel, start: Array, name: st
     law = law_class(name)
     if law.designed is None or law.command_interface == 'voltage':
         return sections
-    usual, designed = law.Parameters(), law.designed(model, start, LAW_FREQUENCY, 1.0)
-    values = {
-        field.name: as_ros_value(getattr(designed, field.name))
-        for field in fields(designed)
-        if getattr(designed, field.name) != getattr(usual, field.name)
-    }
+    designed = changed(law.designed(model, start, LAW_FREQUENCY, 1.0))
+    values = {field: as_ros_value(value) for field, value in designed.items()}
     node = f'{name}_controller'
     given = {**sections.get(SHARED, {}), **sections.get(node, {})}
     if values.keys() & given.keys():

@@ -16,7 +16,7 @@ from tyro.constructors import (
 )
 
 from arm_dynamics.checks import ArmError, unknown
-from arm_dynamics.parameters import Parameters, facts
+from arm_dynamics.parameters import Parameters, default_of, facts
 
 # Texts that have a name of their own in the help.
 File = Annotated[str, 'FILE']
@@ -77,7 +77,7 @@ def words_of(options: Parameters) -> list[str]:
     for group, each, hint in every_field(type(options)):
         owner = getattr(options, group) if group else options
         value = getattr(owner, each.name)
-        usual = each.default_factory() if each.default_factory is not MISSING else each.default
+        usual = default_of(each)
         if each.name == getattr(options, 'rest', ''):
             last = list(value)
         elif usual is MISSING:  # what is required has no option
@@ -172,10 +172,8 @@ def _field(each: Field, hint: Any) -> StructFieldSpec:
 
     Texts in Annotated[...] name the value in the help; other marks are those of tyro.
     """
-    known, default = facts(each), each.default
-    if each.default_factory is not MISSING:
-        default = each.default_factory()
-    elif default is MISSING:
+    known, default = facts(each), default_of(each)
+    if default is MISSING:
         default = tyro.MISSING
     base, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     metavar = ''.join(mark for mark in marks if isinstance(mark, str))

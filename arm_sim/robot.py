@@ -1,13 +1,14 @@
 """A robot by name: its model, and what its parameter files say."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from arm_controllers.laws import law_names
-from arm_controllers.parameter_file import Sections, yaml_value
+from arm_controllers.parameter_file import Sections, mapping, yaml_value
 from arm_controllers.parameter_values import read_fields
-from arm_dynamics.checks import ArmError, Array, unknown
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import ArmParameters, RobotArgument, find_urdf
@@ -77,18 +78,14 @@ class Robot:
         return {'robot': str(path), **wrong.arm_parameters()}
 
 
-def model_error_of(text: str, name: str, model: RobotModel) -> ModelError:
+def model_error_of(given: str | Mapping[str, Any], name: str, model: RobotModel) -> ModelError:
     """Return the error that an argument gives in YAML, e.g. '{payload: 2.0, mass_scale: [1.3]}'.
 
     Raises:
         ArmError: names the argument; its text is something else, or not for this model.
     """
-    values, known = yaml_value(name, text) or {}, [each.name for each in fields(ModelError)]
-    if not isinstance(values, dict):
-        raise ArmError(f'{name} is {text!r}; it must be {{name: value}} of {", ".join(known)}')
-    for each in values:
-        if each not in known:
-            raise unknown(f'name in {name}:', str(each), known)
+    known = [each.name for each in fields(ModelError)]
+    values = mapping(name, yaml_value(name, given) if isinstance(given, str) else given, known)
     try:
         error = read_fields(ModelError, values)
         with_error(model, error)

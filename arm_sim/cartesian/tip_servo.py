@@ -19,6 +19,7 @@ rest before its limit. At a_max that takes n = ceil(|v'| / (a_max dt)) steps, so
 The box always holds a v', for v' = v (n - 1) / n is in it: a limit that holds once always holds.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -269,3 +270,41 @@ def _largest_share(a: Array, b: Array, lower: Array, upper: Array) -> float | No
 def _moved(pose: pin.SE3, by: Array) -> pin.SE3:
     """Return a pose moved by a displacement (6,) [m, rad] in axes of the base."""
     return pin.SE3(pin.exp3(by[3:]) @ pose.rotation, pose.translation + by[:3])
+
+
+Command = Callable[[TipServo], TipReference]  # makes one step of a servo
+
+
+class TipStream:
+    """Steps a servo by the newest command of a stream.
+
+    Attributes:
+        servo: the servo.
+    """
+
+    def __init__(self, servo: TipServo, timeout: float):
+        """Brake when the newest command is older than `timeout` [s]."""
+        self.servo, self._timeout_ns = servo, round(timeout * 1e9)
+        self._command: Command | None = None
+        self._taken_ns = 0
+
+    def take(self, command: Command | None, time_ns: int) -> None:
+        """Take a command at a time [ns]; None ends the stream."""
+        self._command, self._taken_ns = command, time_ns
+
+    def commands(self, time_ns: int) -> bool:
+        """Return whether a command counts at a time [ns]."""
+        return self._command is not None and time_ns - self._taken_ns <= self._timeout_ns
+
+    def step(self, time_ns: int) -> list[TipReference]:
+        """Return the reference after the step that begins at a time [ns], and braking from there.
+
+        Empty where the arm rests and no command counts.
+        """
+        if self._command is not None and self.commands(time_ns):
+            step = self._command(self.servo)
+        elif self.servo.v.any():
+            step = self.servo.stop()
+        else:
+            return []
+        return [step, *self.servo.way_to_rest()]

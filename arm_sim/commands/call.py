@@ -1,21 +1,23 @@
-"""Commands as Python calls: `arm_sim.compare(laws=['pd', 'servo'])` has the command's options.
+"""Commands whose result is a report, as programs and as Python calls.
+
+`arm_sim.compare(laws=['pd', 'servo'])` has the options of the command `compare_controllers`.
 
 A call shows its progress and writes no file, unless it gets `output_dir`; its result prints and
 draws on request, and names the command line that gives the same.
 """
 
 import inspect
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import MISSING
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from arm_dynamics.parameters import facts
-from arm_sim.command_line import CommandOptions
+from arm_dynamics.parameters import default_of, facts
+from arm_sim.command_line import CommandOptions, command
 from arm_sim.experiments.report import Report
 from arm_sim.options import every_field, from_python
 from arm_sim.output_folder import writable_folder
@@ -23,6 +25,30 @@ from arm_sim.progress import new_console
 
 _FIRST: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _LATER: Any = inspect.Parameter.KEYWORD_ONLY
+
+
+def program[O: CommandOptions](
+    kind: type[O], does: Callable[[O, Console, Path | None], Report], *signals: signal.Signals
+) -> Callable[..., int]:
+    """Return the `main` of a command: it prints the report, and writes the files of the report.
+
+    Args:
+        kind: of the options; the files are in their `output_dir`, if they have one.
+        does: returns the report; the folder is None where no files are to be written.
+        signals: that end the command as Ctrl-C does.
+    """
+
+    @command(kind, *signals)
+    def main(options: Any) -> int:
+        folder = writable_folder(options.output_dir) if hasattr(options, 'output_dir') else None
+        report = does(options, new_console(), folder)
+        report.table()
+        if folder:
+            names = report.write(folder, options.command)
+            print(f'wrote {", ".join(names)} to {folder}')
+        return report.code
+
+    return main
 
 
 def call[O: CommandOptions, R: Report](
@@ -55,8 +81,7 @@ def call[O: CommandOptions, R: Report](
     lines, parameters = [], []
     for name in (*first, *(x for x in known if x not in first)):
         each = known[name]
-        usual = each.default_factory() if each.default_factory is not MISSING else each.default
-        usual, place = first.get(name, usual), _FIRST if name in first else _LATER
+        usual, place = first.get(name, default_of(each)), _FIRST if name in first else _LATER
         parameters.append(inspect.Parameter(name, place, default=usual))
         lines.append(f'    {name}: {facts(each).description} (default {usual!r})')
     signature = inspect.Signature(parameters)

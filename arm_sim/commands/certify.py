@@ -1,6 +1,6 @@
 """`python -m arm_sim certify`: whether a goal is within limits at every instant, for all arms."""
 
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,7 +16,7 @@ from arm_controllers.follower.trajectory import Trajectory
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError
-from arm_dynamics.parameters import like, parameter
+from arm_dynamics.parameters import changed, like, parameter
 from arm_dynamics.scene_clearance import scene_clearance
 from arm_sim import pictures
 from arm_sim.certificate.certificate import Certificate, Certifier
@@ -33,6 +33,7 @@ from arm_sim.progress import new_console
 from arm_sim.robot import Robot
 
 _INSTANTS = 400  # of the picture
+_RANGES = 'mass', 'friction', 'effort', 'payload'
 _BETWEEN = 0.01  # points of the goal of a counterexample [s]
 
 
@@ -114,10 +115,7 @@ def certified(options: Options, console: Console, folder: Path | None = None) ->
     clearance.leave_out_always_near(options.clearance)
     certifier = Certifier(
         robot.model,
-        Ranges(
-            mass=options.mass, friction=options.friction, effort=options.effort,
-            payload=options.payload,
-        ),
+        Ranges(**{name: getattr(options, name) for name in _RANGES}),
         options.max_acceleration, options.max_jerk, clearance, options.clearance,
     )  # fmt: skip
     goal = read_goal(options.goal, robot.model, ('positions',))
@@ -202,13 +200,11 @@ certify = call(
 
 def _yaml(error: ModelError) -> str:
     """Return what differs from no error, as `--plant-error` takes it."""
-    usual, parts = ModelError(), []
-    for each in fields(error):
-        value = getattr(error, each.name)
-        if value != getattr(usual, each.name):
-            numbers = [f'{x:.6g}' for x in np.atleast_1d(value)]
-            text = f'[{", ".join(numbers)}]' if isinstance(value, tuple) else numbers[0]
-            parts.append(f'{each.name}: {text}')
+    parts = []
+    for name, value in changed(error).items():
+        numbers = [f'{x:.6g}' for x in np.atleast_1d(value)]
+        text = f'[{", ".join(numbers)}]' if isinstance(value, tuple) else numbers[0]
+        parts.append(f'{name}: {text}')
     return f'{{{", ".join(parts)}}}'
 
 

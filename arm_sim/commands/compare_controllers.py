@@ -1,11 +1,10 @@
 """`ros2 run arm_sim compare_controllers`: the same tasks under every law and engine."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from rich.console import Console
 
@@ -13,11 +12,10 @@ from arm_controllers.adapted_law import LawAdaptation
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.parameters import like, parameter
-from arm_sim.command_line import CommandOptions, command
-from arm_sim.commands.call import call
-from arm_sim.commands.jobs import Jobs
+from arm_sim.command_line import CommandOptions
+from arm_sim.commands.call import call, program
 from arm_sim.experiments.compared_laws import compared_class, compared_laws, laws_with
-from arm_sim.experiments.executors import executor
+from arm_sim.experiments.executors import Jobs, Work, executor
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.figures import law_figure
 from arm_sim.experiments.monte_carlo import run_monte_carlo
@@ -32,11 +30,9 @@ from arm_sim.experiments.report import (
 )  # fmt: skip
 from arm_sim.experiments.runs import observe_all, record_of
 from arm_sim.experiments.sweeps import OF_EFFORT, SWEEPS, case_at, run_sweep, swept_values
-from arm_sim.experiments.work import Work
 from arm_sim.options import File, Folder, Names
-from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import save
-from arm_sim.progress import new_console, progress
+from arm_sim.progress import progress
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, rigid_body_engines
 from arm_sim.tasks import compared_tasks, task_names
 
@@ -51,6 +47,8 @@ class Options(CommandOptions):
     The table is printed and written as Markdown and JSON. With --samples the arms are drawn at
     random (a Monte Carlo), with --sweep one number varies.
     """
+
+    stopped: ClassVar[str] = '--resume continues the run'
 
     robots: Names = parameter(
         ('ur5e',), 'names of robots or paths of their files, separated by commas'
@@ -103,22 +101,6 @@ class Options(CommandOptions):
     jobs: Jobs = field(default_factory=Jobs)
 
 
-@command(Options)
-def main(options: Options) -> None:
-    """Run the command."""
-    try:
-        console, folder = new_console(), writable_folder(options.output_dir)
-        report = compared(options, console, folder)
-    except KeyboardInterrupt:
-        print('compare_controllers: stopped; --resume continues the run', file=sys.stderr)
-        raise
-    for listing in report.listings:
-        console.print(listing.terminal())
-    report.write(folder, options.command)
-    files = ', '.join(f'{report.name}.{suffix}' for suffix in ('md', 'json', 'png'))
-    console.print(f'wrote {files} to {folder.resolve()}')
-
-
 def compared(options: Options, console: Console, folder: Path | None = None) -> Report:
     """Check the options, run, and return the report.
 
@@ -138,12 +120,8 @@ def compared(options: Options, console: Console, folder: Path | None = None) -> 
         raise ArmError('timestep is 0; gains that are designed need one of at least 1e-05 s')
     possible = laws_with(adapted.reference_motion, of_effort) if designed else law_names()
     robots, laws = _names('--robots', options.robots), _names('--laws', options.laws, possible)
-    engines = _names('--engines', options.engines, rigid_body_engines())
-    tasks = _names('--tasks', options.tasks, compared_tasks())
-    for task in tasks:
-        one_of('--tasks', task, task_names())
-    for engine in engines:
-        one_of('--engines', engine, rigid_body_engines())
+    engines = _names('--engines', options.engines, rigid_body_engines(), rigid_body_engines())
+    tasks = _names('--tasks', options.tasks, compared_tasks(), task_names())
     for law in laws:
         if designed:
             compared_class(law.partition(':')[0])
@@ -189,6 +167,7 @@ def compared(options: Options, console: Console, folder: Path | None = None) -> 
     return report
 
 
+main = program(Options, compared)
 compare = call(Options, compared, 'Run the same tasks under several laws.')
 sweep = call(
     Options, compared, 'Vary one number: the error of each law at each value.', sweep='mass_scale'
@@ -220,7 +199,7 @@ def _sweep(
     values = swept_values(options.sweep, options.values)
     run = RUNNERS[options.over]
     with progress(console, 'runs', len(laws) * len(values or SWEEPS[options.sweep][0])) as advance:
-        sweep = run_sweep(options.sweep, case, laws, values, 1, advance, run, work)
+        sweep = run_sweep(options.sweep, case, laws, values, advance, run, work)
     return sweep_report(sweep, case)
 
 
@@ -251,8 +230,14 @@ def _possible(case: Experiment) -> bool:
     return True
 
 
-def _names(option: str, names: Sequence[str], every: Sequence[str] = ()) -> Sequence[str]:
+def _names(
+    option: str, names: Sequence[str], every: Sequence[str] = (), allowed: Sequence[str] = ()
+) -> Sequence[str]:
     """Return the names of an option; `every` one for all."""
     if not names:
         raise ArmError(f'{option} has no name')
-    return every if every and tuple(names) == ('all',) else names
+    if every and tuple(names) == ('all',):
+        return every
+    for name in names if allowed else ():
+        one_of(option, name, allowed)
+    return names

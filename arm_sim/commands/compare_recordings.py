@@ -1,23 +1,24 @@
 """`ros2 run arm_sim compare_recordings`: how far a real motion is from its simulation, and why."""
 
 from dataclasses import MISSING, dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from rich.console import Console
 from tyro.conf import Positional
 
 from arm_dynamics.identification.difference import LATEST, Difference, difference
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
-from arm_sim.command_line import RobotOptions, command
-from arm_sim.experiments.report import Listing
+from arm_sim.command_line import RobotOptions
+from arm_sim.commands.call import program
+from arm_sim.experiments.report import Listing, Report
 from arm_sim.loop.measures import rms
-from arm_sim.loop.report import write_json
 from arm_sim.options import Folder
-from arm_sim.output_folder import writable_folder
-from arm_sim.pictures import BLUE, ORANGE, QUIET, legend, new_figure, panels, save, style
-from arm_sim.progress import new_console
+from arm_sim.pictures import BLUE, ORANGE, QUIET, legend, new_figure, panels, style
 from arm_sim.recording.recorded_samples import in_radians, read_samples
 from arm_sim.robot import Robot
 
@@ -47,14 +48,13 @@ class Options(RobotOptions):
     cutoff: float = parameter(
         10.0, 'cut-off frequency of the zero-phase filters [Hz]', min=0.1, max=1000
     )
-    output_dir: Folder = parameter('compared', 'folder for JSON and picture')
+    output_dir: Folder = parameter('compared', 'folder for table, JSON and picture')
 
 
-@command(Options)
-def main(options: Options) -> None:
-    """Run the command."""
-    robot, console = Robot.load(options.robot, options.config), new_console()
-    model, folder = robot.model, writable_folder(options.output_dir)
+def compared(options: Options, console: Console, folder: Path | None = None) -> Report:
+    """Return the report of the options."""
+    robot = Robot.load(options.robot, options.config)
+    model = robot.model
     with console.status('reading the recordings'):
         real, simulated = (
             replace(samples, q=in_radians(samples.q, model, units))
@@ -62,15 +62,14 @@ def main(options: Options) -> None:
             for samples in [read_samples(path, model.joint_names)]
         )
     found = difference(model, real, simulated, options.cutoff)
-    for listing in listings(found, model):
-        console.print(listing.terminal())
-    for line in notes(found, model, options.cutoff):
-        console.print(line, soft_wrap=True)
     given = {'real': options.real, 'simulated': options.simulated, 'cutoff': options.cutoff}
     numbers = {'robot': robot.name, **given, **facts(found, model)}
-    write_json(folder / 'comparison.json', numbers | {'command': options.line()})
-    save(picture(found, model, robot.name), folder / 'comparison.png')
-    console.print(f'wrote comparison.json and comparison.png to {folder}')
+    draw, lines = partial(picture, found, model, robot.name), notes(found, model, options.cutoff)
+    tables, line = listings(found, model), options.line()
+    return Report('comparison', tables, [], draw, line, found, lines, numbers)
+
+
+main = program(Options, compared)
 
 
 def listings(found: Difference, model: RobotModel) -> list[Listing]:

@@ -16,13 +16,13 @@ from arm_dynamics.identification.excitation import (
 )
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
-from arm_sim.command_line import RobotOptions, command
-from arm_sim.commands.call import call
+from arm_sim.command_line import RobotOptions
+from arm_sim.commands.call import call, program
 from arm_sim.experiments.report import Listing, Report
 from arm_sim.loop.goal_file import write_goal
 from arm_sim.loop.goals import goal_of
 from arm_sim.options import File
-from arm_sim.progress import new_console, progress
+from arm_sim.progress import progress
 from arm_sim.robot import Robot
 
 _SAMPLE_PERIOD = 0.05  # between the points of the goal [s]
@@ -72,13 +72,20 @@ class ExcitationReport(Report):
         count = max(_PERIODS, round(period / _SAMPLE_PERIOD)) * cycles
         times = np.linspace(0.0, cycles * period, count + 1)
         self.goal = goal_of(model, _APPROACH + times, found.motion.states(times), rest=1.0)
+        notes = [found.note] if found.note else []
         if options.output:
             write_goal(options.output, self.goal)
+            file = Path(options.output).expanduser().resolve()
+            notes += [
+                f'wrote {file}: {self.goal.times[-1]:g} s, of which {_APPROACH:g} s on the way to '
+                'its start',
+                f'ros2 launch arm_sim task.launch.py task:=excite robot:={options.robot} '
+                f"parameters:='{{file: {file}}}'",
+            ]
         numbers = {'condition': found.condition, 'period_s': period, 'note': found.note}
         line = replace(options, output=options.output or Options.output).line()
-        super().__init__(
-            'excitation', [_listing(model, found)], [numbers], self._draw, line, found
-        )
+        listings = [_listing(model, found)]
+        super().__init__('excitation', listings, [numbers], self._draw, line, found, notes)
 
     def _draw(self) -> Any:
         """Return positions and velocities of a period."""
@@ -96,23 +103,7 @@ excite = call(
 )  # fmt: skip
 
 
-@command(Options)
-def main(options: Options) -> None:
-    """Run the command."""
-    console = new_console()
-    report = ExcitationReport(options, console)
-    report.table()
-    if report.found.note:
-        console.print(report.found.note)
-    file, duration = Path(options.output).expanduser().resolve(), report.goal.times[-1]
-    console.print(
-        f'wrote {file}: {duration:g} s, of which {_APPROACH:g} s on the way to its start'
-    )
-    console.print(
-        f'ros2 launch arm_sim task.launch.py task:=excite robot:={options.robot} '
-        f"parameters:='{{file: {file}}}'",
-        soft_wrap=True,
-    )
+main = program(Options, ExcitationReport)
 
 
 def _listing(model: RobotModel, found: Excitation) -> Listing:

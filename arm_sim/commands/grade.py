@@ -12,18 +12,16 @@ from tyro.conf import Positional
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import like, parameter
-from arm_sim.command_line import CommandOptions, command
+from arm_sim.command_line import CommandOptions
 from arm_sim.commands import judge
-from arm_sim.commands.call import call
-from arm_sim.commands.jobs import Jobs
-from arm_sim.experiments.executors import ordered
+from arm_sim.commands.call import call, program
+from arm_sim.experiments.executors import Jobs
 from arm_sim.experiments.report import Listing, Report
 from arm_sim.judging.law_trials import judge_law
 from arm_sim.judging.plan import read_plan
 from arm_sim.options import File, Folder
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import BLUE, new_figure, style
-from arm_sim.progress import new_console, progress
 
 
 @dataclass(frozen=True)
@@ -80,14 +78,10 @@ def grades(options: Options, console: Console, folder: Path | None = None) -> Re
         raise ArmError('submissions is empty; give Python files with a law each')
     read_plan(options.limits)  # refused once, not for every submission
     work = partial(graded, options.limits, options.seconds)
-    with (
-        TemporaryDirectory() as other,
-        options.jobs.executor() as processes,
-        progress(console, 'submissions', len(files)) as advance,
-    ):
+    with TemporaryDirectory() as other:
         within = folder or Path(other)
         jobs = [(file, str(within / f'{i}_{Path(file).stem}')) for i, file in enumerate(files)]
-        found = ordered(processes, work, jobs, advance)
+        found = options.jobs.ordered(console, 'submissions', work, jobs)
     headings = ('submission', 'held', 'checksum', 'first failure')
     rows = [(x.submission, f'{x.held} of {x.trials}', x.checksum[:8], x.reason) for x in found]
     bad = [i for i, each in enumerate(found) if each.held < each.trials]
@@ -114,11 +108,4 @@ def _figure(found: Sequence[Grade], title: str) -> Any:
 grade = call(Options, grades, 'Judge the law of every file; see `found`.', submissions=())
 
 
-@command(Options)
-def main(options: Options) -> None:
-    """Run the command."""
-    folder = writable_folder(options.output_dir)
-    found = grades(options, new_console(), folder)
-    found.table()
-    found.write(folder, options.command)
-    print(f'wrote grades.md, grades.json and grades.png to {folder}')
+main = program(Options, grades)

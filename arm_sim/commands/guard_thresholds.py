@@ -14,10 +14,9 @@ from arm_controllers.laws import law_names
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import Array
 from arm_dynamics.parameters import like, parameter
-from arm_sim.command_line import RobotOptions, command
-from arm_sim.commands.call import call
-from arm_sim.commands.jobs import Jobs
-from arm_sim.experiments.executors import ordered
+from arm_sim.command_line import RobotOptions
+from arm_sim.commands.call import call, program
+from arm_sim.experiments.executors import Jobs
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.guard_study import (
     CHUNK,
@@ -32,7 +31,6 @@ from arm_sim.experiments.guard_study import (
 from arm_sim.experiments.ranges import Ranges
 from arm_sim.experiments.report import Listing, Report
 from arm_sim.options import Name
-from arm_sim.progress import new_console, progress
 
 _FIXED = (12.0, 16.0, 20.0)  # thresholds of all joints, to compare with [N.m | N]
 
@@ -96,7 +94,7 @@ class Thresholds(NamedTuple):
             'threshold': threshold, 'step_threshold': step,
             'observer_gain': self.guard.observer_gain, 'step_time': self.guard.step_time,
         }  # fmt: skip
-        return [f'guard.{name}: {value}' for name, value in values.items()]
+        return [f'    guard.{name}: {value}' for name, value in values.items()]
 
 
 def thresholds(options: Options, console: Console, folder: Path | None = None) -> Report:
@@ -110,8 +108,7 @@ def thresholds(options: Options, console: Console, folder: Path | None = None) -
     drawn, fresh = guarded(plain, given), guarded(replace(plain, seed=options.seed + 1), given)
     jobs = [(drawn, each) for each in _chunks(options.duration)]
     jobs += [(fresh, each) for each in _chunks(options.check_duration)]
-    with options.jobs.executor() as processes, progress(console, 'arms', len(jobs)) as advance:
-        maxima = ordered(processes, _maxima, jobs, advance)
+    maxima = options.jobs.ordered(console, 'arms', _maxima, jobs)
     count = len(_chunks(options.duration))
     exact = thresholds_of(np.concatenate(maxima[:count]), options.alarms * LEG / 1e5)
     rounded: Array = np.ceil(exact * 100.0) / 100.0
@@ -129,7 +126,13 @@ def thresholds(options: Options, console: Console, folder: Path | None = None) -
         for name, each in zip(names, columns, strict=True)
     ]
     draw, listing = partial(_figure, found, names, title), Listing(title, headings, rows)
-    return Report('guard_thresholds', [listing], plain_rows, draw, options.line(), found)
+    notes = found.lines()
+    if options.check_duration:
+        notes.append(f'false alarms in {found.checked:g} s of other motions: {found.alarms}')
+    if pushes is not None:
+        notes += _of_pushes(options, pushes)
+    line = options.line()
+    return Report('guard_thresholds', [listing], plain_rows, draw, line, found, notes)
 
 
 guard_thresholds = call(
@@ -140,18 +143,7 @@ guard_thresholds = call(
 )
 
 
-@command(Options)
-def main(options: Options) -> None:
-    """Run the command."""
-    report = thresholds(options, new_console())
-    report.table()
-    found: Thresholds = report.found
-    for line in found.lines():
-        print(f'    {line}')
-    if options.check_duration:
-        print(f'false alarms in {found.checked:g} s of other motions: {found.alarms}')
-    if found.pushes is not None:
-        _print_pushes(options, found.pushes)
+main = program(Options, thresholds)
 
 
 def _figure(found: Thresholds, names: Sequence[str], title: str) -> Any:
@@ -177,16 +169,19 @@ def _pushes(options: Options, fresh: Experiment, thresholds: Array) -> Any:
     return pushed(fresh, arms, options.force, np.array([thresholds, *fixed])).times
 
 
-def _print_pushes(options: Options, found: Any) -> None:
-    print(f'{options.pushes} pushes of {options.force:g} N at random links, directions and times:')
+def _of_pushes(options: Options, found: Any) -> list[str]:
+    lines = [
+        f'{options.pushes} pushes of {options.force:g} N at random links, directions and times:'
+    ]
     names = ['computed', *(f'{x:g} N.m' for x in _FIXED)]
     for name, times in zip(names, found, strict=True):
         both = np.isfinite(times) & np.isfinite(found[0])
-        print(
+        lines.append(
             f'  {name:8}  {np.isfinite(times).mean():6.1%} detected, median '
             f'{1e3 * np.median(times[both]):.3g} ms; of the same pushes computed: '
             f'{1e3 * np.median(found[0][both]):.3g} ms'
         )
+    return lines
 
 
 def _maxima(job: tuple[Experiment, range]) -> Array:

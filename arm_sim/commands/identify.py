@@ -1,5 +1,6 @@
 """`ros2 run arm_sim identify RECORDING`: inertias, rotors and friction of an arm."""
 
+from collections.abc import Sequence
 from dataclasses import MISSING, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -14,9 +15,9 @@ from arm_dynamics.identification.estimation import IdentificationParameters
 from arm_dynamics.identification.positions import PositionParameters
 from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.parameters import parameter
-from arm_sim.command_line import RobotOptions, command
+from arm_sim.command_line import RobotOptions
 from arm_sim.commands import identification_report as report
-from arm_sim.commands.call import call
+from arm_sim.commands.call import call, program
 from arm_sim.commands.identified_drives import (
     TorqueScaleOptions,
     drive_facts,
@@ -26,7 +27,7 @@ from arm_sim.commands.identified_drives import (
     scales_of,
     without_scale,
 )
-from arm_sim.commands.identified_files import Written, write_arm, write_servos
+from arm_sim.commands.identified_files import write_arm, write_servos
 from arm_sim.commands.identified_positions import (
     fitted,
     servo_facts,
@@ -35,10 +36,7 @@ from arm_sim.commands.identified_positions import (
     servo_table,
 )
 from arm_sim.experiments.report import Report
-from arm_sim.loop.report import write_json
 from arm_sim.options import Folder
-from arm_sim.output_folder import writable_folder
-from arm_sim.pictures import save
 from arm_sim.progress import new_console
 from arm_sim.recording.recorded_samples import in_radians, read_samples
 from arm_sim.robot import Robot
@@ -65,7 +63,7 @@ class Options(RobotOptions):
         one_of=('rad', 'deg'),
     )  # fmt: skip
     output_dir: Folder = parameter(
-        'identified', 'folder for URDF, parameter file, JSON and picture'
+        'identified', 'folder for URDF, parameter file, table, JSON and picture'
     )
     estimation: IdentificationParameters = field(default_factory=IdentificationParameters)
     positions: PositionParameters = field(default_factory=PositionParameters)
@@ -91,26 +89,16 @@ class IdentifiedReport(Report):
             raise ArmError('identify needs a recording: its path')
         self._robot = Robot.load(options.robot, options.config)
         fit = self._from_positions if options.source == 'positions' else self._from_torques
-        listings, draw = fit(options, console)
-        rows = self.numbers['parameters']
-        super().__init__('identified', listings, rows, draw, options.line(), self.found)
+        listings, draw, found, notes, numbers = fit(options, console)
+        given = numbers['parameters'], draw, options.line(), found, notes, numbers
+        super().__init__('identified', listings, *given)
 
-    def table(self) -> None:
-        """Print the tables, and the notes."""
-        super().table()
-        for line in self.notes:
-            new_console().print(line, soft_wrap=True)
-
-    def write(self, folder: Path, command: str) -> None:
-        """Write URDF, parameter file, numbers and picture; `command` is what makes them."""
-        self.written(folder)
-
-    def written(self, folder: Path) -> Written:
-        """Write the files; return those of the arm, and the launch that takes them."""
+    def write(self, folder: Path, command: str) -> Sequence[str]:
+        """Write the files, those of the arm as well, and print the launch that takes these."""
         written = self._write(folder)
-        write_json(folder / 'identified.json', self.numbers)
-        save(self.figure, folder / 'identified.png')
-        return written
+        for line in (*written.notes, f'{written.launch}{self._controller}'):
+            new_console().print(line, markup=False, soft_wrap=True)
+        return [written.urdf.name, written.config.name, *super().write(folder, command)]
 
     def _from_torques(self, options: Options, console: Console) -> Any:
         robot, parameters = self._robot, options.estimation
@@ -125,20 +113,23 @@ class IdentifiedReport(Report):
         listings = [report.joint_table(found), report.link_table(found)]
         if motors is not None:
             listings.append(motor_table(motors, robot.model.joint_names))
-        self.found, scale = found, scale_note(scales, robot.model.joint_names)
-        self.numbers = report.facts(found, parameters, robot.name) | drive_facts(scales, motors)
-        self.notes = [each for each in (*report.notes(found, parameters), scale, lacking) if each]
+        scale = scale_note(scales, robot.model.joint_names)
+        numbers = report.facts(found, parameters, robot.name) | drive_facts(scales, motors)
+        notes = [each for each in (*report.notes(found, parameters), scale, lacking) if each]
         of_motors = {} if motors is None else motors.parameters()
         self._write = partial(write_arm, robot=robot, found=found, motors=of_motors)
-        return listings, partial(report.picture, found, robot.name)
+        self._controller = ''
+        return listings, partial(report.picture, found, robot.name), found, notes, numbers
 
     def _from_positions(self, options: Options, console: Console) -> Any:
         robot = self._robot
         known = options.positions, options.estimation
-        self.found = found = fitted(options.recording, options.units, robot, *known)
-        self.numbers, self.notes = servo_facts(found, robot), servo_notes(found)
+        found = fitted(options.recording, options.units, robot, *known)
         self._write = partial(write_servos, robot=robot, found=found)
-        return [servo_table(found, robot)], partial(servo_figure, found, robot)
+        self._controller = ' controller:=servo'
+        draw = partial(servo_figure, found, robot)
+        numbers = servo_facts(found, robot)
+        return [servo_table(found, robot)], draw, found, servo_notes(found), numbers
 
 
 identify = call(
@@ -147,16 +138,4 @@ identify = call(
 )  # fmt: skip
 
 
-@command(Options)
-def main(options: Options) -> None:
-    """Run the command."""
-    folder, console = writable_folder(options.output_dir), new_console()
-    found = IdentifiedReport(options, console)
-    found.table()
-    written = found.written(folder)
-    for line in written.notes:
-        console.print(line, soft_wrap=True)
-    names = f'{written.urdf.name}, {written.config.name}, identified.json and identified.png'
-    console.print(f'wrote {names} to {folder}')
-    servo = ' controller:=servo' if options.source == 'positions' else ''
-    console.print(f'{written.launch}{servo}', soft_wrap=True)
+main = program(Options, IdentifiedReport)

@@ -1,9 +1,8 @@
 """`ros2 run arm_sim judge COMMAND`: a controller on tasks, engines and arms with model error."""
 
 import signal
-import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,8 +14,8 @@ from tyro.conf import Positional
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import share_folder
-from arm_sim.command_line import CommandOptions, command
-from arm_sim.commands.call import call
+from arm_sim.command_line import CommandOptions
+from arm_sim.commands.call import call, program
 from arm_sim.experiments.report import Report
 from arm_sim.judging import report
 from arm_sim.judging.law_trials import judge_law
@@ -24,8 +23,7 @@ from arm_sim.judging.plan import read_plan
 from arm_sim.judging.trials import judge_all
 from arm_sim.judging.verdict import Judgement
 from arm_sim.options import File, Folder, Name
-from arm_sim.output_folder import writable_folder
-from arm_sim.progress import new_console, progress
+from arm_sim.progress import progress
 
 
 @dataclass(frozen=True)
@@ -38,6 +36,7 @@ class Options(CommandOptions):
     """
 
     rest: ClassVar[str] = 'controller'
+    stopped: ClassVar[str] = 'all started processes have ended'
 
     limits: File = parameter(
         str(share_folder() / 'config' / 'judge' / 'planar_3r.yaml'),
@@ -65,33 +64,6 @@ class Options(CommandOptions):
     )
 
 
-@command(Options, signal.SIGTERM)
-def main(options: Options) -> int:
-    """Run the command; 0 where all limits hold."""
-    try:
-        return _run(options)
-    except KeyboardInterrupt:
-        print('judge: stopped; all started processes have ended', file=sys.stderr)
-        raise
-
-
-def _run(options: Options) -> int:
-    """Judge, print and write; return the exit code."""
-    folder, console = writable_folder(options.output_dir), new_console()
-    if not options.controller and not options.law:
-        console.print('judge: no command; waiting for the controller in this ROS_DOMAIN_ID')
-    found = _judgements(options, folder, console)
-    others = _unlike_the_first(found)
-    shown = others[0] if others else found[0]
-    console.print(report.listing(shown).terminal())
-    report.write(shown, folder)
-    console.print(shown.summary)
-    if options.repeat > 1:
-        console.print(_agreement(found))
-    console.print(f'{", ".join(report.FILES)} are in {folder}')
-    return int(not shown.held or bool(others))
-
-
 class JudgementReport(Report):
     """A judgement; `found` has the numbers of each trial.
 
@@ -116,17 +88,34 @@ class JudgementReport(Report):
         self.held, self.checksum = judgement.held, judgement.checksum
         self.share = sum(x.held for x in judgement.verdicts) / len(judgement.plan.trials)
 
+    def write(self, folder: Path, command: str) -> Sequence[str]:
+        """Write the files of a judgement."""
+        report.write(self.found, folder)
+        return report.FILES
+
 
 def judged(options: Options, console: Console, folder: Path | None = None) -> JudgementReport:
-    """Return the judgement of the options; `folder` gets the files of the trials."""
+    """Return the first judgement that is unlike the first one, else the first one.
+
+    `folder` gets the files of the trials.
+    """
+    if not options.controller and not options.law:
+        console.print('judge: no command; waiting for the controller in this ROS_DOMAIN_ID')
     with TemporaryDirectory() as other:
-        (found,) = _judgements(replace(options, repeat=1), folder or Path(other), console)
-    return JudgementReport(found, options.line())
+        found = _judgements(options, folder or Path(other), console)
+    others = _unlike_the_first(found)
+    result = JudgementReport((others or found)[0], options.line())
+    result.code = int(not result.held or bool(others))
+    result.notes = [result.found.summary, *[_agreement(found)] * (options.repeat > 1)]
+    return result
 
 
 judge = call(
     Options, judged, 'Try a law, or a controller, on all trials of a file of limits.', law=''
 )
+
+
+main = program(Options, judged, signal.SIGTERM)
 
 
 def _judgements(options: Options, folder: Path, console: Console) -> list[Judgement]:

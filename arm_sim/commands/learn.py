@@ -8,20 +8,16 @@ from typing import Annotated
 from rich.console import Console
 from tyro.conf import UseAppendAction
 
-from arm_dynamics.checks import one_of
 from arm_dynamics.parameters import parameter
-from arm_sim.command_line import CommandOptions, command
-from arm_sim.commands.call import call
-from arm_sim.commands.jobs import Jobs
-from arm_sim.experiments.executors import ordered
+from arm_sim.command_line import CommandOptions
+from arm_sim.commands.call import call, program
+from arm_sim.experiments.executors import Jobs
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.report import Listing, Report
 from arm_sim.loop.learning import repeated
 from arm_sim.loop.measures import error_facts
 from arm_sim.loop.picture import passes_figure
 from arm_sim.options import Folder, Name, Names
-from arm_sim.output_folder import writable_folder
-from arm_sim.progress import new_console, progress
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import task_names
@@ -74,7 +70,6 @@ def errors_of(experiment: Experiment, passes: int, cutoff: float) -> list[dict[s
 
 def passes(options: Options, console: Console, folder: Path | None = None) -> Report:
     """Return the report of the passes; `found`: RMS and maximum [mm] of each, by law and arm."""
-    one_of('--task', options.task, task_names())
     noise = SensorParameters(
         position_noise=options.position_noise, velocity_noise=options.velocity_noise
     )
@@ -87,11 +82,7 @@ def passes(options: Options, console: Console, folder: Path | None = None) -> Re
                 options.robot, options.task, name, feedforward=level, error=error, sensors=noise
             )
     job = partial(errors_of, passes=options.passes, cutoff=options.cutoff)
-    with (
-        options.jobs.executor() as processes,
-        progress(console, 'courses', len(experiments)) as advance,
-    ):
-        found = ordered(processes, job, list(experiments.values()), advance)
+    found = options.jobs.ordered(console, 'courses', job, list(experiments.values()))
     curves = dict(zip(experiments, found, strict=True))
     rows = [{'law, error': name, 'passes_mm': errors} for name, errors in curves.items()]
     draw = partial(passes_figure, curves)
@@ -104,14 +95,7 @@ learn = call(
 )
 
 
-@command(Options)
-def main(options: Options) -> None:
-    """Run the command."""
-    folder, console = writable_folder(options.output_dir), new_console()
-    found = passes(options, console, folder)
-    console.print(found.listings[0].markdown(), markup=False, soft_wrap=True)
-    found.write(folder, options.command)
-    console.print(f'wrote learning.md, learning.json and learning.png to {folder}')
+main = program(Options, passes)
 
 
 def _listing(curves: dict[str, list[dict[str, float]]], count: int) -> Listing:

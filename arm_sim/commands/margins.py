@@ -3,36 +3,35 @@
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from rich.console import Console
 
 from arm_controllers.adapted_law import LawAdaptation
 from arm_controllers.laws import law_names
-from arm_dynamics.checks import ArmError, one_of
+from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import like, parameter
-from arm_sim.command_line import RobotOptions, command
-from arm_sim.commands.call import call
+from arm_sim.commands.call import call, program
+from arm_sim.commands.experiment_options import ExperimentOptions
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.report import Report
-from arm_sim.loop.report import write_json
 from arm_sim.options import Folder, Name
-from arm_sim.output_folder import writable_folder
-from arm_sim.pictures import save
-from arm_sim.progress import new_console
 from arm_sim.simulation.drives import DriveParameters
-from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 from arm_sim.simulation.sensors import SensorParameters
-from arm_sim.tasks import task_names
 from arm_sim.tuning.agreement import agreement_of
 from arm_sim.tuning.contact import contact_limits
-from arm_sim.tuning.contact_report import limits_figure, limits_listing
-from arm_sim.tuning.margins import Margins, margins_of
-from arm_sim.tuning.margins_report import facts, listing, margins_figure
+from arm_sim.tuning.margins import margins_of
+from arm_sim.tuning.margins_report import (
+    facts,
+    limits_figure,
+    limits_listing,
+    listing,
+    margins_figure,
+)
 
 
 @dataclass(frozen=True)
-class Options(RobotOptions):
+class Options(ExperimentOptions):
     """Linearise the closed loop along a task, period by period, with its delay.
 
     It reports how fast errors decay, how much more delay and model error the loop tolerates, and
@@ -45,10 +44,6 @@ class Options(RobotOptions):
         f'control law, one of {", ".join(law_names())}; servo:LEVEL is a servo with that '
         'feedforward, policy:FILE.onnx a policy; with --contact several, separated by commas',
     )
-    task: Name = parameter(
-        'sinusoid', f'task whose reference the arm follows, one of {", ".join(task_names())}'
-    )
-    engine: str = parameter('mujoco', 'physics engine of the arm', one_of=RIGID_BODY_ENGINES)
     delay: int = parameter(0, 'delay of commands [control periods]', min=0, max=50)
     noise: Annotated[tuple[float, ...], 'RAD,RAD/S'] = parameter(
         (0.0, 0.0),
@@ -69,68 +64,34 @@ class Options(RobotOptions):
         min=0,
         max=100_000,
     )
-    seed: int = parameter(0, 'seed of the random numbers by which arms are drawn', min=0)
-    output_dir: Folder = parameter('margins', 'folder for JSON and picture')
+    output_dir: Folder = parameter('margins', 'folder for table, JSON and picture')
     adaptation: LawAdaptation = field(default_factory=LawAdaptation)
 
 
-@command(Options)
-def main(options: Options) -> int:
-    """Run the command; 0 where the loop is stable."""
-    folder, console = writable_folder(options.output_dir), new_console()
-    report = linearised(options, console)
-    for each in report.listings:
-        console.print(each.terminal())
-    if report.note:
-        console.print(report.note)
-    write_json(folder / f'{report.name}.json', report.facts)
-    save(report.figure, folder / f'{report.name}.png')
-    console.print(f'{report.name}.json and {report.name}.png are in {folder}')
-    return 0 if report.stable else 1
-
-
-class MarginsReport(Report):
-    """The margins of a law, or the stiffest surfaces that it tolerates.
-
-    Attributes:
-        facts: all numbers, for a file.
-        note: how drawn arms agree with the prediction; '' without them.
-        found: the Margins, or the limits in contact.
-    """
-
-    facts: dict[str, Any]
-    note = ''
-
-    @property
-    def stable(self) -> bool:
-        """Whether the loop is stable; True for limits in contact."""
-        return not isinstance(self.found, Margins) or self.found.margin >= 0.0
-
-
-def linearised(options: Options, console: Console, folder: Path | None = None) -> MarginsReport:
-    """Return the report of the options."""
-    one_of('--task', options.task, task_names())
+def linearised(options: Options, console: Console, folder: Path | None = None) -> Report:
+    """Return the margins of a law, or the stiffest surfaces that it tolerates."""
     position, velocity = options.noise
     if options.contact[1]:
         return _in_contact(options)
     drives = DriveParameters(command_delay=options.delay)
     sensors = SensorParameters(position_noise=position, velocity_noise=velocity)
-    experiment = _experiment(options, options.law, drives=drives, sensors=sensors)
+    adapted = vars(options.adaptation)
+    experiment = options.experiment(drives=drives, sensors=sensors, **adapted)
     found = margins_of(experiment)
     agreement = agreement_of(experiment, options.samples) if options.samples else None
     numbers = facts(found, agreement)
     row = {name: value for name, value in numbers.items() if not isinstance(value, list | dict)}
     draw = partial(margins_figure, found, agreement)
-    report = MarginsReport('margins', [listing(found)], [row], draw, options.line(), found)
-    report.facts = numbers
+    report = Report('margins', [listing(found)], [row], draw, options.line(), found)
+    report.numbers, report.code = numbers, int(found.margin < 0.0)
     if agreement is not None:
         unstable, predicted = (
             int(each.sum()) for each in (agreement.unstable, agreement.margins < 0)
         )
-        report.note = (
+        report.notes = [
             f'{options.samples} drawn arms, up to {found.delay} periods of delay: {unstable} '
             f'unstable, {predicted} predicted; {agreement.share:.1%} as predicted'
-        )
+        ]
     return report
 
 
@@ -140,16 +101,10 @@ margins = call(
 )  # fmt: skip
 
 
-def _experiment(options: Options, law: str, **others: Any) -> Experiment:
-    """Return what the options say of a law."""
-    return Experiment.of_files(
-        options.robot, options.task, law, engine=options.engine, config=options.config,
-        seed=options.seed, natural_frequency=options.natural_frequency,
-        **vars(options.adaptation), **others,
-    )  # fmt: skip
+main = program(Options, linearised)
 
 
-def _in_contact(options: Options) -> MarginsReport:
+def _in_contact(options: Options) -> Report:
     """Return up to which stiffness each law is stable in contact."""
     low, high = options.contact
     if not 0.0 < low < high:
@@ -157,9 +112,10 @@ def _in_contact(options: Options) -> MarginsReport:
     limits = []
     for law in options.law.split(','):
         delays = range(options.delay + 1)
-        limits += contact_limits(_experiment(options, law), low, high, delays, options.simulate)
+        experiment = options.experiment(law=law, **vars(options.adaptation))
+        limits += contact_limits(experiment, low, high, delays, options.simulate)
     numbers = [each._asdict() | {'predicted': min(each.predicted, high)} for each in limits]
     draw, tables = partial(limits_figure, limits, low, high), [limits_listing(limits, low, high)]
-    report = MarginsReport('contact', tables, numbers, draw, options.line(), limits)
-    report.facts = {'contact': options.contact, 'limits': numbers}
+    report = Report('contact', tables, numbers, draw, options.line(), limits)
+    report.numbers = {'contact': options.contact, 'limits': numbers}
     return report

@@ -14,15 +14,14 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.parameters import parameter
 from arm_dynamics.scene_clearance import scene_clearance
-from arm_sim.command_line import RobotOptions, command
-from arm_sim.commands.call import call
+from arm_sim.command_line import RobotOptions
+from arm_sim.commands.call import call, program
 from arm_sim.commands.run import film_record
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.report import Listing, Report
 from arm_sim.loop.record import Record
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.options import Folder, Name
-from arm_sim.output_folder import writable_folder
 from arm_sim.planning.planner import (
     Plan,
     PlanParameters,
@@ -31,7 +30,6 @@ from arm_sim.planning.planner import (
     poses_before,
 )
 from arm_sim.planning.scene_shapes import scene_shapes
-from arm_sim.progress import new_console
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import Plant, plant_class
 
@@ -185,12 +183,4 @@ plan = call(
 )  # fmt: skip
 
 
-@command(Options)
-def main(options: Options) -> int:
-    """Run the command; 1 where no motion is found."""
-    folder = writable_folder(options.output_dir)
-    report = PlanReport(options, new_console())
-    report.table()
-    report.write(folder, options.command)
-    print(f'wrote plan.json, plan.md and plan.png to {folder}')
-    return 0
+main = program(Options, PlanReport)

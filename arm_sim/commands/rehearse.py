@@ -13,9 +13,8 @@ from arm_controllers.laws import law_class, law_names
 from arm_controllers.parameter_values import parameter_fields, read_fields
 from arm_dynamics.checks import Array, unknown
 from arm_dynamics.parameters import parameter
-from arm_sim.command_line import RobotOptions, command
-from arm_sim.commands.call import call
-from arm_sim.commands.jobs import Jobs
+from arm_sim.commands.call import call, program
+from arm_sim.commands.experiment_options import ExperimentOptions
 from arm_sim.driving.messages import MessageRanges
 from arm_sim.driving.presets import PRESETS, drives_of
 from arm_sim.driving.rehearsal import (
@@ -31,22 +30,18 @@ from arm_sim.driving.supervisor_parameters import (
     SupervisorNodeParameters,
     SupervisorParameters,
 )
+from arm_sim.experiments.executors import Jobs, Work
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.ranges import Ranges
 from arm_sim.experiments.report import Listing, Report
-from arm_sim.experiments.work import Work
-from arm_sim.loop.report import write_json
 from arm_sim.options import File, Folder, Name
-from arm_sim.output_folder import writable_folder
-from arm_sim.progress import new_console, progress
-from arm_sim.simulation.plant import RIGID_BODY_ENGINES
-from arm_sim.tasks import task_names
+from arm_sim.progress import progress
 
 _CHUNK = 5  # arms per job
 
 
 @dataclass(frozen=True)
-class Options(RobotOptions):
+class Options(ExperimentOptions):
     """Rehearse a task behind the supervisor of drive.launch.py before a robot moves.
 
     The arms are drawn: each differs in masses, friction, delay, noise and torque from the arm that
@@ -54,7 +49,6 @@ class Options(RobotOptions):
     supervisor is "go" if no arm reaches it. The exit code is 0 where all are.
     """
 
-    task: Name = parameter('sinusoid', f'task, one of {", ".join(task_names())}')
     law: Name = parameter('servo', f'control law, one of {", ".join(law_names())}')
     drives: str = parameter('position', 'what the drives of the robot take', one_of=(*PRESETS,))
     rate: float = parameter(
@@ -66,7 +60,6 @@ class Options(RobotOptions):
         'empty: that of the parameter file',
         length=6,
     )
-    engine: str = parameter('mujoco', 'physics engine of the arms', one_of=RIGID_BODY_ENGINES)
     measured: File = parameter(
         '',
         'comparison.json of compare_recordings or identified.json of identify: delay, friction, '
@@ -74,8 +67,7 @@ class Options(RobotOptions):
     )
     samples: int = parameter(100, 'number of drawn arms', min=1, max=1_000_000)
     first: int = parameter(0, 'number of the first one', min=0)
-    seed: int = parameter(0, 'seed of the random numbers by which arms are drawn', min=0)
-    output_dir: Folder = parameter('rehearsal', 'folder for rehearsal.json')
+    output_dir: Folder = parameter('rehearsal', 'folder for table, picture and JSON')
     ranges: Ranges = field(default_factory=Ranges)
     messages: MessageRanges = field(default_factory=MessageRanges)
     jobs: Jobs = field(default_factory=Jobs)
@@ -91,7 +83,7 @@ class Rehearsal(Report):
         again: command that repeats the worst arm, by the name of each limit that is not kept.
     """
 
-    def __init__(self, options: Options, console: Console):
+    def __init__(self, options: Options, console: Console, folder: Path | None = None):
         """Run the arms of the options.
 
         Raises:
@@ -113,24 +105,26 @@ class Rehearsal(Report):
         tried = [x.name for x in rows]
         self.not_tried = [each.name for each in supervisor.checks if each.name not in tried]
         self.go = not any(row.beyond for row in rows)
-        beyond = [row for row in rows if row.beyond]
         self.again = {
-            row.name: replace(options, first=row.sample, samples=1).line() for row in beyond
+            row.name: replace(options, first=row.sample, samples=1).line()
+            for row in rows
+            if row.beyond
         }
-        self._numbers = {
+        numbers = {
             'go': self.go, 'arms': len(samples), 'seed': options.seed,
             'ranges': asdict(experiment.ranges), 'messages': asdict(options.messages),
             'limits': [row._asdict() | {'go': not row.beyond} for row in rows],
             'not_tried': self.not_tried, 'command': options.line(),
         }  # fmt: skip
+        notes = [f'{name}: {line}' for name, line in self.again.items()]
+        if self.not_tried:
+            notes.insert(0, f'not tried in the loop: {"; ".join(self.not_tried)}')
+        notes.append('go' if self.go else 'no go')
         shown = listing(rows, experiment, options.messages, len(samples))
         plain = [row._asdict() for row in rows]
         draw = partial(_figure, rows, shown.title)
-        super().__init__('rehearsal', [shown], plain, draw, options.line(), rows)
-
-    def write(self, folder: Path, command: str) -> None:
-        """Write rehearsal.json."""
-        write_json(folder / 'rehearsal.json', self._numbers)
+        result = options.line(), rows, notes, numbers, int(not self.go)
+        super().__init__('rehearsal', [shown], plain, draw, *result)
 
 
 def _figure(rows: Sequence[Row], title: str) -> Any:
@@ -147,30 +141,13 @@ def _figure(rows: Sequence[Row], title: str) -> Any:
     return figure
 
 
-def rehearsed(options: Options, console: Console, folder: Path | None = None) -> Rehearsal:
-    """Return the rehearsal of the options."""
-    return Rehearsal(options, console)
-
-
 rehearse = call(
-    Options, rehearsed, 'Rehearse a task behind the supervisor of a drive on drawn arms.',
+    Options, Rehearsal, 'Rehearse a task behind the supervisor of a drive on drawn arms.',
     robot='ur5e',
 )  # fmt: skip
 
 
-@command(Options)
-def main(options: Options) -> int:
-    """Run the command; 0 where no arm reaches a limit."""
-    folder, console = writable_folder(options.output_dir), new_console()
-    found = rehearsed(options, console)
-    found.table()
-    if found.not_tried:
-        console.print(f'not tried in the loop: {"; ".join(found.not_tried)}', soft_wrap=True)
-    for name, line in found.again.items():
-        console.print(f'{name}: {line}', soft_wrap=True)
-    found.write(folder, options.command)
-    console.print(f'{"go" if found.go else "no go"}; wrote rehearsal.json to {folder}')
-    return int(not found.go)
+main = program(Options, Rehearsal)
 
 
 def case(options: Options) -> tuple[Experiment, SupervisorParameters]:

@@ -1,6 +1,7 @@
 """`python -m arm_sim run`: one experiment in the loop, without ROS."""
 
 from base64 import b64encode
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields
 from functools import partial
@@ -11,16 +12,15 @@ import numpy as np
 from rich.console import Console
 
 from arm_controllers.latency import FORMS
-from arm_controllers.parameter_file import yaml_value
+from arm_controllers.parameter_file import mapping, yaml_value
 from arm_controllers.parameter_values import read_fields
-from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.object_shapes import ShapePoses
 from arm_dynamics.parameters import facts, like, parameter
 from arm_dynamics.robots import RobotArgument
-from arm_sim.command_line import RobotOptions, command
-from arm_sim.commands.call import call
+from arm_sim.command_line import RobotOptions
+from arm_sim.commands.call import call, program
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.over_topics import experiment_of
 from arm_sim.experiments.report import Listing, Report, data_frame
@@ -30,7 +30,6 @@ from arm_sim.loop.record import Record
 from arm_sim.loop.report import title_of
 from arm_sim.notebook import display, in_notebook
 from arm_sim.options import Folder, Name
-from arm_sim.output_folder import writable_folder
 from arm_sim.progress import new_console
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.drives import DriveParameters
@@ -111,6 +110,7 @@ class Run(Report):
         line = options.line()
         draw = partial(task.draw, run, self._report)
         super().__init__(loaded.experiment.task, [listing], [dict(self.measures)], draw, line, run)
+        self.code = int(not self.held)
 
     def _facts(self) -> dict[str, Any]:
         e = self.loaded.experiment
@@ -180,13 +180,14 @@ class Run(Report):
             columns |= {f'{kind} {name}': values[:, k] for k, name in enumerate(names)}
         return data_frame(columns | {'error': self.tracking.error})
 
-    def write(self, folder: Path, command: str) -> None:
+    def write(self, folder: Path, command: str) -> Sequence[str]:
         """Write report, record and picture; `command` is what makes them."""
         from arm_sim.pictures import save
 
         self._report['command'] = command
-        write_outcome(folder, self.loaded.task, self.found, self._report)
+        names = write_outcome(folder, self.loaded.task, self.found, self._report)
         save(self.figure, folder / self.loaded.task.picture_name)
+        return names
 
 
 def film_record(
@@ -249,7 +250,8 @@ def loaded_experiment(options: Options) -> LoadedExperiment:
     """Return the experiment that options describe. Raises ArmError: a value not allowed."""
     robot = Robot.load(options.robot, options.config)
     arguments = {each.name: str(getattr(options, each.name)) for each in fields(options)}
-    loaded = experiment_of(arguments, robot, _mapping('parameters', options.parameters))
+    of_task = mapping('parameters', yaml_value('parameters', options.parameters))
+    loaded = experiment_of(arguments, robot, of_task)
     parts = {name: _part(name, getattr(options, name), kind) for name, kind in _PARTS.items()}
     return loaded.changed(**parts)
 
@@ -257,18 +259,8 @@ def loaded_experiment(options: Options) -> LoadedExperiment:
 def _part(name: str, text: str, kind: type[Any]) -> Any:
     """Return parameters of drives, joints or sensors by the names of their fields."""
     known = {each.name: facts(each).name or each.name for each in fields(kind)}
-    given = _mapping(name, text)
-    for each in given:
-        if each not in known:
-            raise unknown(f'name in {name}:', each, known)
+    given = mapping(name, yaml_value(name, text), known)
     return read_fields(kind, {known[each]: value for each, value in given.items()})
-
-
-def _mapping(name: str, text: str) -> dict[str, Any]:
-    values = yaml_value(name, text) or {}
-    if not isinstance(values, dict) or not all(isinstance(each, str) for each in values):
-        raise ArmError(f'{name} is {text!r}; it must be {{name: value}}')
-    return values
 
 
 def made(options: Options, console: Console, folder: Path | None = None) -> Run:
@@ -282,12 +274,4 @@ run = call(
 )  # fmt: skip
 
 
-@command(Options)
-def main(options: Options) -> int:
-    """Run the command; 0 where all limits of the task hold."""
-    folder = writable_folder(options.output_dir)
-    found = made(options, new_console())
-    found.table()
-    found.write(folder, options.command)
-    print(f'wrote report.json, record.npz and {found.loaded.task.picture_name} to {folder}')
-    return 0 if found.held else 1
+main = program(Options, made)

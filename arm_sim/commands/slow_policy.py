@@ -13,15 +13,14 @@ from arm_controllers.latency import latency_of
 from arm_controllers.laws import law_names
 from arm_dynamics.parameters import like, parameter
 from arm_sim import pictures
-from arm_sim.command_line import RobotOptions, command
-from arm_sim.commands.call import call
+from arm_sim.command_line import RobotOptions
+from arm_sim.commands.call import call, program
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.report import Listing, Report
 from arm_sim.experiments.slow_policy import ChunkParameters, run_slowly
 from arm_sim.loop.measures import Tracking
 from arm_sim.options import Folder, Name, Names
-from arm_sim.output_folder import writable_folder
-from arm_sim.progress import new_console, progress
+from arm_sim.progress import progress
 from arm_sim.tasks import task_names
 
 _STARTS = 'on arrival', 'at the observation'  # of a chunk
@@ -97,14 +96,7 @@ slow_policy = call(
 )
 
 
-@command(Options)
-def main(options: Options) -> None:
-    """Run the command."""
-    folder = writable_folder(options.output_dir)
-    report = swept(options, new_console())
-    report.table()
-    report.write(folder, options.command)
-    print(f'wrote slow_policy.md, slow_policy.json and slow_policy.png to {folder}')
+main = program(Options, swept)
 
 
 def _figure(rows: Sequence[dict[str, object]], names: Sequence[str], title: str) -> Figure:

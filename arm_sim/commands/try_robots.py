@@ -9,13 +9,12 @@ from tyro.conf import Positional
 
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import CommandOptions, command
-from arm_sim.commands.jobs import Jobs
-from arm_sim.experiments.executors import ordered
+from arm_sim.experiments.executors import Jobs
 from arm_sim.loop.report import plain, write_json
 from arm_sim.options import Folder
 from arm_sim.output_folder import whole_file, writable_folder
 from arm_sim.pictures import save
-from arm_sim.progress import new_console, progress
+from arm_sim.progress import new_console
 from arm_sim.robot_trials.arms import all_arms
 from arm_sim.robot_trials.report import Trials
 from arm_sim.robot_trials.tried import SIZE, try_robot
@@ -55,11 +54,7 @@ def main(options: Options) -> int:
     console = new_console(stderr=options.json)
     size = 0 if options.no_pictures else SIZE if len(names) > _FEW else 3 * SIZE
     job = partial(try_robot, poses=options.poses, size=size)
-    with (
-        options.jobs.executor() as processes,
-        progress(console, 'arms', len(names)) as advance,
-    ):
-        trials = Trials(ordered(processes, job, names, advance))
+    trials = Trials(options.jobs.ordered(console, 'arms', job, names))
     report = {'command': options.command, 'arms': trials.rows()}
     if options.json:
         print(json.dumps(plain(report), indent=2))

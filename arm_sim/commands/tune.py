@@ -11,18 +11,17 @@ import numpy as np
 from rich.console import Console
 
 from arm_controllers.laws import law_class, law_names
-from arm_dynamics.checks import ArmError, one_of
+from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import parameter
-from arm_sim.command_line import RobotOptions, command
+from arm_sim.command_line import command
 from arm_sim.commands.call import call
-from arm_sim.commands.jobs import Jobs
-from arm_sim.experiments.experiment import Experiment, check_tunable
+from arm_sim.commands.experiment_options import ExperimentOptions
+from arm_sim.experiments.executors import Jobs
+from arm_sim.experiments.experiment import check_tunable
 from arm_sim.experiments.report import Report
 from arm_sim.options import Folder, Name
 from arm_sim.output_folder import writable_folder
 from arm_sim.progress import new_console, progress
-from arm_sim.simulation.plant import RIGID_BODY_ENGINES
-from arm_sim.tasks import task_names
 from arm_sim.tuning.gains import FREQUENCIES, GainSpace
 from arm_sim.tuning.report import Tuned, tuning_figure
 from arm_sim.tuning.search import Effort, Margins, search, validate
@@ -30,7 +29,7 @@ from arm_sim.tuning.survey import Surveyed, believed, survey_listing, tunable_la
 
 
 @dataclass(frozen=True)
-class Options(RobotOptions):
+class Options(ExperimentOptions):
     """Find gains with the least tracking error at the 95th percentile of drawn arms.
 
     The gains keep margins of torque, chatter and delay, and are validated on other drawn arms.
@@ -40,11 +39,6 @@ class Options(RobotOptions):
     law: Name = parameter(
         'computed_torque', f'control law to tune: all, or one of {", ".join(law_names())}'
     )
-    task: Name = parameter(
-        'sinusoid', f'task that the arms perform, one of {", ".join(task_names())}'
-    )
-    engine: str = parameter('mujoco', 'physics engine of the arms', one_of=RIGID_BODY_ENGINES)
-    seed: int = parameter(0, 'seed of the random numbers by which arms are drawn', min=0)
     output_dir: Folder = parameter('tuning', 'folder for gains, numbers and picture')
     margins: Margins = field(default_factory=Margins)
     effort: Effort = field(default_factory=Effort)
@@ -54,7 +48,6 @@ class Options(RobotOptions):
 @command(Options)
 def main(options: Options) -> int:
     """Run the command; 0 where no fresh arm is unstable."""
-    one_of('--task', options.task, task_names())
     every = options.law == 'all'
     if not every:
         law_class(options.law)
@@ -90,14 +83,9 @@ tune = call(
 )  # fmt: skip
 
 
-def _experiment(options: Options, law: str) -> Experiment:
-    given = {'engine': options.engine, 'config': options.config, 'seed': options.seed}
-    return Experiment.of_files(options.robot, options.task, law, **given)
-
-
 def _tune(options: Options, law: str, work: Executor, console: Console) -> Tuned:
     """Search gains of a law and validate them."""
-    experiment, margins, effort = _experiment(options, law), options.margins, options.effort
+    experiment, margins, effort = options.experiment(law=law), options.margins, options.effort
     loaded = experiment.load()
     model, shipped = check_tunable(loaded), loaded.law_parameters
     names = GainSpace(law, model, shipped).names
@@ -116,7 +104,7 @@ def _tune(options: Options, law: str, work: Executor, console: Console) -> Tuned
 def _tune_all(options: Options, work: Executor, folder: Path, console: Console) -> int:
     """Tune every law; the row of a law that cannot be tuned says why."""
     rows = []
-    _experiment(options, options.law).load()  # refuse a missing robot once, not for every law
+    options.experiment().load()  # refuse a missing robot once, not for every law
     for law in tunable_laws():
         console.print(f'{law}:')
         start = time.monotonic()

@@ -1,17 +1,31 @@
-"""Executors of `concurrent.futures`: this process, processes of this machine, a Dask scheduler."""
+"""Jobs on executors of `concurrent.futures`: this process, processes, a Dask scheduler.
 
+`Jobs` are the options of a command for its jobs; `Work` keeps answers, from which `--resume`
+continues.
+"""
+
+import json
+import os
 import signal
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
 from multiprocessing import get_context
-from typing import Any
+from pathlib import Path
+from typing import IO, Annotated, Any
 
-from arm_dynamics.checks import ArmError
+import numpy as np
+from rich.console import Console
+
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.parameters import Parameters, parameter
+from arm_sim.loop.report import plain
+from arm_sim.progress import progress
 
 DASK_TIMEOUT = 20.0  # for the scheduler, and for its first worker [s]
 _WINDOW = 1000  # jobs that are submitted and not yet finished, at most
@@ -119,3 +133,117 @@ def ordered[Job, Answer](
         answers[number] = answer
         progress(len(answers))
     return [answers[k] for k in range(len(jobs))]
+
+
+@dataclass(frozen=True)
+class Work:
+    """Where jobs run and where their answers are kept until all jobs are done.
+
+    The file of answers begins with a line of JSON that identifies the run. For each finished job
+    follow two arrays as `numpy.save` writes them: the job's number and its answer.
+
+    Attributes:
+        executor: runs the jobs.
+        file: of the answers; None: no answer is kept.
+        resume: whether to continue with the answers in the file.
+    """
+
+    executor: Executor = field(default_factory=SerialExecutor)
+    file: Path | None = None
+    resume: bool = False
+
+    def results[Job](
+        self, function: Callable[[Job], Array], jobs: Sequence[Job], run: Mapping[str, Any]
+    ) -> Iterator[tuple[int, Array]]:
+        """Yield each job's number and answer, each once, in any order.
+
+        The file is removed after the last answer.
+
+        Args:
+            function: of a job.
+            jobs: in order.
+            run: identifies the run; JSON takes it. A run continues only its own file.
+
+        Raises:
+            ArmError: the file cannot be read or written, or belongs to another run.
+        """
+        if self.file is None:
+            yield from completed(self.executor, function, jobs)
+            return
+        done = set()
+        try:
+            with self._opened(json.dumps(plain(run), sort_keys=True)) as file:
+                for number, answer in _read(file):
+                    if number not in done and number < len(jobs):
+                        done.add(number)
+                        yield number, answer
+                left = [number for number in range(len(jobs)) if number not in done]
+                for k, answer in completed(self.executor, function, (jobs[k] for k in left)):
+                    np.save(file, np.array(left[k]))
+                    np.save(file, answer)
+                    file.flush()
+                    yield left[k], answer
+        except OSError as error:  # also of the close, which writes what did not fit on the disk
+            raise self._unusable(error) from None
+        self.file.unlink()
+
+    def _opened(self, run: str) -> IO[bytes]:
+        """Return the open file, positioned after the line that identifies the run."""
+        assert self.file is not None
+        head = f'{run}\n'.encode()
+        try:
+            if not (self.resume and self.file.exists()):
+                self.file.write_bytes(head)
+            file = self.file.open('r+b')
+        except OSError as error:
+            raise self._unusable(error) from None
+        if file.readline() != head:
+            file.close()
+            raise ArmError(
+                f'{str(self.file)!r} belongs to another run; repeat its options, or start a new '
+                'run without --resume'
+            )
+        return file
+
+    def _unusable(self, error: OSError) -> ArmError:
+        return ArmError(f'{str(self.file)!r} cannot be written: {error.strerror}')
+
+
+SERIAL = Work()
+
+
+def _read(file: IO[bytes]) -> Iterator[tuple[int, Array]]:
+    """Yield numbers and answers up to the first incomplete one, where the file is cut off."""
+    while True:
+        end = file.tell()
+        try:
+            number, answer = int(np.load(file)), np.load(file)
+        except (EOFError, OSError, TypeError, ValueError):
+            file.seek(end)
+            file.truncate()
+            return
+        yield number, answer
+
+
+@dataclass(frozen=True)
+class Jobs(Parameters):
+    """Where jobs run."""
+
+    workers: int = parameter(
+        os.cpu_count() or 1, 'number of processes on this machine', min=1, max=1024
+    )
+    scheduler: Annotated[str, 'ADDRESS'] = parameter(
+        '',
+        'address of a Dask scheduler, such as tcp://host:8786, whose workers run the jobs instead',
+    )
+
+    def executor(self) -> AbstractContextManager[Executor]:
+        """Return the executor of the jobs, to be entered."""
+        return executor(self.workers, self.scheduler)
+
+    def ordered[Job, Answer](
+        self, console: Console, what: str, function: Callable[[Job], Answer], jobs: Sequence[Job]
+    ) -> list[Answer]:
+        """Return the answers in the order of the jobs; show the progress as a number of `what`."""
+        with self.executor() as processes, progress(console, what, len(jobs)) as advance:
+            return ordered(processes, function, jobs, advance)

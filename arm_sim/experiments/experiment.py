@@ -1,7 +1,7 @@
 """One experiment: robot, task and law; the only place that builds the law and the plant."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -23,7 +23,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.descriptions.reduced_model import reduced_model
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_dynamics.parameters import NumberOrText, Parameters, parameter
+from arm_dynamics.parameters import NumberOrText, Parameters, changed, parameter
 from arm_sim.experiments.compared_laws import compared_class, compared_laws
 from arm_sim.experiments.ranges import Draw, Ranges
 from arm_sim.loop.events import Event
@@ -124,8 +124,8 @@ class Experiment(Parameters):
         of `drives`; the other numbers stay.
         """
         drives = replace(self.drives, command_delay=self.drives.command_delay + draw.delay)
-        error = replace(self.error, **_changed(draw.error))
-        sensors = replace(self.sensors, **_changed(draw.sensors))
+        error = replace(self.error, **changed(draw.error))
+        sensors = replace(self.sensors, **changed(draw.sensors))
         return replace(self, error=error, drives=drives, sensors=sensors)
 
 
@@ -289,7 +289,7 @@ class LoadedExperiment:
             for name in {*gains} & {*changes}:  # a drive that takes effort has no gains
                 each = np.broadcast_to(changes[name], len(names) - 1)
                 changes[name] = tuple(np.insert(each, names.index(joint), each[0]).tolist())
-        changes |= _changed(e.drives) | _changed(e.joints) | _changed(e.sensors)
+        changes |= changed(e.drives) | changed(e.joints) | changed(e.sensors)
         changes |= {name: getattr(e, name) for name in ('faults', 'scene') if getattr(e, name)}
         changes['command_delay'] = plant.command_delay + e.drives.command_delay
         return replace(plant, **changes)
@@ -359,7 +359,7 @@ class LoadedExperiment:
             ArmError: what the batch refuses, for example voltages.
         """
         if make is None:
-            from arm_sim.loop.batch_choice import batch_of  # a launch need not wait
+            from arm_sim.loop.batch_plant import batch_of  # a launch need not wait
 
             make = batch_of
         robot, engine = self.robot, self.experiment.engine
@@ -383,16 +383,6 @@ class LoadedExperiment:
         if not self.law_class.many_arms:
             raise ArmError(f'law {self.experiment.law!r} commands one arm only (many_arms)')
         return self.law(model, parameters)
-
-
-def _changed(parameters: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass that differ from their defaults."""
-    own = {each.name: each.default for each in fields(parameters)}
-    return {
-        name: getattr(parameters, name)
-        for name, default in own.items()
-        if getattr(parameters, name) != default
-    }
 
 
 def check_tunable(loaded: LoadedExperiment) -> RobotModel:

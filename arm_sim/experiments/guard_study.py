@@ -16,8 +16,7 @@ from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model import RobotModel
 from arm_sim.experiments.experiment import Experiment
-from arm_sim.loop.batch_pushes import pushes_of_each
-from arm_sim.loop.events import Push
+from arm_sim.loop.events import Push, pushes_of_each
 from arm_sim.loop.loop import Loop, Step
 
 LEG = 2.5  # duration of a drawn motion with the rest after it [s]

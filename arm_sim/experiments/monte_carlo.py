@@ -8,10 +8,10 @@ import numpy as np
 
 from arm_dynamics.checks import Array, in_range
 from arm_sim.experiments.drawn_arms import measure_batch
+from arm_sim.experiments.executors import SERIAL, Work
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.ranges import Draw
 from arm_sim.experiments.spreads import Spread
-from arm_sim.experiments.work import Work, own_work
 from arm_sim.tasks import task_class
 
 CHUNK = 500  # samples per job at most, each under every law
@@ -23,7 +23,7 @@ def run_monte_carlo(
     samples: int,
     workers: int = 1,
     progress: Callable[[int], None] = lambda done: None,
-    work: Work | None = None,
+    work: Work = SERIAL,
     keep: Callable[[range, Array], None] | None = None,
 ) -> list[Spread]:
     """Run `samples` random arms under every law; each law meets the same arms.
@@ -33,9 +33,9 @@ def run_monte_carlo(
             `Experiment.drawn`.
         laws: by name.
         samples: number of arms; each takes 8 bytes per law here.
-        workers: number of processes, which does not change the results.
+        workers: number of processes of `work`, which does not change the results.
         progress: called with the number of runs done.
-        work: where the arms run, in place of `workers`.
+        work: where the arms run.
         keep: called with the arms of each chunk and their answers (laws, 3, arms).
     """
     in_range('samples', samples, 1, 100_000_000)
@@ -47,14 +47,13 @@ def run_monte_carlo(
         'samples': samples, 'chunk': size,
     }  # fmt: skip
     errors, done = np.empty((len(laws), samples)), 0
-    with own_work(work, workers) as own:
-        for number, answer in own.results(run, chunks, identity):
-            arms = chunks[number]
-            errors[:, arms.start : arms.stop] = answer[:, 2]
-            if keep is not None:
-                keep(arms, answer)
-            done += len(arms)
-            progress(done * len(laws))
+    for number, answer in work.results(run, chunks, identity):
+        arms = chunks[number]
+        errors[:, arms.start : arms.stop] = answer[:, 2]
+        if keep is not None:
+            keep(arms, answer)
+        done += len(arms)
+        progress(done * len(laws))
     ranked_by = task_class(experiment.task).ranked_by
     return [Spread(law, row, ranked_by) for law, row in zip(laws, errors, strict=True)]
 

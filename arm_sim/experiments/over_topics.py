@@ -4,18 +4,16 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import yaml
-
 from arm_controllers.guard_parameters import GuardParameters
-from arm_controllers.parameter_file import SHARED, sections_text
+from arm_controllers.parameter_file import SHARED, mapping_text, sections_text
 from arm_controllers.parameter_values import ros_values
 from arm_dynamics.checks import ArmError
-from arm_dynamics.model_error import ModelError
+from arm_dynamics.parameters import changed
 from arm_dynamics.temporary_folder import own_folder
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.processes import Group
@@ -117,15 +115,11 @@ def with_guard_in_file(experiment: Experiment, folder: Path) -> Experiment:
 def launch_arguments(experiment: Experiment) -> dict[str, str]:
     """Return the arguments of `task.launch.py` for an experiment."""
     values = {name: getattr(experiment, name) for name in (*_TEXTS, *_NUMBERS)}
-    usual = ModelError()
-    error = {k: v for k, v in asdict(experiment.error).items() if v != getattr(usual, k)}
-    plain = {k: list(v) if isinstance(v, tuple) else v for k, v in error.items()}
-    text = yaml.safe_dump(plain, default_flow_style=True, width=10_000).strip()
     texts = {name: str(value) for name, value in values.items() if value != ''}
     if experiment.actuator:
         own = ('robot', 'task', 'engine', 'actuator', 'config')
         texts = {name: getattr(experiment, name) for name in own} | {'controller': 'external'}
-    return texts | {'plant_error': text}
+    return texts | {'plant_error': mapping_text(changed(experiment.error))}
 
 
 _TEXTS = (

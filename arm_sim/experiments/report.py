@@ -108,6 +108,9 @@ class Report:
         draw: returns the picture.
         line: command line that gives the same results.
         found: what the tables show.
+        notes: lines below the tables.
+        numbers: what the JSON file has in place of the rows, or None.
+        code: exit code of the command.
     """
 
     name: str
@@ -116,15 +119,21 @@ class Report:
     draw: Callable[[], Any]
     line: str = ''
     found: Any = None
+    notes: Sequence[str] = ()
+    numbers: Mapping[str, Any] | None = None
+    code: int = 0
 
     def command(self) -> str:
         """Return the command line that gives the same results."""
         return self.line
 
     def table(self) -> None:
-        """Print the tables."""
+        """Print the tables and the notes."""
+        console = new_console()
         for listing in self.listings:
-            new_console().print(listing.terminal())
+            console.print(listing.terminal())
+        for note in self.notes:
+            console.print(note, markup=False, soft_wrap=True)
 
     def plot(self, file: Path | str = '') -> None:
         """Show the picture: in a notebook below the cell, else in a file, `name`.png."""
@@ -153,14 +162,17 @@ class Report:
         tables = '\n'.join(listing.html() for listing in self.listings)
         return f'{tables}\n<code>{html.escape(self.line)}</code>'
 
-    def write(self, folder: Path, command: str) -> None:
-        """Write the files; `command` is what makes them."""
-        first, *others = self.listings
-        first.write(folder / f'{self.name}.md', command, *others)
-        write_json(folder / f'{self.name}.json', {'command': command, 'rows': self.rows})
+    def write(self, folder: Path, command: str) -> Sequence[str]:
+        """Write the files, and return their names; `command` is what makes them."""
         from arm_sim.pictures import save
 
-        save(self.figure, folder / f'{self.name}.png')
+        names = [f'{self.name}.{suffix}' for suffix in ('md', 'json', 'png')]
+        table, numbers, picture = (folder / name for name in names)
+        first, *others = self.listings
+        first.write(table, command, *others)
+        write_json(numbers, {'command': command} | dict(self.numbers or {'rows': self.rows}))
+        save(self.figure, picture)
+        return names
 
 
 def _drawn(name: str, *given: Any) -> Any:

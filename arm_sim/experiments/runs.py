@@ -3,53 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
 from arm_dynamics.checks import Array
+from arm_sim.experiments.executors import SERIAL, Work
 from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.work import Work, own_work
-from arm_sim.loop.measures import Measures, Tracking, measure_names, summarize
+from arm_sim.loop.measures import Measures, measure_names
 from arm_sim.loop.record import Record
-from arm_sim.loop.report import common_rows, print_report
 
 
 def record_of(experiment: Experiment) -> Record:
     """Return the record of an experiment, run in the loop."""
     return experiment.load().run()
-
-
-class Result(NamedTuple):
-    """An experiment that has run.
-
-    Attributes:
-        experiment: what was done.
-        record: states, references and torques, period by period.
-        tracking: errors of the tip and of the joints over time.
-        measures: the numbers of the run.
-    """
-
-    experiment: Experiment
-    record: Record
-    tracking: Tracking
-    measures: Measures
-
-    def print(self) -> None:
-        """Print the table of the run."""
-        e, loaded = self.experiment, self.experiment.load()
-        names, event = loaded.robot.model.joint_names, loaded.task.event
-        report = summarize(names, self.record, self.tracking, event)
-        title = f'{e.task}: {e.robot}, {e.law}, engine {e.engine}, {loaded.task.duration:g} s'
-        print_report(title, ('', 'RMS', 'max', 'where'), common_rows(report), (), ())
-
-
-def run(experiment: Experiment) -> Result:
-    """Run an experiment in the loop and measure it."""
-    loaded = experiment.load()
-    record = loaded.run()
-    tracking = loaded.track(record)
-    return Result(experiment, record, tracking, loaded.task.measure(record, tracking))
 
 
 def observe(
@@ -67,29 +33,26 @@ def observe(
 
 def observe_all(
     experiments: Sequence[Experiment],
-    workers: int = 1,
     progress: Callable[[int], None] = lambda done: None,
     record: Callable[[Experiment], Record] = record_of,
-    work: Work | None = None,
+    work: Work = SERIAL,
 ) -> list[tuple[Measures, Array]]:
     """Return `observe` of each experiment.
 
     Args:
         experiments: what is to be done.
-        workers: number of processes.
         progress: called with the number of experiments done.
         record: runs an experiment.
-        work: where the experiments run, in place of `workers`.
+        work: where the experiments run.
     """
     found: dict[int, tuple[Measures, Array]] = {}
     identity = {'cases': [asdict(each) for each in experiments], 'over': record.__name__}
-    with own_work(work, workers) as own:
-        for number, answer in own.results(partial(_observed, record), experiments, identity):
-            names = measure_names()
-            completed, *head = answer[: 1 + len(names)].tolist()
-            measures = Measures(zip(names, head, strict=True), completed=bool(completed))
-            found[number] = measures, answer[1 + len(names) :].reshape(2, -1)
-            progress(len(found))
+    for number, answer in work.results(partial(_observed, record), experiments, identity):
+        names = measure_names()
+        completed, *head = answer[: 1 + len(names)].tolist()
+        measures = Measures(zip(names, head, strict=True), completed=bool(completed))
+        found[number] = measures, answer[1 + len(names) :].reshape(2, -1)
+        progress(len(found))
     return [found[k] for k in range(len(experiments))]
 
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array, one_of
+from arm_sim.experiments.executors import SERIAL, Work
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.runs import observe_all, record_of
-from arm_sim.experiments.work import Work
 from arm_sim.loop.record import Record
 from arm_sim.robot import Robot
 from arm_sim.simulation.faults import read_faults
@@ -167,10 +167,9 @@ def run_sweep(
     case: Experiment,
     laws: Sequence[str],
     values: Sequence[float | str] = (),
-    workers: int = 1,
     progress: Callable[[int], None] = lambda done: None,
     run: Callable[[Experiment], Record] = record_of,
-    work: Work | None = None,
+    work: Work = SERIAL,
 ) -> Sweep:
     """Run every law at every value.
 
@@ -180,10 +179,9 @@ def run_sweep(
         case: robot, task, engine and step; its law is replaced.
         laws: by name.
         values: of the parameter; SWEEPS' own if none are given.
-        workers: processes.
         progress: called with the number of runs that are done.
         run: what runs a case.
-        work: where it runs, in place of `workers`.
+        work: where the cases run.
 
     Raises:
         ArmError: no such parameter, or a value that an arm cannot have.
@@ -191,7 +189,7 @@ def run_sweep(
     one_of('sweep', parameter, tuple(SWEEPS))
     chosen = tuple(values) or SWEEPS[parameter][0]
     jobs = [case_at(parameter, v, replace(case, law=law)) for law in laws for v in chosen]
-    answers = [each for each, _ in observe_all(jobs, workers, progress, run, work)]
+    answers = [each for each, _ in observe_all(jobs, progress, run, work)]
     measure = task_class(jobs[0].task).ranked_by
     found = [each[measure] if each.completed else np.nan for each in answers]
     errors = np.reshape(found, (len(laws), len(chosen)))

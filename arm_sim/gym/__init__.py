@@ -42,5 +42,5 @@ ENVIRONMENTS: dict[str, dict[str, Any]] = {
 for _name, _given in ENVIRONMENTS.items():
     registration.register(
         f'arm_sim/{_name}', 'arm_sim.gym.environment:ArmEnv', kwargs=_given,
-        vector_entry_point='arm_sim.gym.vector:ArmVectorEnv',
+        vector_entry_point='arm_sim.gym.environment:ArmVectorEnv',
     )  # fmt: skip

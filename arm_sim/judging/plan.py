@@ -19,9 +19,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
-from arm_controllers.parameter_file import yaml_value
+from arm_controllers.parameter_file import mapping, yaml_value
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, in_range, one_of, text_of, unknown
 from arm_dynamics.model_error import ModelError
@@ -117,7 +115,7 @@ def _plan(file: str, said: Any) -> Plan:
     if isinstance(said, dict) and 'wrongness' in said and 'variants' not in said:
         warnings.warn(f'{file}: wrongness is called variants since 0.4.0', FutureWarning, 2)
         said = {'variants' if key == 'wrongness' else key: said[key] for key in said}
-    given = _mapping('the file', said, _KEYS)
+    given = mapping('the file', said, _KEYS)
     own = read_fields(_Arm, given)
     if not own.robot:
         raise ArmError('robot is missing: a name, or the path of a URDF')
@@ -169,12 +167,10 @@ def _wrong(
 ) -> tuple[ModelError, DriveParameters]:
     """Return the model error and the drives of a name; refuse what an arm cannot have."""
     where = f'variant {name!r}'
-    given = _mapping(where, values, _WRONG)
-    error = _mapping(f'{where}: plant_error', given.get('plant_error') or {})
-    text = yaml.safe_dump(error, default_flow_style=True, width=10_000).strip()
-    wrong = model_error_of(text, f'{where}: plant_error', arm.model)
+    given = mapping(where, values, _WRONG)
+    wrong = model_error_of(given.get('plant_error') or {}, f'{where}: plant_error', arm.model)
     known = [each.name for each in fields(DriveParameters)]
-    values_of_drives = _mapping(f'{where}: drives', given.get('drives') or {}, known)
+    values_of_drives = mapping(f'{where}: drives', given.get('drives') or {}, known)
     try:
         drives = read_fields(DriveParameters, values_of_drives)
         drives.check_drives(COMMAND_INTERFACE[actuator], False)
@@ -186,9 +182,9 @@ def _wrong(
 def _limits(said: Any, tasks: Mapping[str, Task], wrong: Iterable[str]) -> dict[str, Any]:
     """Return the limits by what they are of, checked."""
     groups = [ALL, *tasks, *wrong, *(f'{task}/{how}' for task in tasks for how in wrong)]
-    found = _mapping('limits', said or {}, groups)
+    found = mapping('limits', said or {}, groups)
     for group, values in found.items():
-        for measure, value in _mapping(f'limits of {group!r}', values, measure_names()).items():
+        for measure, value in mapping(f'limits of {group!r}', values, measure_names()).items():
             in_range(f'limit {measure} of {group!r}', _number(measure, value), 0.0)
             of = group.partition('/')[0]
             measuring = [tasks[of]] if of in tasks else tasks.values()
@@ -217,21 +213,10 @@ def _named(given: Mapping[str, Any], key: str) -> dict[str, Any]:
     said = given.get(key)
     if isinstance(said, list) and all(isinstance(name, str) for name in said):
         said = dict.fromkeys(said)
-    found = _mapping(key, said or {})
+    found = mapping(key, said)
     if key == 'tasks' and not found:
         raise ArmError(f'tasks are missing; there are: {", ".join(task_names())}')
-    return {name: _mapping(f'{key}: {name}', values or {}) for name, values in found.items()}
-
-
-def _mapping(what: str, said: Any, known: Iterable[str] = ()) -> dict[str, Any]:
-    """Return a mapping with these keys, if any are given."""
-    if not isinstance(said, dict):
-        raise ArmError(f'{what} is {str(said)[:100]!r}; it must be {{name: value}}')
-    names = list(known)
-    for name in said:
-        if not isinstance(name, str) or (names and name not in names):
-            raise unknown(f'name in {what}:', str(name), names or ['a text'])
-    return said
+    return {name: mapping(f'{key}: {name}', values) for name, values in found.items()}
 
 
 def _number(name: str, value: Any) -> float:

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
-from arm_controllers.parameter_file import sections_text
+from arm_controllers.parameter_file import mapping_text, sections_text
+from arm_controllers.parameter_values import as_ros_value
 from arm_dynamics.checks import ArmError
+from arm_dynamics.parameters import changed
 from arm_sim.experiments.over_topics import launch_arguments, launched
 from arm_sim.judging.plan import Plan, Trial
 from arm_sim.judging.verdict import Judgement, Verdict
@@ -148,21 +149,15 @@ def _arguments(plan: Plan, trial: Trial, folder: Path) -> dict[str, str]:
     """Return the arguments of `task.launch.py`; writes the parameter file that they name."""
     loaded, experiment = trial.loaded, trial.loaded.experiment
     sections = merged([Path(experiment.config)] if experiment.config else [])
-    drives = {
-        k: list(x) if isinstance(x, tuple) else x for k, x in experiment.drives.drives().items()
-    }
     # The simulator waits for a slow controller: an arm that brakes would be another run.
-    simulator = {'lockstep_timeout': 2.0 * plan.timeout, **drives}
-    for node, values in (
-        ('simulator', simulator),
-        (f'{trial.task}_task', {'timeout': plan.timeout}),
-    ):
-        sections.setdefault(node, {}).update(values)
+    sections.setdefault('simulator', {})['lockstep_timeout'] = 2.0 * plan.timeout
+    for name, value in changed(experiment.drives).items():
+        sections['simulator'][name] = as_ros_value(value)
+    sections.setdefault(f'{trial.task}_task', {})['timeout'] = plan.timeout
     file = folder / 'parameters.yaml'
     file.write_text(sections_text(sections))
-    parameters = yaml.safe_dump(dict(loaded.given), default_flow_style=True, width=10_000)
     return launch_arguments(experiment) | {
-        'parameters': parameters.strip(),
+        'parameters': mapping_text(loaded.given),
         # At rest it does not matter when the goal arrives; without a goal, on the reference.
         'start': 'moving' if loaded.task.goal() is None else 'rest',
         'record': 'false',

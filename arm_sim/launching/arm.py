@@ -18,6 +18,7 @@ from arm_controllers.latency import latency_of
 from arm_controllers.laws import law_class
 from arm_controllers.laws.servo import ServoParameters
 from arm_controllers.parameter_file import yaml_value
+from arm_controllers.parameter_values import as_ros_value
 from arm_dynamics.actuators import ACTUATORS, actuators_of
 from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.model import RobotModel
@@ -224,7 +225,7 @@ def _composed(config: str, nodes: Mapping[str, dict[str, Any]], space: str) -> l
     sections = {}
     for name, parameters in nodes.items():
         (values,) = evaluate_parameters(LaunchContext(), normalize_parameters([parameters]))
-        plain = {key: list(v) if isinstance(v, tuple) else v for key, v in values.items()}
+        plain = {key: as_ros_value(v) for key, v in values.items()}
         sections[f'{space}/{name}'] = {'ros__parameters': plain}
     file = temporary_folder() / 'composed.yaml'
     file.write_text(yaml.safe_dump(sections))

@@ -6,11 +6,11 @@ from typing import Any
 from launch.actions import DeclareLaunchArgument
 from launch_ros.parameter_descriptions import ParameterValue
 
-from arm_controllers.parameter_file import yaml_value
+from arm_controllers.parameter_file import mapping, yaml_value
 from arm_controllers.parameter_values import as_ros_value, parameter_fields, read_fields
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
-from arm_dynamics.parameters import Stepping
+from arm_dynamics.parameters import Stepping, changed
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching.arguments import RECORD, namespace_of, of_parameters
 from arm_sim.launching.arm import arm_nodes
@@ -135,18 +135,13 @@ def _table(given: Mapping[str, str], task: str) -> dict[str, Any]:
 
 def _model_error(given: Mapping[str, str], robot: Robot) -> dict[str, Any]:
     """Return the controller's parameters for the argument `model_error`."""
-    usual = ModelError()
     error = model_error_of(given['model_error'], 'model_error', robot.model)
-    if error != usual and given['controller'] in ('none', 'external'):
+    if error != ModelError() and given['controller'] in ('none', 'external'):
         raise ArmError(
             'model_error changes the model of a controller of this package; '
             f'controller {given["controller"]!r} has none'
         )
-    return {
-        f'{error.prefix}{name}': as_ros_value(value)
-        for name, value in vars(error).items()
-        if value != getattr(usual, name)
-    }
+    return {f'{error.prefix}{name}': as_ros_value(value) for name, value in changed(error).items()}
 
 
 def _values(given: Mapping[str, str], names: Iterable[str]) -> dict[str, Any]:
@@ -155,14 +150,9 @@ def _values(given: Mapping[str, str], names: Iterable[str]) -> dict[str, Any]:
 
 def _mapping(given: Mapping[str, str]) -> dict[str, Any]:
     """Return the values of the argument `parameters`, where the launch file has that."""
-    text = given.get('parameters', '')
-    values = yaml_value('parameters', text) or {}
-    if not isinstance(values, dict):
-        raise ArmError(f'parameters is {text!r}; it must be {{name: value}}')
+    values = yaml_value('parameters', given.get('parameters', ''))
     found: dict[str, Any] = {}
-    for name, value in values.items():
-        if not isinstance(name, str):
-            raise ArmError(f'parameters has the name {name!r}; it must be a text')
+    for name, value in mapping('parameters', values).items():
         items = value.items() if isinstance(value, dict) else [(None, value)]
         found |= {f'{name}.{key}' if key else name: item for key, item in items}
     return found

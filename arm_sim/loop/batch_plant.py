@@ -1,6 +1,6 @@
-"""Many arms in compiled code."""
+"""Many arms in compiled code, and which batch steps the arms of an engine."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain, cycle
 from typing import Any
 
@@ -129,3 +129,23 @@ def mujoco_friction(timestep: float) -> SoftFriction:
     """Return MuJoCo's friction loss with its default solref (0.02, 1) and solimp (0.9, 0.95)."""
     time_constant = max(0.02, 2.0 * timestep)
     return SoftFriction(rate=2.0 / (0.95 * time_constant), stiffness=0.9 / (1.0 - 0.9))
+
+
+def batch_of(models: Sequence[RobotModel], parameters: OneOrEach, engine: str) -> ManyArms:
+    """Return N arms of an engine: in compiled code, or in MuJoCo what only MuJoCo has.
+
+    Args:
+        models: N arms.
+        parameters: of all, or of each.
+        engine: 'mujoco' or 'analytical'.
+
+    Raises:
+        ArmError: what BatchPlant and MujocoBatch refuse.
+    """
+    first = of_each(parameters)[0]
+    only = first.touching or first.integrator != 'implicitfast'
+    if engine == 'mujoco' and (only or any(m.mjcf or m.mimic for m in models)):
+        from arm_sim.loop.mujoco_batch import MujocoBatch  # not loaded for what needs no MuJoCo
+
+        return MujocoBatch(models, parameters)
+    return BatchPlant(models, parameters, engine)

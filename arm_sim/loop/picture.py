@@ -1,4 +1,4 @@
-"""Panels and pictures of a run: errors of the tip and of the joints over time, torques."""
+"""Panels and pictures of a run: errors of tip, joints and force over time, torques."""
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle, product
@@ -179,4 +179,33 @@ def passes_figure(curves: Mapping[str, Sequence[Mapping[str, float]]]) -> Figure
     axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     style(axis, '', 'pass', 'tracking error of the tip [mm]: RMS, maximum dotted', 'both')
     legend(figure, loc='outside lower center', ncols=2)
+    return figure
+
+
+def force_figure(
+    t: Array, force: Array, report: Mapping[str, Any], measured: tuple[float, float] | None
+) -> Figure:
+    """Return the force (k,) [N] along the normal, and the distance from its goal below.
+
+    `report` has the goal `force_n` and the error `force_error_rms_n` of the times `measured` [s];
+    without a goal the force alone is drawn.
+    """
+    wanted = report['force_n']
+    figure = new_figure(9.0, 6.0 if wanted else 4.0, title_of(report))
+    if wanted is None:
+        axes = figure.subplots()
+        axes.plot(t, force, color=BLUE, lw=1.2)
+        style(axes, 'Force on the tool', 'time [s]', 'force [N]')
+        return figure
+    above, below = figure.subplots(2, 1, sharex=True)
+    error = report['force_error_rms_n']
+    above.plot(t, force, color=BLUE, lw=1.2, label='force on the tool')
+    above.axhline(wanted, color=ORANGE, lw=1.0, ls='--', label=f'goal, {wanted:g} N')
+    style(above, 'Force along the normal', '', 'force [N]')
+    legend(above, loc='lower right')
+    distance = np.maximum(np.abs(force - wanted), 1e-12)
+    below.semilogy(t, distance, color=BLUE, lw=1.0)
+    below.axvspan(*(measured or t[[0, -1]]), color=QUIET, alpha=0.15, lw=0)
+    text = f'grey: measured, {error:.2g} N RMS'
+    style(below, f'Distance from the goal ({text})', 'time [s]', 'error [N]')
     return figure

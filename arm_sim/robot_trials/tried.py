@@ -5,12 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import mujoco
+
 from arm_dynamics.checks import ArmError, one_line
 from arm_dynamics.robots import RobotArgument
 from arm_dynamics.temporary_folder import own_folder
+from arm_sim.engines.mujoco import arm_spec
 from arm_sim.robot import Robot
-from arm_sim.robot_trials.mjcf_file import write_mjcf
 from arm_sim.robot_trials.trial import Trial, drives_of, trial_of
+from arm_sim.simulation.mujoco_inertias import refused_inertias
+from arm_sim.simulation.plant import PlantParameters
 from arm_sim.view.arm_picture import arm_picture
 from arm_sim.view.offscreen import Picture
 
@@ -84,3 +88,24 @@ def _through_mjcf(robot: Robot, poses: int) -> tuple[Trial | None, str]:
             return trial_of(Robot.load(words), poses), ''
         except ArmError as error:
             return Trial(reason=one_line(error)), ''
+
+
+def write_mjcf(robot: Robot, drives: PlantParameters, file: Path) -> None:
+    """Write an arm, without shapes, with its start as the key frame `home`.
+
+    Raises:
+        ArmError: no MJCF can say what the arm is.
+    """
+    model = robot.model
+    for link, (moments, _) in refused_inertias(model).items():
+        numbers = ', '.join(f'{moment:.3g}' for moment in moments)
+        raise ArmError(f'MuJoCo writes no inertia like that of link {link!r}: {numbers} kg m^2')
+    spec = arm_spec(model, drives, shapes=False)
+    spec.add_key(name='home', qpos=model.all_positions(robot.start).tolist())
+    try:
+        spec.compile()
+        file.write_text(spec.to_xml())
+        mujoco.MjModel.from_xml_path(str(file))
+    except ValueError as error:
+        reason = one_line(error).removeprefix('Error: ').partition(' Element name')[0]
+        raise ArmError(f'MuJoCo writes none that it reads: {reason}') from None

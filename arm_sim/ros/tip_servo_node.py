@@ -22,8 +22,13 @@ from arm_controllers.ros.subscriptions import subscribe_controller_state, subscr
 from arm_dynamics.checks import ArmError, Array, finite, unknown
 from arm_dynamics.parameters import parameter
 from arm_sim.cartesian.tip_parameters import TipParameters
-from arm_sim.cartesian.tip_servo import TipReference, TipServo, TipServoParameters
-from arm_sim.cartesian.tip_stream import Command, TipStream
+from arm_sim.cartesian.tip_servo import (
+    Command,
+    TipReference,
+    TipServo,
+    TipServoParameters,
+    TipStream,
+)
 
 _FAR = 0.03  # farther from the controller's reference, the servo starts again there [rad | m]
 _FRESH_NS = 60_000_000  # age up to which a controller's report counts for that

@@ -15,7 +15,7 @@ the place.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,7 +68,6 @@ class ContactTask(Task):
 
     compared = None
     ranked_by = 'force_rms_n'
-    columns: ClassVar[tuple[str, ...]] = ('', 'RMS', 'max', 'where')
     normal: Array | None = None
     measured: tuple[float, float] | None = None
 
@@ -212,7 +211,7 @@ class ContactTask(Task):
 
     def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
         """Draw the force over time, and its error on a log axis."""
-        from arm_sim.loop.force_picture import force_figure
+        from arm_sim.loop.picture import force_figure
 
         force = self.along(self.forces(run), run.tracking.tip)
         return force_figure(run.record.t, force, report, self.measured)

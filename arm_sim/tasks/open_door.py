@@ -50,7 +50,6 @@ class OpenDoor(PosesTask):
     """Opens the door of the scene `hinged_door`, away from the arm."""
 
     Parameters: ClassVar[Any] = OpenDoorParameters
-    columns = ('', 'RMS', 'max', 'where')
     moved_object = 'door'
 
     def prepare(self) -> None:

@@ -5,7 +5,7 @@ closes on two sides, lifts the block, carries it, lets go of it and moves away.
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -14,9 +14,10 @@ import numpy as np
 import pinocchio as pin
 
 from arm_controllers.gripper import gripper_joint
+from arm_controllers.parameter_values import as_ros_value
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array, in_range
-from arm_dynamics.parameters import Parameters, parameter
+from arm_dynamics.parameters import Parameters, changed, parameter
 from arm_sim.loop.report import Check, common_rows
 from arm_sim.simulation.scene import SceneObject, objects_text
 from arm_sim.tasks import Run
@@ -183,7 +184,8 @@ class PickAndPlace(PointsTask):
     def results(self, run: Run) -> dict[str, Any]:
         """Return what became of the block."""
         record, p = run.record, self.parameters
-        found = {'block': _plain(self.block), 'gripper_effort_n': self._effort(run)}
+        block = {name: as_ros_value(value) for name, value in changed(self.block).items()}
+        found = {'block': block, 'gripper_effort_n': self._effort(run)}
         if not len(record.objects):
             return found
         poses = record.objects[:, 0]
@@ -226,10 +228,10 @@ class PickAndPlace(PointsTask):
 
     def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
         """Return the block, the grip, the place, and what every task has."""
-        block, p = report['block'], self.parameters
-        sides = ' x '.join(f'{1e3 * x:.1f}' for x in block['size'])
+        block, p = self.block, self.parameters
+        sides = ' x '.join(f'{1e3 * x:.1f}' for x in block.size)
         rows: list[tuple[str, ...]] = [
-            ('block [mm]', sides, '', f'{block["mass"]:.3g} kg, friction {block["friction"]:.2f}'),
+            ('block [mm]', sides, '', f'{block.mass:.3g} kg, friction {block.friction:.2f}'),
             (
                 'effort of the gripper [N]',
                 f'{report["gripper_effort_n"]:.5g}',
@@ -246,13 +248,6 @@ class PickAndPlace(PointsTask):
                  f'{p.turn_tolerance:g}', ''),
             ]  # fmt: skip
         return rows + common_rows(report)
-
-
-def _plain(each: SceneObject) -> dict[str, Any]:
-    """Return an object as a scene file has it."""
-    usual = asdict(SceneObject(name=each.name, size=each.size, shape=each.shape))
-    values = {k: v for k, v in asdict(each).items() if k in ('name', 'size') or v != usual[k]}
-    return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
 
 def _pose(row: Array) -> pin.SE3:

@@ -8,6 +8,7 @@ import numpy as np
 import yaml
 from matplotlib.figure import Figure
 
+from arm_controllers.parameter_values import as_ros_value
 from arm_dynamics.checks import Array
 from arm_sim import pictures
 from arm_sim.experiments.experiment import Experiment
@@ -59,11 +60,7 @@ class Tuned(NamedTuple):
 
     def parameter_file(self) -> str:
         """Return the text of the file that launch files take as `config`."""
-        gains = {name: getattr(self.found.parameters, name) for name in self.names}
-        gains = {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in gains.items()
-        }
+        gains = {name: as_ros_value(getattr(self.found.parameters, name)) for name in self.names}
         # The drive's gains are the simulator's as well.
         node = '/**' if 'servo_kp' in gains else f'{self.experiment.law}_controller'
         fresh, e = Outcome.of(self.tuned), self.experiment

@@ -18,8 +18,7 @@ from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.ranges import Draw
-from arm_sim.loop.batch_pushes import pushes_of_each
-from arm_sim.loop.events import Push
+from arm_sim.loop.events import Push, pushes_of_each
 from arm_sim.loop.loop import Loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters

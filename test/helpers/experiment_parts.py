@@ -1,6 +1,7 @@
 """Parts of experiments for tests: laws, plants and measures of a robot that is already loaded."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.runs import observe
@@ -19,6 +20,17 @@ def law_for(law, robot, **others):
 def measures_of(experiment, *record):
     """Return the measures of an experiment."""
     return observe(experiment, *record)[0]
+
+
+def run(experiment):
+    """Return an experiment, its record, its errors over time, and its measures."""
+    own = experiment.load()
+    record = own.run()
+    tracking = own.track(record)
+    measures = own.task.measure(record, tracking)
+    return SimpleNamespace(
+        experiment=experiment, record=record, tracking=tracking, measures=measures
+    )
 
 
 def imperfect(parameters, delay=0, position_noise=0.0, velocity_noise=0.0, seed=0):

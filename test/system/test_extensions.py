@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from experiment_parts import run
 
 pytest.importorskip('rclpy')
 
@@ -23,7 +24,6 @@ from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.monte_carlo import run_monte_carlo
 from arm_sim.experiments.over_topics import run_over_topics
 from arm_sim.experiments.ranges import Ranges
-from arm_sim.experiments.runs import run
 from arm_sim.loop.loop import Loop
 from arm_sim.simulation.sensors import SENSOR_MODELS, SensorParameters
 

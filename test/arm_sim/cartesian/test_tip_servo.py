@@ -9,8 +9,7 @@ from numpy.testing import assert_allclose
 from scripts import load_script
 
 from arm_controllers.follower.goal import Goal
-from arm_sim.cartesian.tip_servo import TipServo, TipServoParameters
-from arm_sim.cartesian.tip_stream import TipStream
+from arm_sim.cartesian.tip_servo import TipServo, TipServoParameters, TipStream
 
 HALF = np.pi / 2
 READY = np.array([-HALF, -HALF, HALF, -HALF, -HALF, 0.0])

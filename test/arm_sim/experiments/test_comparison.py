@@ -18,6 +18,7 @@ from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf, robot_names
 from arm_sim.commands.compare_controllers import main
 from arm_sim.experiments.compared_laws import compared_laws
+from arm_sim.experiments.executors import Work, executor
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.monte_carlo import run_monte_carlo
 from arm_sim.experiments.ranges import Ranges
@@ -131,7 +132,8 @@ def test_a_run_through_the_comparison_is_the_closed_loop_bit_for_bit():
 def test_processes_do_not_change_the_numbers():
     laws = ('pd', 'computed_torque', 'pd_feedforward')
     jobs = [Experiment('planar_3r', 'sinusoid', law) for law in laws]
-    alone, together = (observe_all(jobs, workers) for workers in (1, 2))
+    with executor(2) as processes:
+        alone, together = (observe_all(jobs, work=work) for work in (Work(), Work(processes)))
     for (one, course), (other, same) in zip(alone, together, strict=True):
         np.testing.assert_equal(dict(one), dict(other))
         np.testing.assert_array_equal(course, same)
@@ -144,7 +146,9 @@ def test_processes_do_not_change_the_numbers():
 def test_monte_carlo_draws_are_seeded_and_the_same_for_every_law():
     case, laws = Experiment('planar_3r', 'sinusoid', 'pd'), ('pd_feedforward', 'momentum_observer')
     one = run_monte_carlo(replace(case, seed=3), laws, 6)
-    two = run_monte_carlo(replace(case, seed=3), laws[::-1], 6, workers=2)
+    with executor(2) as processes:
+        work = Work(processes)
+        two = run_monte_carlo(replace(case, seed=3), laws[::-1], 6, workers=2, work=work)
     np.testing.assert_array_equal(one[0].errors, two[1].errors)
     np.testing.assert_array_equal(one[1].errors, two[0].errors)
     other = run_monte_carlo(replace(case, seed=4), laws[:1], 6)

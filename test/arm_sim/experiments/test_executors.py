@@ -22,11 +22,10 @@ from optional import optional
 from arm_dynamics.checks import ArmError
 from arm_sim.commands import compare_controllers
 from arm_sim.experiments import monte_carlo
-from arm_sim.experiments.executors import completed, executor, ordered
+from arm_sim.experiments.executors import Work, completed, executor, ordered
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.monte_carlo import run_monte_carlo
 from arm_sim.experiments.spreads import Spread
-from arm_sim.experiments.work import Work
 from arm_sim.robot_trials.tried import try_robot
 from arm_sim.tuning.search import Effort, Margins, search
 

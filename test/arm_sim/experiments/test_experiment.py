@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from experiment_parts import run
 
 from arm_controllers.discrete_motion import DiscreteMotion
 from arm_controllers.known_friction import FrictionOfReference
@@ -14,7 +15,6 @@ from arm_sim.commands import learn
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.monte_carlo import run_monte_carlo
 from arm_sim.experiments.ranges import Draw, Ranges
-from arm_sim.experiments.runs import record_of, run
 from arm_sim.experiments.sweeps import case_at
 from arm_sim.loop.measures import track
 from arm_sim.simulation.drives import DriveParameters
@@ -109,14 +109,6 @@ def test_a_servo_and_its_drives_have_one_set_of_gains():
     own = Experiment('planar_3r', 'sinusoid', 'servo', natural_frequency=33.0).load()
     law, plant = own.law_parameters, own.plant_parameters()
     assert (law.servo_kp, law.servo_kd) == (plant.servo_kp, plant.servo_kd)
-
-
-def test_a_result_prints_its_table(capsys):
-    result = run(Experiment('planar_3r', 'step', 'computed_torque'))
-    result.print()
-    assert 'tracking error [mm]' in capsys.readouterr().out
-    assert result.measures.completed
-    assert result.record.checksum() == record_of(result.experiment).checksum()
 
 
 def test_an_error_of_the_arm_is_not_known_to_the_law():

@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+from experiment_parts import run
 from numpy.testing import assert_allclose, assert_array_equal
 from optional import optional
 from policies import policy_file
@@ -19,7 +20,6 @@ from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_dynamics.model_error import ModelError  # noqa: E402
 from arm_sim.experiments.experiment import Experiment  # noqa: E402
 from arm_sim.experiments.ranges import Ranges  # noqa: E402
-from arm_sim.experiments.runs import run  # noqa: E402
 from arm_sim.gym import ENVIRONMENTS  # noqa: E402
 from arm_sim.tasks import task_names  # noqa: E402
 

@@ -21,8 +21,7 @@ from arm_sim.experiments.compared_laws import compared_class, compared_laws
 from arm_sim.experiments.ranges import Ranges
 from arm_sim.loop.batch_measures import BatchMeasures
 from arm_sim.loop.batch_plant import BatchPlant
-from arm_sim.loop.batch_pushes import pushes_of_each
-from arm_sim.loop.events import Push, replacement
+from arm_sim.loop.events import Push, pushes_of_each, replacement
 from arm_sim.loop.loop import Loop
 from arm_sim.loop.measures import measure, track
 from arm_sim.loop.recorded import run_closed_loop

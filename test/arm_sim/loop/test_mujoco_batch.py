@@ -12,8 +12,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.loop.batch_choice import batch_of
-from arm_sim.loop.batch_plant import BatchPlant
+from arm_sim.loop.batch_plant import BatchPlant, batch_of
 from arm_sim.loop.events import Push, replacement
 from arm_sim.loop.loop import Loop
 from arm_sim.loop.mujoco_batch import MujocoBatch

@@ -13,10 +13,9 @@ from arm_sim.commands import try_robots
 from arm_sim.robot import Robot
 from arm_sim.robot_trials import trial, tried
 from arm_sim.robot_trials.arms import all_arms, is_serial
-from arm_sim.robot_trials.mjcf_file import write_mjcf
 from arm_sim.robot_trials.report import Trials
 from arm_sim.robot_trials.trial import drives_of
-from arm_sim.robot_trials.tried import SIZE, Tried, try_robot
+from arm_sim.robot_trials.tried import SIZE, Tried, try_robot, write_mjcf
 from arm_sim.simulation.plant import PlantParameters
 from arm_sim.view import arm_picture as pictures
 from arm_sim.view.arm_picture import arm_picture

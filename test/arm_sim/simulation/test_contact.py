@@ -11,7 +11,7 @@ from scripts import load_script
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.loop.batch_choice import batch_of
+from arm_sim.loop.batch_plant import batch_of
 from arm_sim.loop.mujoco_batch import MujocoBatch
 from arm_sim.robot import Robot
 from arm_sim.simulation.mujoco_scene import scene_of

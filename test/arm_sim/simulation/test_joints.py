@@ -12,8 +12,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.engines.motion_model import MotionModelPlant
-from arm_sim.loop.batch_choice import batch_of
-from arm_sim.loop.batch_plant import BatchPlant
+from arm_sim.loop.batch_plant import BatchPlant, batch_of
 from arm_sim.loop.mujoco_batch import MujocoBatch
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import (

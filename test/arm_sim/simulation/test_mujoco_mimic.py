@@ -10,7 +10,7 @@ from arm_dynamics import RobotModel
 from arm_dynamics.checks import ArmError
 from arm_sim.engines.analytical import AnalyticalPlant
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.loop.batch_choice import batch_of
+from arm_sim.loop.batch_plant import batch_of
 from arm_sim.simulation.plant import PlantParameters, check_model
 
 START = np.array([0.1, 0.2, 0.3])

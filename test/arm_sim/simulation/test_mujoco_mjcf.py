@@ -17,7 +17,7 @@ from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.object_shapes import ShapePoses
 from arm_sim.engines.analytical import AnalyticalPlant
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.loop.batch_choice import batch_of
+from arm_sim.loop.batch_plant import batch_of
 from arm_sim.loop.loop import Loop
 from arm_sim.loop.mujoco_batch import MujocoBatch
 from arm_sim.robot import Robot

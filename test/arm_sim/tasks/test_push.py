@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from experiment_parts import run
 
 from arm_dynamics.robots import find_urdf, robot_names
 from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.runs import run
 from arm_sim.robot import Robot
 from arm_sim.tasks.push import Push, PushParameters
 
