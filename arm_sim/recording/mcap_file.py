@@ -41,7 +41,7 @@ class McapFile:
 
     Attributes:
         path: of the file, or of the folder of a bag.
-        counts: number of written messages by topic.
+        counts: number of written messages by topic, of each that has a channel.
     """
 
     def __init__(self, path: Path, bag: bool = False):
@@ -73,10 +73,6 @@ class McapFile:
         number = self._writer.register_channel(topic, 'cdr', self._schemas[kind], metadata)
         self._channels[topic] = _Channel(number, kind, qos)
         self.counts[topic] = 0
-
-    def has(self, topic: str) -> bool:
-        """Whether the topic's channel is open."""
-        return topic in self._channels
 
     def write(self, topic: str, data: bytes, time_ns: int) -> None:
         """Add a serialised message at this time [ns]."""

@@ -27,7 +27,7 @@ from arm_controllers.ros.messages import (
 from arm_controllers.ros.pose_messages import pose_from_message
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_controllers.ros.services import RefusedError, refused, serve
-from arm_dynamics.checks import ArmError, Array, in_range
+from arm_dynamics.checks import ArmError, Array, in_range, unknown
 from arm_dynamics.clearance import Clearance
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motion_check import MotionCheck
@@ -205,9 +205,8 @@ class MoveitRequests:
             q = start.copy()
             for each in joints:
                 if each.joint_name not in model.joint_names:
-                    known = ', '.join(model.joint_names)
-                    text = f'joint_constraints: no joint {each.joint_name!r}; joints: {known}'
-                    raise RefusedError(_Codes.INVALID_GOAL_CONSTRAINTS, text)
+                    why = unknown('joint', each.joint_name, model.joint_names)
+                    raise RefusedError(_Codes.INVALID_GOAL_CONSTRAINTS, why)
                 q[model.joint_names.index(each.joint_name)] = each.position
             with refused(_Codes.GOAL_STATE_INVALID):
                 return model.check_configuration(q, 'goal of the plan')[None]

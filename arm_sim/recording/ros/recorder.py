@@ -84,7 +84,8 @@ class Recorder:
         """
         self._node, self._log = node, Log(node)
         self._rest = RestFilter(round(rest_period * 1e9))
-        facts = _facts() | ({REST_PERIOD: f'{rest_period:g}'} if rest_period else {})
+        facts = versions() | {'rmw': get_rmw_implementation_identifier()}
+        facts |= {REST_PERIOD: f'{rest_period:g}'} if rest_period else {}
         self._files = Recordings(path, bag, facts, self._stop)
         self._last_state = self._last_command = self._last_wrench = b''
         self._sender = StateSender()
@@ -345,8 +346,3 @@ class Recorder:
                 self._frames = RecordedFrames(data, prefix_of(self._node), self._files)
         except ArmError as error:
             self._log.warning(f'the recording has no /tf: robot_description: {error}')
-
-
-def _facts() -> dict[str, str]:
-    """Return the versions of the software that makes the recording."""
-    return versions() | {'rmw': get_rmw_implementation_identifier()}

@@ -101,7 +101,7 @@ class Recordings:
         if kind not in _EXACT and is_native(data):
             data = exact(data, message_class(kind))
         try:
-            if not file.has(topic):
+            if topic not in file.counts:
                 latched = kind == 'std_msgs/msg/String' or topic == '/tf_static'
                 file.open_channel(topic, kind, schema_text(kind), latched)
             file.write(topic, data, self.now_ns if time_ns is None else time_ns)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from lifecycle_msgs.msg import Transition
@@ -48,7 +49,7 @@ class ControllerClients:
         self._executor = SingleThreadedExecutor(context=node.context)
         self._executor.add_node(self._node)
         self.claims = ActiveControllers()
-        watch_active_controllers(self._node, self._on_claims)
+        watch_active_controllers(self._node, partial(setattr, self, 'claims'))
         self._clients: dict[tuple[str, type], Any] = {}
         self._controllers: list[str] = []
 
@@ -196,9 +197,6 @@ class ControllerClients:
         except (ArmError, KeyboardInterrupt):  # the latter ends the node after its callback
             return False
         return True
-
-    def _on_claims(self, claims: ActiveControllers) -> None:
-        self.claims = claims
 
     def _service(self, name: str, service: str) -> str:
         return f'{self._node.get_namespace().rstrip("/")}/{name}/{service}'

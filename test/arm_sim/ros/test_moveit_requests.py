@@ -156,7 +156,12 @@ def state_at(q):
     ('goals', 'fields', 'code', 'words'),
     [
         ([], {}, CODES.INVALID_GOAL_CONSTRAINTS, 'goal_constraints is empty'),
-        ([joints([1.0], ['elbow'])], {}, CODES.INVALID_GOAL_CONSTRAINTS, "no joint 'elbow'"),
+        (
+            [joints([1.0], ['elbow'])],
+            {},
+            CODES.INVALID_GOAL_CONSTRAINTS,
+            "unknown joint 'elbow'; nearest known: 'elbow_joint'",
+        ),
         ([joints(ASIDE + 20.0)], {}, CODES.GOAL_STATE_INVALID, 'goal of the plan'),
         ([joints([np.nan], JOINTS)], {}, CODES.GOAL_STATE_INVALID, 'nan'),
         (
