@@ -9,7 +9,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, unknown
 from arm_dynamics.clearance import Clearance, Surroundings
 from arm_sim.simulation.simulation import Simulation
 from arm_sim.standards.name_filter import name_filter
@@ -107,6 +107,13 @@ class Entities:
             found = {'payload': Entity(tip, Category.DYNAMIC_OBJECT, words)} | found
         return {self._prefix + name: each for name, each in found.items()}
 
+    def get(self, name: str) -> Entity:
+        """Return a present entity. Raises ArmError where there is none of this name."""
+        known = self.all()
+        if name not in known:
+            raise unknown('entity', name[:100], known)
+        return known[name]
+
     def objects(self) -> dict[str, bool]:
         """Return whether an object moves, by the name of the object without prefix."""
         plant = self._simulation.plant
@@ -159,9 +166,12 @@ class Entities:
         """Return the pose and the velocity (6,) of an entity in the base frame.
 
         The velocity is linear [m/s] at the origin, then angular [rad/s], in the base frame's axes.
+
+        Raises:
+            ArmError: there is no such entity.
         """
         model, plant = self._simulation.model, self._simulation.plant
-        frame = self.all()[name].frame
+        frame = self.get(name).frame
         if not frame:
             own, moved = plant.object_motion(name.removeprefix(self._prefix))
             return pin.XYZQUATToSE3(own), moved

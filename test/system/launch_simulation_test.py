@@ -310,7 +310,7 @@ def test_entities_are_found_by_name_and_category_and_others_are_refused(arm):
     for service in ('get_entity_info', 'get_entity_state'):
         answer = arm.ask(service, entity='chair').result
         assert answer.result == NOT_FOUND
-        assert answer.error_message.startswith("no entity 'chair'; there is: ")
+        assert answer.error_message.startswith("unknown entity 'chair'; nearest known: ")
 
 
 def pose_at(request, x, y, z):

@@ -125,11 +125,10 @@ class ObjectServices:
 
     def _object(self, entity: str) -> str:
         """Return the name of an object without the namespace; refuse other entities."""
-        name, known = entity.removeprefix(self._prefix), self._entities.objects()
-        if self._prefix + name not in self._entities.all():
-            words = f'no entity {entity[:100]!r}; objects: {", ".join(known) or "none"}'
-            raise RefusedError(msg.Result.RESULT_NOT_FOUND, words)
-        if name not in known:
+        name = entity.removeprefix(self._prefix)
+        with refused(msg.Result.RESULT_NOT_FOUND):
+            self._entities.get(self._prefix + name)
+        if name not in self._entities.objects():
             raise ArmError(f'{entity!r} is a part of the arm, which only its controllers move')
         return name
 
@@ -138,8 +137,6 @@ class ObjectServices:
         own = frame.removeprefix(self._prefix)
         if own in ('', 'world', self._clock.simulation.model.base_frame):
             return pin.SE3.Identity()
-        if self._prefix + own not in self._entities.all():
-            raise ArmError(f'no frame {frame[:100]!r}')
         return self._entities.motion(self._prefix + own)[0]
 
     def _fill_bounds(self, request: Any, response: Any) -> None:

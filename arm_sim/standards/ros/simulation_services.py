@@ -11,7 +11,7 @@ from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, set_components, set_stamp
 from arm_controllers.ros.pose_messages import pose_to_message
 from arm_controllers.ros.running import end_node
-from arm_controllers.ros.services import RefusedError, serve
+from arm_controllers.ros.services import RefusedError, refused, serve
 from arm_dynamics.checks import ArmError
 from arm_sim.simulation.clock import Clock
 from arm_sim.standards.entities import BOX, SPHERE, Entities, Volume
@@ -169,24 +169,18 @@ class SimulationServices:
         response.entities = self._entities.names(filters.filter, categories, inside)
 
     def _fill_info(self, request: Any, response: Any) -> None:
-        self._check_entity(request.entity)
-        found = self._entities.all()[request.entity]
+        with refused(msg.Result.RESULT_NOT_FOUND):
+            found = self._entities.get(request.entity)
         response.info.category.category = int(found.category)
         response.info.description = found.description
 
     def _fill_motion(self, request: Any, response: Any) -> None:
-        self._check_entity(request.entity)
-        response.state = self._motion(request.entity)
+        with refused(msg.Result.RESULT_NOT_FOUND):
+            response.state = self._motion(request.entity)
 
     def _fill_motions(self, request: Any, response: Any) -> None:
         self._fill_entities(request, response)
         response.states = [self._motion(name) for name in response.entities]
-
-    def _check_entity(self, name: str) -> None:
-        there = self._entities.all()
-        if name not in there:
-            words = f'no entity {name[:100]!r}; there is: {", ".join(there)}'
-            raise RefusedError(msg.Result.RESULT_NOT_FOUND, words)
 
     def _motion(self, name: str) -> Any:
         """Return an EntityState in the base frame; accelerations are not known: NaN."""
