@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import ClassVar
 from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 from arm_dynamics.checks import ArmError, Array, per_joint
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
-from arm_dynamics.urdf_elements import number_text, vector
+from arm_dynamics.urdf_elements import number_text, set_inertial, vector
 
 # Of links, of joints.
 _IN_PARTS = ('mass_scale', 'inertia_scale', 'length_scale', 'armature', 'damping', 'friction')
@@ -80,7 +81,7 @@ def with_error(model: RobotModel, error: ModelError) -> RobotModel:
             _scale(element, mass_scale * inertia_scale, *element.keys())
         if any(error.com_shift):
             origin = inertial.find('origin')
-            origin = ElementTree.SubElement(inertial, 'origin') if origin is None else origin
+            origin = SubElement(inertial, 'origin') if origin is None else origin
             origin.set('xyz', number_text(vector(origin, 'xyz') + error.com_shift))
     if error.of_geometry:
         scales = per_joint('model_error.length_scale', error.length_scale, model.joint_names)
@@ -113,7 +114,7 @@ def links_with_mass(model: RobotModel) -> tuple[str, ...]:
     return tuple(_inertials(model, ElementTree.fromstring(model.urdf)))
 
 
-def _inertials(model: RobotModel, tree: ElementTree.Element) -> dict[str, ElementTree.Element]:
+def _inertials(model: RobotModel, tree: Element) -> dict[str, Element]:
     frames = model.pin_model.frames
     return {
         link.get('name', ''): inertial
@@ -131,24 +132,17 @@ def _per_link(name: str, values: tuple[float, ...], count: int) -> tuple[float, 
     return values * count if len(values) == 1 else values
 
 
-def _scale(element: ElementTree.Element, factor: float, *names: str) -> None:
+def _scale(element: Element, factor: float, *names: str) -> None:
     for name in names:
         element.set(name, repr(float(element.get(name, '0')) * float(factor)))
 
 
-def _payload(tip_frame: str, mass: float) -> ElementTree.Element:
+def _payload(tip_frame: str, mass: float) -> list[Element]:
     """Return a steel ball as a link, and the joint that fixes it to the tool frame."""
     radius = (mass / 7850.0 * 3.0 / (4.0 * np.pi)) ** (1.0 / 3.0)
-    moment = float(0.4 * mass * radius**2)
-    added = ElementTree.fromstring(f'''<robot>
-        <link name="payload"><inertial>
-            <mass value="{float(mass)}"/>
-            <inertia ixx="{moment}" iyy="{moment}" izz="{moment}" ixy="0" ixz="0" iyz="0"/>
-        </inertial></link>
-        <joint name="payload_joint" type="fixed">
-            <parent/><child link="payload"/>
-        </joint>
-    </robot>''')
-    for parent in added.iterfind('joint/parent'):
-        parent.set('link', tip_frame)
-    return added
+    ball = Element('link', name='payload')
+    set_inertial(ball, mass, np.zeros(3), 0.4 * mass * radius**2 * np.eye(3))
+    joint = Element('joint', name='payload_joint', type='fixed')
+    SubElement(joint, 'parent', link=tip_frame)
+    SubElement(joint, 'child', link='payload')
+    return [ball, joint]
