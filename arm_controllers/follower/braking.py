@@ -36,8 +36,6 @@ def braking_in_an_instant(
 ) -> Trajectory:
     """Return `braking` from q, v (n,) after an instant at constant velocity."""
     trajectory = braking(model, q + _INSTANT * v, v, np.zeros_like(v), max_deceleration)
-    if not v.any():
-        return trajectory
     constant = np.zeros((1, 6, len(v)))
     constant[0, 0], constant[0, 1] = q, v
     return Trajectory(np.array([0.0, _INSTANT]), constant).followed_by(trajectory)

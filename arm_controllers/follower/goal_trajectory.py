@@ -226,8 +226,6 @@ def _integrated(goal: Goal, joints: _Joints, late: float) -> Goal:
 def _unwound(positions: Array, joints: _Joints) -> Array:
     """Return the positions with each step of a continuous joint at most half a turn."""
     turning = joints.model.continuous[joints.columns]
-    if not turning.any():
-        return positions
     unwound = positions.copy()
     start = joints.q[turning]
     steps = np.diff(positions[:, turning], axis=0, prepend=start[np.newaxis])
@@ -256,8 +254,6 @@ def _check_start(goal: Goal, joints: _Joints, tolerances: Array) -> None:
 def _still_to_come(goal: Goal, late: float) -> Goal:
     """Return the goal without past points, and without a point at its start."""
     keep = goal.times > late
-    if keep.all():
-        return goal
     if not keep.any():
         text = f'the last point lies {late - goal.times[-1]:.6g} s in the past'
         raise goal.error_at(len(goal.times) - 1, text, code=ResultCode.OLD_HEADER_TIMESTAMP)

@@ -162,8 +162,6 @@ def _first_beyond(
     the ends where `exact` (m, n).
     """
     inner = first_outside(poly, low - slack, high + slack)
-    if not np.any(slack):
-        return inner
     ends = np.stack([poly[:, 0], poly.sum(axis=1)])
     outside = np.argwhere(((ends < low) | (ends > high)).any(axis=0) & exact)
     places = [inner, *map(tuple, outside[:1].tolist())]

@@ -1,6 +1,5 @@
 """Poses from messages and as messages."""
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,12 +18,7 @@ def pose_from_message(message: Pose, what: str = 'the pose') -> pin.SE3:
     Raises:
         ArmError: a number is not finite, or the quaternion's norm is not 1 (to 1e-3).
     """
-    p, o = message.position, message.orientation
-    norm = math.sqrt(o.x * o.x + o.y * o.y + o.z * o.z + o.w * o.w)
-    if not (math.isfinite(p.x + p.y + p.z) and abs(norm - 1.0) < 1e-3):
-        _poses([message], what)
-    x, y, z, w = o.x / norm, o.y / norm, o.z / norm, o.w / norm
-    return pin.XYZQUATToSE3(np.array([p.x, p.y, p.z, x, y, z, w]))
+    return pin.SE3(_poses([message], what)[0])
 
 
 def poses_from_message(message: PoseArray, first: int = 0) -> Array:
