@@ -96,18 +96,13 @@ class TaskSpace:
         """Return J (..., 6, n) of the frame, in base axes."""
         return self._model.jacobian(measured.q, self.frame)
 
-    def posture(self, measured: Measurement, reference: Reference, kp: float, kd: float) -> Array:
-        """Return the acceleration a_0 (..., n) of the joints that pulls them to the reference."""
-        a_0 = reference.a + kd * (reference.v - measured.v)
-        a_0 += kp * self._model.difference(measured.q, reference.q)
-        return a_0
-
     def torque(
         self,
+        posture: PostureParameters,
         measured: Measurement,
+        reference: Reference,
         jacobian: Array,
         acceleration: Array,
-        a_0: Array,
         threshold: float,
         wrench: Array | None = None,
     ) -> Array:
@@ -115,16 +110,20 @@ class TaskSpace:
 
         Jbar = M^-1 J^T (J M^-1 J^T)^-1 is the dynamically consistent inverse, damped in
         singularities, and N = I - Jbar J (Khatib, IEEE J. Robotics and Automation 3(1), 1987).
+        a_0 = a_r + posture_kd (v_r - v) + posture_kp (q_r - q) is the acceleration of the joints
+        in the null space.
 
         Args:
-            measured: the arm.
+            posture: gains of the null space.
+            measured, reference: the arm, and what it follows.
             jacobian: J (..., m, n) of the m task directions.
             acceleration: x (..., m) of the task without Jdot v.
-            a_0: (..., n) acceleration of the joints in the null space.
             threshold: mobility [1/kg] below which a direction is given up.
             wrench: F (..., m) in addition [N], [N.m].
         """
         model, q = self._model, measured.q
+        a_0 = reference.a + posture.posture_kd * (reference.v - measured.v)
+        a_0 += posture.posture_kp * model.difference(q, reference.q)
         mobility = inverse_axes(model.mass_matrix(q), transposed(jacobian))
         force = damped(mobility, acceleration - times(jacobian, a_0), threshold)
         if wrench is not None:

@@ -128,9 +128,8 @@ class CartesianImpedance(ToolLaw):
             force += times(wanted, reference.wrench + state.integral)
         force[..., :3] -= p.force_damping * times(wanted, tip.velocity)[..., :3]
 
-        a_0 = space.posture(measured, reference, p.posture_kp, p.posture_kd)
         along = times(jacobian, reference.a)  # the null space does without it
-        tau = space.torque(measured, jacobian, along, a_0, _LEAST_MOBILITY, force)
+        tau = space.torque(p, measured, reference, jacobian, along, _LEAST_MOBILITY, force)
         tau += times(self.model.coriolis_matrix(q, v), reference.v - v)
         tau += reference.effort
         return tau, state

@@ -131,10 +131,9 @@ class HybridForceMotion(ToolLaw):
         )
         angular += p.orientation_kp * error[..., 3:]
         tip_a = np.concatenate([linear, angular], axis=-1) - tip.acceleration  # its Jdot v
-        a_0 = space.posture(measured, reference, p.posture_kp, p.posture_kd)
         wrench = np.concatenate([force, np.zeros_like(force)], axis=-1)
         jacobian = space.jacobian(measured)
-        tau = space.torque(measured, jacobian, tip_a, a_0, _LEAST_MOBILITY, wrench)
+        tau = space.torque(p, measured, reference, jacobian, tip_a, _LEAST_MOBILITY, wrench)
         tau += reference.effort
         return tau, state
 

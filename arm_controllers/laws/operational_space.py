@@ -57,10 +57,9 @@ class OperationalSpace(Law):
         tip_a = target.acceleration - tip.acceleration  # the tip's is Jdot v
         tip_a += p.kd * (target.velocity - tip.velocity)
         tip_a += p.kp * pose_error(target, tip)
-        a_0 = space.posture(measured, reference, p.posture_kp, p.posture_kd)
         jacobian = space.jacobian(measured)
         if len(axes) < 6:
             jacobian, tip_a = jacobian[..., axes, :], tip_a[..., axes]
-        tau = space.torque(measured, jacobian, tip_a, a_0, p.threshold)
+        tau = space.torque(p, measured, reference, jacobian, tip_a, p.threshold)
         tau += reference.effort
         return tau, state

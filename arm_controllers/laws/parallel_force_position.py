@@ -69,8 +69,7 @@ class ParallelForcePosition(ToolLaw):
             error = reference.wrench + space.wrench(measured, tip)
             force = times(selected, reference.wrench + p.force_kp * error + integral)
             integral = times(selected, integral + dt * p.force_ki * error)
-        a_0 = space.posture(measured, reference, p.posture_kp, p.posture_kd)
         jacobian = space.jacobian(measured)
-        tau = space.torque(measured, jacobian, tip_a, a_0, _LEAST_MOBILITY, force)
+        tau = space.torque(p, measured, reference, jacobian, tip_a, _LEAST_MOBILITY, force)
         tau += reference.effort
         return tau, (integral,)
