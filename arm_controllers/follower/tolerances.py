@@ -20,8 +20,8 @@ class GoalTolerances:
     """The tolerances of one goal.
 
     Attributes:
-        path, end: largest errors of position, and of velocity in a second row where it has a
-            tolerance, (1 | 2, n), infinite where a joint has none; None where no joint has one.
+        path, end: (2, n) largest errors of position and of velocity, infinite where a joint has
+            none; None where no joint has one.
         settle_time: longest time after its end until `end` must hold [s].
         settle_name: name of the parameter or field with that time.
     """
@@ -63,8 +63,6 @@ class ErrorWatch:
         self._turning = bool(model.continuous.any())
         self._error, self._size = np.zeros((2, n)), np.zeros((2, n))
         self._beyond = np.zeros((2, n), dtype=bool)
-        self._first_rows = self._error[:1], self._size[:1], self._beyond[:1]
-        self._both_rows = self._error, self._size, self._beyond
 
     def judge(
         self,
@@ -89,23 +87,19 @@ class ErrorWatch:
         return ResultCode.GOAL_TOLERANCE_VIOLATED, text
 
     def violated(self, reference: Reference, q: Array, v: Array, bounds: Array) -> bool:
-        """Return whether any error is beyond its bound (1 | 2, n)."""
+        """Return whether any error is beyond its bound (2, n)."""
         if self._turning:
             self._error[0] = self._model.difference(q, reference.q)
         else:
             np.subtract(reference.q, q, out=self._error[0])
-        if len(bounds) == 1:
-            error, size, beyond = self._first_rows
-        else:
-            error, size, beyond = self._both_rows
-            np.subtract(reference.v, v, out=error[1])
-        np.abs(error, out=size)
-        np.greater(size, bounds, out=beyond)
-        return bool(np.count_nonzero(beyond))
+        np.subtract(reference.v, v, out=self._error[1])
+        np.abs(self._error, out=self._size)
+        np.greater(self._size, bounds, out=self._beyond)
+        return bool(np.count_nonzero(self._beyond))
 
     def describe(self, bounds: Array, what: str, t: float) -> str:
         """Return the violation that `violated` found: joint, error, tolerance and time."""
-        row, joint = np.argwhere(self._beyond[: len(bounds)])[0]
+        row, joint = np.argwhere(self._beyond)[0]
         quantity = ('position', 'velocity')[row]
         of = unit(quantity, bool(self._model.prismatic[joint]))
         error, bound = self._error[row, joint], bounds[row, joint]
@@ -124,11 +118,8 @@ def _override(bounds: Array, names: Sequence[str], tolerances: Sequence[JointTol
 
 
 def _bounds(tolerances: Array) -> Array | None:
-    """Return tolerances (2, n) with 'no bound' (0) as infinity; only the rows that bound any."""
-    if not tolerances.any():
-        return None
-    bounds = np.where(tolerances > 0, tolerances, np.inf)
-    return bounds if tolerances[1].any() else bounds[:1]
+    """Return tolerances (2, n) with 'no bound' (0) as infinity; None where there is no bound."""
+    return np.where(tolerances > 0, tolerances, np.inf) if tolerances.any() else None
 
 
 def end_on_force(

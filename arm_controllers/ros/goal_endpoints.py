@@ -3,6 +3,7 @@
 import gc
 import sys
 from collections.abc import Callable
+from functools import partial
 from threading import Thread
 from typing import Any
 
@@ -109,7 +110,7 @@ class GoalEndpoints:
         self._front = quiet_node(node, f'{node.get_name()}_goals') if realtime else node
         prefix = node.get_fully_qualified_name()
         self._front.create_subscription(
-            JointTrajectory, f'{prefix}/joint_trajectory', self._on_message, 10, raw=True
+            JointTrajectory, f'{prefix}/joint_trajectory', partial(on_goal, None), 10, raw=True
         )
         self._action = EventActionServer(
             self._front,
@@ -167,9 +168,6 @@ class GoalEndpoints:
                 executor.spin_once(timeout_sec=0.1)
             except ExternalShutdownException:
                 return
-
-    def _on_message(self, raw: bytes) -> None:
-        self._on_goal(None, raw)
 
     def _on_action_goal(self, handle: ServerGoalHandle) -> None:
         identifier = bytes(handle.goal_id.uuid)

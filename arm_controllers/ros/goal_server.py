@@ -231,9 +231,7 @@ class GoalServer:
         self._endpoints.resolve(GoalResult(identifier, code, str(error)))
 
     def _end(self, end: GoalResult) -> None:
-        if self._node_ends:
-            self._log.info(f'goal ended: {end.message}')
-        elif end.code != ResultCode.SUCCESSFUL:
+        if end.code != ResultCode.SUCCESSFUL and not self._node_ends:
             self._report(f'goal ended: {end.message}')
         elif end.message:
             self._log.info(f'goal ended: {end.message}')

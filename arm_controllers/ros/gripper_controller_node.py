@@ -148,16 +148,14 @@ class GripperControllerNode(LifecycleNode):
         if own not in claims.claims:
             self._handle(Event.RELEASED)
 
-    def _may_begin(self) -> bool:
-        return self._claims.holder([self.joint]) in ('', self.get_name())
-
     # The control cycle
 
     def on_state(self, raw: bytes) -> None:
         """Answer a serialised state."""
         if self._state is CycleState.RELEASING:
             self._release()
-        if self._state is CycleState.WAITING and self._may_begin():
+        free = '', self.get_name()
+        if self._state is CycleState.WAITING and self._claims.holder([self.joint]) in free:
             self._handle(Event.GRANT)
         if self._state not in (CycleState.READY, CycleState.COMMANDING):
             return
