@@ -182,11 +182,8 @@ def urdf_of(argument: RobotArgument) -> Path:
 
 def gripper_urdf(gripper: str) -> Path:
     """Return the URDF file of a gripper; raises ArmError as `find_urdf` does."""
-    shipped = share_folder() / 'urdf' / 'grippers' / f'{gripper}.urdf'
-    if '/' not in gripper and shipped.is_file():
-        return urdf_file(shipped, '', (), '')
     try:
-        return urdf_file(*_file_of(gripper), (), '')
+        return urdf_file(*_file_of(gripper, 'urdf/grippers'), (), '')
     except ArmError as error:
         names = ', '.join(gripper_names())
         raise ArmError(f'gripper:={gripper}: {error}; shipped grippers: {names}') from None
@@ -207,9 +204,9 @@ def check_data_only(robot: str) -> None:
             )
 
 
-def _file_of(robot: str) -> tuple[Path, str]:
+def _file_of(robot: str, folder: str = 'urdf') -> tuple[Path, str]:
     """Return the file of a robot, and the arguments that its xacro needs."""
-    shipped = share_folder() / 'urdf' / f'{robot}.urdf'
+    shipped = share_folder() / folder / f'{robot}.urdf'
     if shipped.is_file() and '/' not in robot:
         return shipped, ''
     path = Path(robot).expanduser()

@@ -37,7 +37,8 @@ def touching_links(
     overlap = {frozenset(pair) for pair, now in zip(shapes.pairs, near, strict=True) if now}
     found = Path(srdf).expanduser() if srdf else model.file and srdf_of(Path(model.file))
     apart = {frozenset(pair) for pair in shapes.pairs}
-    disabled = apart & _disabled(found) if found else set()
+    rows = read_tree(found, f'SRDF {found}').iterfind('disable_collisions') if found else ()
+    disabled = apart & {frozenset((row.get('link1', ''), row.get('link2', ''))) for row in rows}
     overlap -= disabled
     watched = frozenset(apart - disabled - overlap)
     note = f'self-contact: {len(watched)} pairs of links can touch'
@@ -48,9 +49,3 @@ def touching_links(
         more = ', ...' if len(overlap) > _MOST_NAMED else ''
         note += f'; {len(overlap)} overlap at the start ({", ".join(sorted(named))}{more})'
     return watched, note
-
-
-def _disabled(file: Path) -> set[frozenset[str]]:
-    """Return the pairs of links whose collisions an SRDF disables."""
-    rows = read_tree(file, f'SRDF {file}').iterfind('disable_collisions')
-    return {frozenset((row.get('link1', ''), row.get('link2', ''))) for row in rows}

@@ -56,17 +56,13 @@ def bare(tree: Element) -> Element:
 def _copy(owner: Element, to: Element, known: dict[str, tuple[str, ...]]) -> None:
     for element in owner:
         numbers = _known(element, *known.get(element.tag, ()))
-        attributes = {name: _canonical(text) for name, text in numbers.items()}
+        # As urdfdom reads them: a line break in numbers makes it drop the inertia.
+        attributes = {key: number_text(map(float, x.split())) for key, x in numbers.items()}
         attributes |= _known(element, 'link')
         if element.tag == 'dynamics':  # which urdfdom refuses without damping and friction
             attributes.setdefault('damping', '0')
         if element.tag in known and attributes:
             SubElement(to, element.tag, attributes)
-
-
-def _canonical(numbers: str) -> str:
-    """Return numbers as urdfdom reads them: a line break in them makes it drop the inertia."""
-    return number_text(map(float, numbers.split()))
 
 
 def _known(element: Element, *names: str) -> dict[str, str]:

@@ -51,7 +51,7 @@ class Mjcf:
         self.file = file
         self.mj_model, self.missing = compiled(file)
         m = self.mj_model
-        self._links = _unique_names(m)
+        self._links = [m.body(body).name or f'body_{body}' for body in range(m.nbody)]
         for joint in range(m.njnt):
             name, kind = m.joint(joint).name, int(m.jnt_type[joint])
             if kind == int(mujoco.mjtJoint.mjJNT_FREE):
@@ -231,10 +231,6 @@ def actuators_on(m: mujoco.MjModel, joint: int) -> list[int]:
         for k in range(m.nu)
         if m.actuator_trntype[k] in _ON_JOINTS and m.actuator_trnid[k, 0] == joint
     ]
-
-
-def _unique_names(m: mujoco.MjModel) -> list[str]:
-    return [m.body(body).name or f'body_{body}' for body in range(m.nbody)]
 
 
 def _above(m: mujoco.MjModel, body: int) -> set[int]:
