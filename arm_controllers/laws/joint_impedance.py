@@ -50,28 +50,19 @@ class JointImpedance(Law):
         stiffness, _ = second_order_gains(wn, zeta, model.mass_matrix(q).diagonal())
         return JointImpedanceParameters(stiffness, zeta)
 
-    def damping_matrix(self, mass_matrix: Array) -> Array:
-        """Return D (..., n, n) for the damping ratio at this mass matrix."""
-        modes, weights = self._modes(mass_matrix)
-        return (modes * weights[..., np.newaxis, :]) @ transposed(modes)
-
-    def _modes(self, mass: Array) -> tuple[Array, Array]:
-        """Return x (..., n, n) and w (..., n) of D = x diag(w) x^T."""
-        right = self._roots if mass.ndim == 2 else np.broadcast_to(self._roots, mass.shape)
-        return modal_damping(mass, right, self._root, self.parameters.damping_ratio)
-
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
     ) -> tuple[Array, State]:
         """Return the torque (..., n) [N.m | N]."""
         q, v = measured.q, measured.v
-        model = self.model
+        model, p = self.model, self.parameters
         mass = model.mass_matrix(q)
         tau = times(mass, reference.a)
         tau += times(model.coriolis_matrix(q, v), reference.v)
         tau += model.gravity_torque(q)
-        tau += self.parameters.stiffness * model.difference(q, reference.q)
-        modes, weights = self._modes(mass)
+        tau += p.stiffness * model.difference(q, reference.q)
+        right = self._roots if mass.ndim == 2 else np.broadcast_to(self._roots, mass.shape)
+        modes, weights = modal_damping(mass, right, self._root, p.damping_ratio)
         tau += times(modes, weights * times(transposed(modes), reference.v - v))
         tau += model.friction_torque(v)
         tau += reference.effort

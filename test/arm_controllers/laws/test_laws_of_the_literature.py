@@ -283,8 +283,12 @@ def test_impedance_gives_every_mode_the_damping_ratio(ur5e):
         JointImpedance, ur5e, JointImpedanceParameters(tuple(stiffness), damping_ratio=0.6)
     )
     mass = ur5e.mass_matrix(Q)
-    damping = law.law.damping_matrix(mass)
-    np.testing.assert_allclose(damping, damping.T, rtol=1e-12)
+    rest, reference = np.zeros(6), rest_reference(Q)
+    torques = [law(Q, rest, reference, DT)]
+    for reference.v[:] in np.eye(6):
+        torques.append(law(Q, rest, reference, DT))
+    damping = np.array(torques[1:]) - torques[0]  # row by row
+    np.testing.assert_allclose(damping, damping.T, rtol=1e-12, atol=1e-12)
     inverse = np.linalg.inv(mass)
     state = np.block([[np.zeros((6, 6)), np.eye(6)], [-inverse * stiffness, -inverse @ damping]])
     poles = np.linalg.eigvals(state)
