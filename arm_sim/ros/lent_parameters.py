@@ -20,15 +20,22 @@ class LentParameters:
         self._write = node.create_client(SetParametersAtomically, service)
         self._before: list[ParameterMessage] = []
         self._back: Future | None = None
+        self._asked: Any = None  # the values that are being set
 
     def set(self, values: Mapping[str, Any], then: Callable[[str], None]) -> None:
-        """Set values by name, and call `then` with the reason of a refusal; '': they are set."""
+        """Set values by name, and call `then` with the reason of a refusal; '': they are set.
+
+        Where they are given back before the owner has answered, nothing is set.
+        """
         if not values:
             then('')
             return
+        self._asked = values
         wanted = [Parameter(name, value=x).to_parameter_msg() for name, x in values.items()]
 
         def on_read(answer: Future) -> None:
+            if self._asked is not values:
+                return
             before = answer.result().values
             if len(before) != len(wanted):
                 then(f'it has no parameters {", ".join(values)}')
@@ -55,6 +62,7 @@ class LentParameters:
 
     def give_back(self) -> None:
         """Set the parameters to what they were before; a node that has gone took them along."""
+        self._asked = None
         if self._before:
             request = SetParametersAtomically.Request(parameters=self._before)
             here = self._write.service_is_ready()
