@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import rclpy
-from action_msgs.msg import GoalStatus
 from ament_index_python.packages import get_packages_with_prefixes
 from builtin_interfaces.msg import Duration, Time
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from diagnostic_msgs.msg import DiagnosticArray
+from rcl_interfaces.srv import GetParameters
 from rclpy.action import ActionClient
 from rclpy.qos import QoSProfile
 from simulation_interfaces.srv import ResetSimulation
@@ -104,9 +104,11 @@ class ManagedArm:
         self.action = ActionClient(
             node, FollowJointTrajectory, f'{CONTROLLER}/follow_joint_trajectory'
         )
+        self._ask = node.create_client(GetParameters, f'{CONTROLLER}/get_parameters')
         pause = node.create_client(SetBool, 'simulator/pause')
         self.wait(lambda: self.references and self.time_ns > 0, 'active controller')
         self.wait(self.action.server_is_ready, 'action server')
+        self.wait(self._ask.service_is_ready, 'parameters of the controller')
         self.wait(pause.service_is_ready, 'simulator')
         self.result(pause.call_async(SetBool.Request(data=True)), 'pause')
         self.settle()
@@ -187,12 +189,13 @@ class ManagedArm:
     def send(self, goal: FollowJointTrajectory.Goal):
         """Send a goal while simulated time is paused; return its handle once the goal is taken.
 
-        An action's server answers before it hands the goal to the controller, and a goal without
-        a stamp begins in the update after that.
+        An action's server answers, and publishes EXECUTING, before it hands the goal to the
+        controller, and a goal without a stamp begins in the update after that. The controller's
+        node serves its requests one by one: once it has answered a later one, the goal is there.
         """
         handle = self.result(self.action.send_goal_async(goal), 'answer to the goal')
         if handle.accepted:
-            self.wait(lambda: handle.status >= GoalStatus.STATUS_EXECUTING, 'start of the goal')
+            self.result(self._ask.call_async(GetParameters.Request()), 'answer of the controller')
         return handle
 
     def counts(self) -> dict[str, int]:

@@ -16,6 +16,7 @@ import os
 import random
 import resource
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -175,7 +176,8 @@ def passes(file: Path, place: int, seconds: int = 600) -> tuple[bool, bool, floa
         os.dup2(1, 2)
         os._exit(run_tests(file, place))
     _, status, used = os.wait4(child, 0)
-    return status == 0, os.WIFSIGNALED(status), used.ru_utime + used.ru_stime
+    endless = os.WIFSIGNALED(status) and os.WTERMSIG(status) in (signal.SIGXCPU, signal.SIGKILL)
+    return status == 0, endless, used.ru_utime + used.ru_stime
 
 
 def main() -> int:

@@ -122,8 +122,6 @@ class CameraNode(Node):
                 self._on_messages(batch)
             except ArmError as error:
                 self._log.warning(f'{loop_messages.TOPIC}: {error}')
-            if self._lockstep:
-                self._finish()
         self._finish()
         if self._lockstep and self._time_ns != before_ns:
             self._progress.publish(stamp_at(self._time_ns))
@@ -133,10 +131,9 @@ class CameraNode(Node):
             if what == OBJECTS:
                 self._show_objects(data)
             elif what == STATE:
-                state = self._new(data)
                 if self._lockstep:
                     self._finish()  # the objects of a state come behind it, in the same batch
-                self._pending = state or self._pending
+                self._pending = self._new(data) or self._pending
 
     def _finish(self) -> None:
         """Take the pictures of the last state, whose objects are known now."""
@@ -169,7 +166,6 @@ class CameraNode(Node):
         """Publish the last pictures of a lock-step, and release OpenGL."""
         while self._lockstep and self._scene is not None and (raw := taken(self._batches)):
             self._on_batch(raw)
-        self._finish()
         for each in self._outputs:
             each.close()
         super().destroy_node()

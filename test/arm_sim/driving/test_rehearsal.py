@@ -9,6 +9,7 @@ from scipy.interpolate import BPoly
 
 from arm_dynamics.checks import ArmError
 from arm_sim.commands.rehearse import Options, case, main
+from arm_sim.driving import rehearsal
 from arm_sim.driving.rehearsal import (
     BEGINS,
     experiment_of,
@@ -19,6 +20,7 @@ from arm_sim.driving.rehearsal import (
 )
 from arm_sim.driving.supervisor_parameters import SupervisorParameters
 from arm_sim.experiments.ranges import Ranges
+from arm_sim.loop.loop import Loop
 
 EXACT = Ranges(mass=0, friction=0, delay=0, position_noise=0, velocity_noise=0, effort=1)
 LIMITS = SupervisorParameters(rest_time=0.1, ramp_time=0.1)
@@ -54,6 +56,27 @@ def test_on_an_exact_arm_the_largest_torque_is_that_of_the_motion(drives):
     np.testing.assert_allclose(rows[BEGINS].value, LIMITS.rest_time, atol=2 * experiment.timestep)
     assert not any(row.beyond for row in rows.values())
     assert 'age of the newest state' not in rows
+
+
+def test_a_rehearsal_lasts_from_rest_to_the_end_of_the_goal(monkeypatch):
+    times = []
+
+    class Timed(Loop):
+        def step(self):
+            found = super().step()
+            times.append(found.t)
+            return found
+
+    monkeypatch.setattr(rehearsal, 'Loop', Timed)
+    experiment = experiment_of(
+        'planar_3r', 'step', 'pd', 'effort', '', engine='analytical', ranges=EXACT
+    )
+    assert 'torque' in rows_of(experiment)
+    loaded = experiment.load()
+    goal, _ = loaded.task.goal_from(loaded.robot.start, 2_000_000)
+    # The law has a second beyond the rest time to begin, and the goal starts 0.1 s after the ramp.
+    lasts = LIMITS.rest_time + 1.0 + LIMITS.ramp_time + 0.1 + goal.times[-1]
+    np.testing.assert_allclose(times[-1], lasts, atol=2 * experiment.timestep)
 
 
 def test_a_law_that_never_begins_is_no_go():
