@@ -27,14 +27,21 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import ClassVar
+from pathlib import Path
+from typing import Annotated, ClassVar
 
 import tyro
 
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.options import REGISTRY, File, Name, RefusedError, UsageError, flags_of, words_of
+from arm_sim.options import REGISTRY, RefusedError, UsageError, flags_of, words_of
 from arm_sim.progress import interruptible
+
+# Texts that have a name of their own in the help.
+File = Annotated[str, 'FILE']
+Folder = Annotated[str, 'FOLDER']
+Name = Annotated[str, 'NAME']
+Names = Annotated[tuple[str, ...], 'NAME,NAME']
 
 
 @dataclass(frozen=True)
@@ -43,11 +50,13 @@ class CommandOptions(Parameters):
 
     Attributes:
         command: the command line as it was typed.
+        folder: of the files that the command writes; None: it writes none.
         stopped: what the command says after Ctrl-C, or ''.
         rest: name of the field that takes every word from the first one that is no option.
     """
 
     command: ClassVar[str] = ''
+    folder: ClassVar[Path | None] = None
     stopped: ClassVar[str] = ''
     rest: ClassVar[str] = ''
 

@@ -18,12 +18,6 @@ from tyro.constructors import (
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.parameters import Parameters, default_of, facts
 
-# Texts that have a name of their own in the help.
-File = Annotated[str, 'FILE']
-Folder = Annotated[str, 'FOLDER']
-Name = Annotated[str, 'NAME']
-Names = Annotated[tuple[str, ...], 'NAME,NAME']
-
 REGISTRY = ConstructorRegistry()
 _WIDEST = 32  # longer lists of choices are part of the description
 _KINDS = {

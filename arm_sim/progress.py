@@ -19,12 +19,15 @@ def new_console(stderr: bool = False) -> Console:
 
 
 @contextmanager
-def progress(console: Console, what: str, total: int) -> Iterator[Callable[..., None]]:
+def progress(
+    what: str, total: int, console: Console | None = None
+) -> Iterator[Callable[..., None]]:
     """Give a function of the number of `total` that are done, and optionally of a note.
 
     The function shows the number, at most `total`, the number per second, the note, and the time
     that is left.
     """
+    console = console or new_console()
     columns = (
         TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn('{task.fields[rate]}'),
         TimeRemainingColumn(),

@@ -11,41 +11,39 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
-
-from rich.console import Console
 
 from arm_dynamics.parameters import default_of, facts
 from arm_sim.command_line import CommandOptions, command
 from arm_sim.experiments.report import Report
 from arm_sim.options import every_field, from_python
 from arm_sim.output_folder import writable_folder
-from arm_sim.progress import new_console
 
 _FIRST: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _LATER: Any = inspect.Parameter.KEYWORD_ONLY
 
 
 def program[O: CommandOptions](
-    kind: type[O], does: Callable[[O, Console, Path | None], Report], *signals: signal.Signals
+    kind: type[O], does: Callable[[O], Report], *signals: signal.Signals
 ) -> Callable[..., int]:
     """Return the `main` of a command: it prints the report, and writes the files of the report.
 
     Args:
         kind: of the options; the files are in their `output_dir`, if they have one.
-        does: returns the report; the folder is None where no files are to be written.
+        does: returns the report.
         signals: that end the command as Ctrl-C does.
     """
 
     @command(kind, *signals)
     def main(options: Any) -> int:
-        folder = writable_folder(options.output_dir) if hasattr(options, 'output_dir') else None
-        report = does(options, new_console(), folder)
+        if hasattr(options, 'output_dir'):
+            vars(options)['folder'] = writable_folder(options.output_dir)
+        report = does(options)
+        report.line = report.line or options.line()
         report.table()
-        if folder:
-            names = report.write(folder, options.command)
-            print(f'wrote {", ".join(names)} to {folder}')
+        if options.folder:
+            names = report.write(options.folder, options.command)
+            print(f'wrote {", ".join(names)} to {options.folder}')
         return report.code
 
     return main
@@ -53,7 +51,7 @@ def program[O: CommandOptions](
 
 def call[O: CommandOptions, R: Report](
     kind: type[O],
-    does: Callable[[O, Console, Path | None], R],
+    does: Callable[[O], R],
     summary: str,
     **first: Any,
 ) -> Callable[..., R]:
@@ -61,7 +59,7 @@ def call[O: CommandOptions, R: Report](
 
     Args:
         kind: of the options.
-        does: returns the result; the folder is None where no files are to be written.
+        does: returns the result; the options have a folder where files are to be written.
         summary: first line of the docstring.
         first: options that may be given by their position, with their defaults in the call.
     """
@@ -70,11 +68,13 @@ def call[O: CommandOptions, R: Report](
         bound = signature.bind(*values, **{x: y for x, y in options.items() if x in known})
         wrong = {x: y for x, y in options.items() if x not in known}
         given = from_python(kind, first | bound.arguments | wrong)
-        folder = writable_folder(options['output_dir']) if 'output_dir' in options else None
+        if 'output_dir' in options:
+            vars(given)['folder'] = writable_folder(options['output_dir'])
         with _main_module_hidden():
-            result = does(given, new_console(), folder)
-        if folder:
-            result.write(folder, result.line)
+            result = does(given)
+        result.line = result.line or given.line()
+        if given.folder:
+            result.write(given.folder, result.line)
         return result
 
     known = {each.name: each for _, each, _ in every_field(kind)}

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import numpy as np
 import yaml
 from matplotlib.figure import Figure
-from rich.console import Console
 from tyro.conf import Positional
 
 from arm_controllers.follower.goal import Goal
@@ -20,16 +19,14 @@ from arm_dynamics.parameters import changed, like, parameter
 from arm_dynamics.scene_clearance import scene_clearance
 from arm_sim import pictures
 from arm_sim.certificate.certificate import Certificate, Certifier
-from arm_sim.command_line import RobotOptions, command
+from arm_sim.command_line import File, Folder, Name, RobotOptions, command
 from arm_sim.commands.call import call
 from arm_sim.experiments.ranges import Ranges
 from arm_sim.experiments.report import Listing, Report
 from arm_sim.loop.goal_file import read_goal, write_goal
 from arm_sim.loop.goals import sampled
-from arm_sim.options import File, Folder, Name
 from arm_sim.output_folder import writable_folder
 from arm_sim.planning.scene_shapes import scene_shapes
-from arm_sim.progress import new_console
 from arm_sim.robot import Robot
 
 _INSTANTS = 400  # of the picture
@@ -70,7 +67,7 @@ class Options(RobotOptions):
 @command(Options)
 def main(options: Options) -> int:
     """Run the command; 0 where the goal is safe."""
-    report = certified(options, new_console())
+    report = certified(options)
     print(report.words)
     if report.demonstration:
         print(f'this run shows it: {report.demonstration}')
@@ -105,7 +102,7 @@ class CertifyReport(Report):
         return self.certificate.safe
 
 
-def certified(options: Options, console: Console, folder: Path | None = None) -> CertifyReport:
+def certified(options: Options) -> CertifyReport:
     """Return the report of the options."""
     robot = Robot.load(options.robot, options.config)
     own = robot.parameters()
@@ -131,7 +128,7 @@ def certified(options: Options, console: Console, folder: Path | None = None) ->
     rows = [['answer', words], ['arms', arms], ['shapes', clearance.note or 'of the URDF']]
     listing = Listing(options.goal, ['', 'found'], rows, texts=['found'])
     draw = partial(_figure, words, trajectory, certifier)
-    report = CertifyReport('certificate', [listing], [facts], draw, options.line(), certificate)
+    report = CertifyReport('certificate', [listing], [facts], draw, found=certificate)
     report.words, report.certificate = f'{options.goal}: {words}{note}', certificate
     finding = certificate.finding
     if finding is not None and finding.quantity in ('torque', 'clearance'):

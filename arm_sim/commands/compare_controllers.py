@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from pathlib import Path
 from typing import Annotated, ClassVar
-
-from rich.console import Console
 
 from arm_controllers.adapted_law import LawAdaptation
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.parameters import like, parameter
-from arm_sim.command_line import CommandOptions
+from arm_sim.command_line import CommandOptions, File, Folder, Names
 from arm_sim.commands.call import call, program
 from arm_sim.experiments.compared_laws import compared_class, compared_laws, laws_with
 from arm_sim.experiments.executors import Jobs, Work, executor
@@ -30,7 +27,6 @@ from arm_sim.experiments.report import (
 )  # fmt: skip
 from arm_sim.experiments.runs import observe_all, record_of
 from arm_sim.experiments.sweeps import OF_EFFORT, SWEEPS, case_at, run_sweep, swept_values
-from arm_sim.options import File, Folder, Names
 from arm_sim.pictures import save
 from arm_sim.progress import progress
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, rigid_body_engines
@@ -101,17 +97,8 @@ class Options(CommandOptions):
     jobs: Jobs = field(default_factory=Jobs)
 
 
-def compared(options: Options, console: Console, folder: Path | None = None) -> Report:
-    """Check the options, run, and return the report.
-
-    Args:
-        options: of the command.
-        console: shows the progress.
-        folder: of files that are written while the command runs; None: none are written.
-
-    Raises:
-        ArmError: before anything runs.
-    """
+def compared(options: Options) -> Report:
+    """Check the options, run, and return the report; raise ArmError before anything runs."""
     over_topics = options.over == 'topics'
     adapted, friction = options.adaptation, options.adaptation.friction_velocity
     of_effort = options.sweep in OF_EFFORT or friction != 'measured'
@@ -139,7 +126,7 @@ def compared(options: Options, console: Console, folder: Path | None = None) -> 
         for robot, task, engine, law in product(robots, tasks, engines, laws)
     ]
     kind = 'sweep' if options.sweep else 'monte_carlo' if options.samples else 'comparison'
-    if folder is None and (options.parquet or options.law_pictures or options.resume):
+    if options.folder is None and (options.parquet or options.law_pictures or options.resume):
         raise ArmError('parquet, law_pictures and resume need output_dir')
     if options.parquet and kind != 'monte_carlo':
         raise ArmError('--parquet needs --samples')
@@ -155,15 +142,14 @@ def compared(options: Options, console: Console, folder: Path | None = None) -> 
     elif options.tasks == ('all',):
         cases = [case for case in cases if _possible(case)]
     with executor(workers, options.jobs.scheduler) as processes:
-        partial = folder / f'{kind}.partial' if folder else None
+        partial = options.folder / f'{kind}.partial' if options.folder else None
         work = Work(processes, partial, options.resume)
         if kind == 'comparison':
-            report = _compare(cases, options, folder, console, work)
+            report = _compare(cases, options, work)
         elif kind == 'sweep':
-            report = _sweep(options, cases[0], laws, console, work)
+            report = _sweep(options, cases[0], laws, work)
         else:
-            report = _monte_carlo(options, cases[0], laws, folder, console, work)
-    report.line = options.line()
+            report = _monte_carlo(options, cases[0], laws, work)
     return report
 
 
@@ -177,28 +163,24 @@ monte_carlo = call(
 )
 
 
-def _compare(
-    cases: list[Experiment], options: Options, folder: Path | None, console: Console, work: Work
-) -> Report:
+def _compare(cases: list[Experiment], options: Options, work: Work) -> Report:
     run = RUNNERS[options.over]
     errors = [error for error in options.errors for _ in cases]
     cases = [case_at('errors', error, case) for error in options.errors for case in cases]
-    with progress(console, 'runs', len(cases)) as advance:
+    with progress('runs', len(cases)) as advance:
         answers = observe_all(cases, progress=advance, record=run, work=work)
     measures, courses = zip(*answers, strict=True)
-    if options.law_pictures and folder:
+    if options.law_pictures and options.folder:
         for law in dict.fromkeys(case.law for case in cases):
-            save(law_figure(law, cases, courses), folder / f'law_{law}.png')
-        console.print(f'wrote law_<law>.png to {folder.resolve()}')
+            save(law_figure(law, cases, courses), options.folder / f'law_{law}.png')
+        print(f'wrote law_<law>.png to {options.folder}')
     return comparison_report(cases, measures, errors)
 
 
-def _sweep(
-    options: Options, case: Experiment, laws: Sequence[str], console: Console, work: Work
-) -> Report:
+def _sweep(options: Options, case: Experiment, laws: Sequence[str], work: Work) -> Report:
     values = swept_values(options.sweep, options.values)
     run = RUNNERS[options.over]
-    with progress(console, 'runs', len(laws) * len(values or SWEEPS[options.sweep][0])) as advance:
+    with progress('runs', len(laws) * len(values or SWEEPS[options.sweep][0])) as advance:
         sweep = run_sweep(options.sweep, case, laws, values, advance, run, work)
     return sweep_report(sweep, case)
 
@@ -207,14 +189,12 @@ def _monte_carlo(
     options: Options,
     case: Experiment,
     laws: Sequence[str],
-    folder: Path | None,
-    console: Console,
     work: Work,
 ) -> Report:
     case, keep = replace(case, seed=options.seed, ranges=options.ranges), None
-    if options.parquet and folder:
-        keep = parquet_writer(folder / 'arms', case, laws, options.resume)
-    with progress(console, 'arms', options.samples * len(laws)) as advance:
+    if options.parquet and options.folder:
+        keep = parquet_writer(options.folder / 'arms', case, laws, options.resume)
+    with progress('arms', options.samples * len(laws)) as advance:
         given = options.samples, options.jobs.workers, advance, work, keep
         return monte_carlo_report(run_monte_carlo(case, laws, *given), case)
 

@@ -2,23 +2,21 @@
 
 from dataclasses import MISSING, dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from rich.console import Console
 from tyro.conf import Positional
 
 from arm_dynamics.identification.difference import LATEST, Difference, difference
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
-from arm_sim.command_line import RobotOptions
+from arm_sim.command_line import Folder, RobotOptions
 from arm_sim.commands.call import program
 from arm_sim.experiments.report import Listing, Report
 from arm_sim.loop.measures import rms
-from arm_sim.options import Folder
 from arm_sim.pictures import BLUE, ORANGE, QUIET, legend, new_figure, panels, style
+from arm_sim.progress import new_console
 from arm_sim.recording.recorded_samples import in_radians, read_samples
 from arm_sim.robot import Robot
 
@@ -51,11 +49,11 @@ class Options(RobotOptions):
     output_dir: Folder = parameter('compared', 'folder for table, JSON and picture')
 
 
-def compared(options: Options, console: Console, folder: Path | None = None) -> Report:
+def compared(options: Options) -> Report:
     """Return the report of the options."""
     robot = Robot.load(options.robot, options.config)
     model = robot.model
-    with console.status('reading the recordings'):
+    with new_console().status('reading the recordings'):
         real, simulated = (
             replace(samples, q=in_radians(samples.q, model, units))
             for path, units in ((options.real, options.units), (options.simulated, 'rad'))
@@ -65,8 +63,8 @@ def compared(options: Options, console: Console, folder: Path | None = None) -> 
     given = {'real': options.real, 'simulated': options.simulated, 'cutoff': options.cutoff}
     numbers = {'robot': robot.name, **given, **facts(found, model)}
     draw, lines = partial(picture, found, model, robot.name), notes(found, model, options.cutoff)
-    tables, line = listings(found, model), options.line()
-    return Report('comparison', tables, [], draw, line, found, lines, numbers)
+    tables = listings(found, model)
+    return Report('comparison', tables, [], draw, found=found, notes=lines, numbers=numbers)
 
 
 main = program(Options, compared)

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
 from arm_dynamics.checks import in_range
 from arm_dynamics.identification.excitation import (
@@ -16,12 +15,11 @@ from arm_dynamics.identification.excitation import (
 )
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
-from arm_sim.command_line import RobotOptions
+from arm_sim.command_line import File, RobotOptions
 from arm_sim.commands.call import call, program
 from arm_sim.experiments.report import Listing, Report
 from arm_sim.loop.goal_file import write_goal
 from arm_sim.loop.goals import goal_of
-from arm_sim.options import File
 from arm_sim.progress import progress
 from arm_sim.robot import Robot
 
@@ -54,7 +52,7 @@ class ExcitationReport(Report):
 
     found: Excitation
 
-    def __init__(self, options: Options, console: Console, folder: Path | None = None):
+    def __init__(self, options: Options):
         """Plan the motion of the options; write its goal to `output`, where that is given.
 
         Raises:
@@ -66,7 +64,7 @@ class ExcitationReport(Report):
         parameters = ExcitationParameters(**around, **vars(options.search))
         cycles = options.cycles
         in_range('--cycles times --period [s]', cycles * parameters.period, 0, _LONGEST)
-        with progress(console, 'motions', parameters.evaluations) as advance:
+        with progress('motions', parameters.evaluations) as advance:
             found = plan(model, parameters, lambda done, condition: advance(done))
         period = found.motion.period
         count = max(_PERIODS, round(period / _SAMPLE_PERIOD)) * cycles

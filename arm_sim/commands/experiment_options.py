@@ -4,9 +4,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from arm_dynamics.parameters import parameter
-from arm_sim.command_line import RobotOptions
+from arm_sim.command_line import Name, RobotOptions
 from arm_sim.experiments.experiment import Experiment
-from arm_sim.options import Name
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 from arm_sim.tasks import task_names
 

@@ -6,8 +6,8 @@ from typing import Annotated
 from tyro.conf import Positional
 
 from arm_dynamics.parameters import parameter
-from arm_sim.command_line import CommandOptions, command
-from arm_sim.options import Folder, UsageError
+from arm_sim.command_line import CommandOptions, Folder, command
+from arm_sim.options import UsageError
 from arm_sim.output_folder import writable_folder
 from arm_sim.progress import new_console, progress
 from arm_sim.recording.lerobot import episode_of, write_dataset
@@ -31,7 +31,7 @@ def main(options: Options) -> None:
     if not options.files:
         raise UsageError('missing: FILE')
     console, episodes = new_console(), []
-    with progress(console, 'recordings', len(options.files)) as advance:
+    with progress('recordings', len(options.files)) as advance:
         for number, file in enumerate(options.files):
             episodes.append(episode_of(file, options.fps))
             advance(number + 1)

@@ -7,19 +7,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any, ClassVar, NamedTuple
 
-from rich.console import Console
 from tyro.conf import Positional
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import like, parameter
-from arm_sim.command_line import CommandOptions
+from arm_sim.command_line import CommandOptions, File, Folder
 from arm_sim.commands import judge
 from arm_sim.commands.call import call, program
 from arm_sim.experiments.executors import Jobs
 from arm_sim.experiments.report import Listing, Report
 from arm_sim.judging.law_trials import judge_law
 from arm_sim.judging.plan import read_plan
-from arm_sim.options import File, Folder
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import BLUE, new_figure, style
 
@@ -71,7 +69,7 @@ def graded(limits: str, seconds: float, job: tuple[str, str]) -> Grade:
     return Grade(submission, held, len(plan.trials), found.checksum, ''.join(failed[:1]))
 
 
-def grades(options: Options, console: Console, folder: Path | None = None) -> Report:
+def grades(options: Options) -> Report:
     """Return the grades, in the order of the submissions; `found` is a list of `Grade`."""
     files = options.submissions
     if not files:
@@ -79,9 +77,9 @@ def grades(options: Options, console: Console, folder: Path | None = None) -> Re
     read_plan(options.limits)  # refused once, not for every submission
     work = partial(graded, options.limits, options.seconds)
     with TemporaryDirectory() as other:
-        within = folder or Path(other)
+        within = options.folder or Path(other)
         jobs = [(file, str(within / f'{i}_{Path(file).stem}')) for i, file in enumerate(files)]
-        found = options.jobs.ordered(console, 'submissions', work, jobs)
+        found = options.jobs.ordered('submissions', work, jobs)
     headings = ('submission', 'held', 'checksum', 'first failure')
     rows = [(x.submission, f'{x.held} of {x.trials}', x.checksum[:8], x.reason) for x in found]
     bad = [i for i, each in enumerate(found) if each.held < each.trials]
@@ -89,7 +87,7 @@ def grades(options: Options, console: Console, folder: Path | None = None) -> Re
     listing = Listing(title, headings, rows, texts=('checksum', 'first failure'), bad=bad)
     draw = partial(_figure, found, title)
     plain = [each._asdict() for each in found]
-    return Report('grades', [listing], plain, draw, options.line(), found)
+    return Report('grades', [listing], plain, draw, found=found)
 
 
 def _figure(found: Sequence[Grade], title: str) -> Any:

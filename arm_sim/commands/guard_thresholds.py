@@ -3,18 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from rich.console import Console
 
 from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.laws import law_names
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import Array
 from arm_dynamics.parameters import like, parameter
-from arm_sim.command_line import RobotOptions
+from arm_sim.command_line import Name, RobotOptions
 from arm_sim.commands.call import call, program
 from arm_sim.experiments.executors import Jobs
 from arm_sim.experiments.experiment import Experiment
@@ -30,7 +28,6 @@ from arm_sim.experiments.guard_study import (
 )
 from arm_sim.experiments.ranges import Ranges
 from arm_sim.experiments.report import Listing, Report
-from arm_sim.options import Name
 
 _FIXED = (12.0, 16.0, 20.0)  # thresholds of all joints, to compare with [N.m | N]
 
@@ -97,7 +94,7 @@ class Thresholds(NamedTuple):
         return [f'    guard.{name}: {value}' for name, value in values.items()]
 
 
-def thresholds(options: Options, console: Console, folder: Path | None = None) -> Report:
+def thresholds(options: Options) -> Report:
     """Return the report of the thresholds; `found` is `Thresholds`."""
     plain = Experiment.of_files(
         options.robot, 'sinusoid', options.law, config=options.config, seed=options.seed,
@@ -108,7 +105,7 @@ def thresholds(options: Options, console: Console, folder: Path | None = None) -
     drawn, fresh = guarded(plain, given), guarded(replace(plain, seed=options.seed + 1), given)
     jobs = [(drawn, each) for each in _chunks(options.duration)]
     jobs += [(fresh, each) for each in _chunks(options.check_duration)]
-    maxima = options.jobs.ordered(console, 'arms', _maxima, jobs)
+    maxima = options.jobs.ordered('arms', _maxima, jobs)
     count = len(_chunks(options.duration))
     exact = thresholds_of(np.concatenate(maxima[:count]), options.alarms * LEG / 1e5)
     rounded: Array = np.ceil(exact * 100.0) / 100.0
@@ -131,8 +128,7 @@ def thresholds(options: Options, console: Console, folder: Path | None = None) -
         notes.append(f'false alarms in {found.checked:g} s of other motions: {found.alarms}')
     if pushes is not None:
         notes += _of_pushes(options, pushes)
-    line = options.line()
-    return Report('guard_thresholds', [listing], plain_rows, draw, line, found, notes)
+    return Report('guard_thresholds', [listing], plain_rows, draw, found=found, notes=notes)
 
 
 guard_thresholds = call(

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.console import Console
 from tyro.conf import Positional
 
 from arm_dynamics.checks import ArmError
@@ -15,7 +14,7 @@ from arm_dynamics.identification.estimation import IdentificationParameters
 from arm_dynamics.identification.positions import PositionParameters
 from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.parameters import parameter
-from arm_sim.command_line import RobotOptions
+from arm_sim.command_line import Folder, RobotOptions
 from arm_sim.commands import identification_report as report
 from arm_sim.commands.call import call, program
 from arm_sim.commands.identified_drives import (
@@ -36,7 +35,6 @@ from arm_sim.commands.identified_positions import (
     servo_table,
 )
 from arm_sim.experiments.report import Report
-from arm_sim.options import Folder
 from arm_sim.progress import new_console
 from arm_sim.recording.recorded_samples import in_radians, read_samples
 from arm_sim.robot import Robot
@@ -79,7 +77,7 @@ class IdentifiedReport(Report):
         numbers: all of them, as in identified.json.
     """
 
-    def __init__(self, options: Options, console: Console, folder: Path | None = None):
+    def __init__(self, options: Options):
         """Identify from the recording of the options.
 
         Raises:
@@ -89,9 +87,9 @@ class IdentifiedReport(Report):
             raise ArmError('identify needs a recording: its path')
         self._robot = Robot.load(options.robot, options.config)
         fit = self._from_positions if options.source == 'positions' else self._from_torques
-        listings, draw, found, notes, numbers = fit(options, console)
-        given = numbers['parameters'], draw, options.line(), found, notes, numbers
-        super().__init__('identified', listings, *given)
+        listings, draw, found, notes, numbers = fit(options)
+        super().__init__('identified', listings, numbers['parameters'], draw)
+        self.found, self.notes, self.numbers = found, notes, numbers
 
     def write(self, folder: Path, command: str) -> Sequence[str]:
         """Write the files, those of the arm as well, and print the launch that takes these."""
@@ -100,9 +98,9 @@ class IdentifiedReport(Report):
             new_console().print(line, markup=False, soft_wrap=True)
         return [written.urdf.name, written.config.name, *super().write(folder, command)]
 
-    def _from_torques(self, options: Options, console: Console) -> Any:
+    def _from_torques(self, options: Options) -> Any:
         robot, parameters = self._robot, options.estimation
-        with console.status('reading the recording') as status:
+        with new_console().status('reading the recording') as status:
             samples = read_samples(options.recording, robot.model.joint_names)
             samples = replace(samples, q=in_radians(samples.q, robot.model, options.units))
             status.update(f'identifying from {len(samples.times)} states')
@@ -121,7 +119,7 @@ class IdentifiedReport(Report):
         self._controller = ''
         return listings, partial(report.picture, found, robot.name), found, notes, numbers
 
-    def _from_positions(self, options: Options, console: Console) -> Any:
+    def _from_positions(self, options: Options) -> Any:
         robot = self._robot
         known = options.positions, options.estimation
         found = fitted(options.recording, options.units, robot, *known)

@@ -8,13 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, ClassVar
 
-from rich.console import Console
 from tyro.conf import Positional
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import share_folder
-from arm_sim.command_line import CommandOptions
+from arm_sim.command_line import CommandOptions, File, Folder, Name
 from arm_sim.commands.call import call, program
 from arm_sim.experiments.report import Report
 from arm_sim.judging import report
@@ -22,7 +21,6 @@ from arm_sim.judging.law_trials import judge_law
 from arm_sim.judging.plan import read_plan
 from arm_sim.judging.trials import judge_all
 from arm_sim.judging.verdict import Judgement
-from arm_sim.options import File, Folder, Name
 from arm_sim.progress import progress
 
 
@@ -73,8 +71,8 @@ class JudgementReport(Report):
         checksum: of all states and torques; equal for judgements that agree in every bit.
     """
 
-    def __init__(self, judgement: Judgement, line: str):
-        """Keep the judgement and the command line that repeats it."""
+    def __init__(self, judgement: Judgement):
+        """Keep the judgement."""
         rows = [
             {
                 'task': each.trial.task, 'engine': each.trial.engine,
@@ -84,7 +82,7 @@ class JudgementReport(Report):
             for each in judgement.verdicts
         ]  # fmt: skip
         draw = partial(report.figure, judgement)
-        super().__init__('judgement', [report.listing(judgement)], rows, draw, line, judgement)
+        super().__init__('judgement', [report.listing(judgement)], rows, draw, found=judgement)
         self.held, self.checksum = judgement.held, judgement.checksum
         self.share = sum(x.held for x in judgement.verdicts) / len(judgement.plan.trials)
 
@@ -94,17 +92,17 @@ class JudgementReport(Report):
         return report.FILES
 
 
-def judged(options: Options, console: Console, folder: Path | None = None) -> JudgementReport:
+def judged(options: Options) -> JudgementReport:
     """Return the first judgement that is unlike the first one, else the first one.
 
-    `folder` gets the files of the trials.
+    The folder of the options gets the files of the trials.
     """
     if not options.controller and not options.law:
-        console.print('judge: no command; waiting for the controller in this ROS_DOMAIN_ID')
+        print('judge: no command; waiting for the controller in this ROS_DOMAIN_ID')
     with TemporaryDirectory() as other:
-        found = _judgements(options, folder or Path(other), console)
+        found = _judgements(options, options.folder or Path(other))
     others = _unlike_the_first(found)
-    result = JudgementReport((others or found)[0], options.line())
+    result = JudgementReport((others or found)[0])
     result.code = int(not result.held or bool(others))
     result.notes = [result.found.summary, *[_agreement(found)] * (options.repeat > 1)]
     return result
@@ -118,7 +116,7 @@ judge = call(
 main = program(Options, judged, signal.SIGTERM)
 
 
-def _judgements(options: Options, folder: Path, console: Console) -> list[Judgement]:
+def _judgements(options: Options, folder: Path) -> list[Judgement]:
     """Judge `repeat` times; only once where the first judgement does not hold.
 
     Ctrl-C ends the series; the judgements until then are summed up.
@@ -128,7 +126,7 @@ def _judgements(options: Options, folder: Path, console: Console) -> list[Judgem
         raise ArmError('--law is judged without a command; give one of them')
     plan = read_plan(options.limits)
     count, found = len(plan.trials), list[Judgement]()
-    with progress(console, 'trials', count * repeat) as advance:
+    with progress('trials', count * repeat) as advance:
         for number in range(repeat):
 
             def show(done: int, begun: int = number * count) -> None:
@@ -141,7 +139,7 @@ def _judgements(options: Options, folder: Path, console: Console) -> list[Judgem
                     found.append(judge_all(plan, words, folder, show))
             except KeyboardInterrupt:
                 if found:
-                    console.print(_agreement(found))
+                    print(_agreement(found))
                 raise
             if not found[0].held:
                 break

@@ -2,14 +2,12 @@
 
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
-from rich.console import Console
 from tyro.conf import UseAppendAction
 
 from arm_dynamics.parameters import parameter
-from arm_sim.command_line import CommandOptions
+from arm_sim.command_line import CommandOptions, Folder, Name, Names
 from arm_sim.commands.call import call, program
 from arm_sim.experiments.executors import Jobs
 from arm_sim.experiments.experiment import Experiment
@@ -17,7 +15,6 @@ from arm_sim.experiments.report import Listing, Report
 from arm_sim.loop.learning import repeated
 from arm_sim.loop.measures import error_facts
 from arm_sim.loop.picture import passes_figure
-from arm_sim.options import Folder, Name, Names
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import task_names
@@ -68,7 +65,7 @@ def errors_of(experiment: Experiment, passes: int, cutoff: float) -> list[dict[s
     return [error_facts(t, error, 1e3) for t, error in found]
 
 
-def passes(options: Options, console: Console, folder: Path | None = None) -> Report:
+def passes(options: Options) -> Report:
     """Return the report of the passes; `found`: RMS and maximum [mm] of each, by law and arm."""
     noise = SensorParameters(
         position_noise=options.position_noise, velocity_noise=options.velocity_noise
@@ -82,12 +79,12 @@ def passes(options: Options, console: Console, folder: Path | None = None) -> Re
                 options.robot, options.task, name, feedforward=level, error=error, sensors=noise
             )
     job = partial(errors_of, passes=options.passes, cutoff=options.cutoff)
-    found = options.jobs.ordered(console, 'courses', job, list(experiments.values()))
+    found = options.jobs.ordered('courses', job, list(experiments.values()))
     curves = dict(zip(experiments, found, strict=True))
     rows = [{'law, error': name, 'passes_mm': errors} for name, errors in curves.items()]
     draw = partial(passes_figure, curves)
     listing = _listing(curves, options.passes)
-    return Report('learning', [listing], rows, draw, options.line(), curves)
+    return Report('learning', [listing], rows, draw, found=curves)
 
 
 learn = call(

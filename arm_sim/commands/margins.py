@@ -2,20 +2,17 @@
 
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Annotated
-
-from rich.console import Console
 
 from arm_controllers.adapted_law import LawAdaptation
 from arm_controllers.laws import law_names
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import like, parameter
+from arm_sim.command_line import Folder, Name
 from arm_sim.commands.call import call, program
 from arm_sim.commands.experiment_options import ExperimentOptions
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.report import Report
-from arm_sim.options import Folder, Name
 from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tuning.agreement import agreement_of
@@ -68,7 +65,7 @@ class Options(ExperimentOptions):
     adaptation: LawAdaptation = field(default_factory=LawAdaptation)
 
 
-def linearised(options: Options, console: Console, folder: Path | None = None) -> Report:
+def linearised(options: Options) -> Report:
     """Return the margins of a law, or the stiffest surfaces that it tolerates."""
     position, velocity = options.noise
     if options.contact[1]:
@@ -82,7 +79,7 @@ def linearised(options: Options, console: Console, folder: Path | None = None) -
     numbers = facts(found, agreement)
     row = {name: value for name, value in numbers.items() if not isinstance(value, list | dict)}
     draw = partial(margins_figure, found, agreement)
-    report = Report('margins', [listing(found)], [row], draw, options.line(), found)
+    report = Report('margins', [listing(found)], [row], draw, found=found)
     report.numbers, report.code = numbers, int(found.margin < 0.0)
     if agreement is not None:
         unstable, predicted = (
@@ -116,6 +113,6 @@ def _in_contact(options: Options) -> Report:
         limits += contact_limits(experiment, low, high, delays, options.simulate)
     numbers = [each._asdict() | {'predicted': min(each.predicted, high)} for each in limits]
     draw, tables = partial(limits_figure, limits, low, high), [limits_listing(limits, low, high)]
-    report = Report('contact', tables, numbers, draw, options.line(), limits)
+    report = Report('contact', tables, numbers, draw, found=limits)
     report.numbers = {'contact': options.contact, 'limits': numbers}
     return report

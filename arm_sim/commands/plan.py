@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import pinocchio as pin
-from rich.console import Console
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.reference import Reference
@@ -14,14 +13,13 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.parameters import parameter
 from arm_dynamics.scene_clearance import scene_clearance
-from arm_sim.command_line import RobotOptions
+from arm_sim.command_line import Folder, Name, RobotOptions
 from arm_sim.commands.call import call, program
 from arm_sim.commands.run import film_record
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.report import Listing, Report
 from arm_sim.loop.record import Record
 from arm_sim.loop.recorded import run_closed_loop
-from arm_sim.options import Folder, Name
 from arm_sim.planning.planner import (
     Plan,
     PlanParameters,
@@ -73,7 +71,7 @@ class PlanReport(Report):
 
     found: Plan
 
-    def __init__(self, options: Options, console: Console, folder: Path | None = None):
+    def __init__(self, options: Options):
         """Plan the motion of the options.
 
         Raises:
@@ -116,7 +114,7 @@ class PlanReport(Report):
                 name: getattr(plan.motion, name) for name in plan.motion._fields if 'share' in name
             },
         }
-        super().__init__('plan', [listing], [numbers], self._draw, options.line(), plan)
+        super().__init__('plan', [listing], [numbers], self._draw, found=plan)
 
     @property
     def goal(self) -> Goal:

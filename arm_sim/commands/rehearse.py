@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from rich.console import Console
 
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.parameter_values import parameter_fields, read_fields
 from arm_dynamics.checks import Array, unknown
 from arm_dynamics.parameters import parameter
+from arm_sim.command_line import File, Folder, Name
 from arm_sim.commands.call import call, program
 from arm_sim.commands.experiment_options import ExperimentOptions
 from arm_sim.driving.messages import MessageRanges
@@ -34,7 +33,6 @@ from arm_sim.experiments.executors import Jobs, Work
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.ranges import Ranges
 from arm_sim.experiments.report import Listing, Report
-from arm_sim.options import File, Folder, Name
 from arm_sim.progress import progress
 
 _CHUNK = 5  # arms per job
@@ -83,7 +81,7 @@ class Rehearsal(Report):
         again: command that repeats the worst arm, by the name of each limit that is not kept.
     """
 
-    def __init__(self, options: Options, console: Console, folder: Path | None = None):
+    def __init__(self, options: Options):
         """Run the arms of the options.
 
         Raises:
@@ -96,7 +94,7 @@ class Rehearsal(Report):
         jobs = [samples[k : k + _CHUNK] for k in range(0, len(samples), _CHUNK)]
         found = dict[int, Array]()
         run = partial(behind_supervisor, experiment, limits, messages=options.messages)
-        with options.jobs.executor() as own, progress(console, 'arms', len(samples)) as advance:
+        with options.jobs.executor() as own, progress('arms', len(samples)) as advance:
             for number, answer in Work(own).results(run, jobs, {}):
                 found[number] = answer
                 advance(sum(map(len, found.values())))
@@ -123,8 +121,8 @@ class Rehearsal(Report):
         shown = listing(rows, experiment, options.messages, len(samples))
         plain = [row._asdict() for row in rows]
         draw = partial(_figure, rows, shown.title)
-        result = options.line(), rows, notes, numbers, int(not self.go)
-        super().__init__('rehearsal', [shown], plain, draw, *result)
+        super().__init__('rehearsal', [shown], plain, draw, found=rows, notes=notes)
+        self.numbers, self.code = numbers, int(not self.go)
 
 
 def _figure(rows: Sequence[Row], title: str) -> Any:

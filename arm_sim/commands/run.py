@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
 from arm_controllers.latency import FORMS
 from arm_controllers.parameter_file import mapping, yaml_value
@@ -19,7 +18,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.object_shapes import ShapePoses
 from arm_dynamics.parameters import facts, like, parameter
 from arm_dynamics.robots import RobotArgument
-from arm_sim.command_line import RobotOptions
+from arm_sim.command_line import Folder, Name, RobotOptions
 from arm_sim.commands.call import call, program
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.over_topics import experiment_of
@@ -29,7 +28,6 @@ from arm_sim.loop.outcome import outcome, print_outcome, write_outcome
 from arm_sim.loop.record import Record
 from arm_sim.loop.report import title_of
 from arm_sim.notebook import display, in_notebook
-from arm_sim.options import Folder, Name
 from arm_sim.progress import new_console
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.drives import DriveParameters
@@ -107,9 +105,8 @@ class Run(Report):
         self._report, self.checks = outcome(task, run)
         rows, texts = task.rows(self._report), [x for x in task.columns if x == 'where']
         listing = Listing(self._title(), task.columns, rows, texts=texts)
-        line = options.line()
         draw = partial(task.draw, run, self._report)
-        super().__init__(loaded.experiment.task, [listing], [dict(self.measures)], draw, line, run)
+        super().__init__(loaded.experiment.task, [listing], [dict(self.measures)], draw, found=run)
         self.code = int(not self.held)
 
     def _facts(self) -> dict[str, Any]:
@@ -263,7 +260,7 @@ def _part(name: str, text: str, kind: type[Any]) -> Any:
     return read_fields(kind, {known[each]: value for each, value in given.items()})
 
 
-def made(options: Options, console: Console, folder: Path | None = None) -> Run:
+def made(options: Options) -> Run:
     """Return the run of the options."""
     return Run(loaded_experiment(options), options)
 

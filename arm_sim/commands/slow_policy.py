@@ -4,22 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
-from pathlib import Path
 
 from matplotlib.figure import Figure
-from rich.console import Console
 
 from arm_controllers.latency import latency_of
 from arm_controllers.laws import law_names
 from arm_dynamics.parameters import like, parameter
 from arm_sim import pictures
-from arm_sim.command_line import RobotOptions
+from arm_sim.command_line import Folder, Name, Names, RobotOptions
 from arm_sim.commands.call import call, program
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.report import Listing, Report
 from arm_sim.experiments.slow_policy import ChunkParameters, run_slowly
 from arm_sim.loop.measures import Tracking
-from arm_sim.options import Folder, Name, Names
 from arm_sim.progress import progress
 from arm_sim.tasks import task_names
 
@@ -49,7 +46,7 @@ class Options(RobotOptions):
     chunks: ChunkParameters = field(default_factory=ChunkParameters)
 
 
-def swept(options: Options, console: Console, folder: Path | None = None) -> Report:
+def swept(options: Options) -> Report:
     """Return the report of the latencies."""
     latencies = [latency_of(text) for text in options.latency]
     case = Experiment(
@@ -60,7 +57,7 @@ def swept(options: Options, console: Console, folder: Path | None = None) -> Rep
     rows: list[dict[str, object]] = []
     courses: dict[tuple[str, str], Tracking] = {}
     runs = list(product(zip(options.latency, latencies, strict=True), _STARTS))
-    with progress(console, 'runs', len(runs)) as advance:
+    with progress('runs', len(runs)) as advance:
         for number, ((text, latency), start) in enumerate(runs):
             run = run_slowly(loaded, options.chunks, latency, start == _STARTS[1])
             tracking = loaded.track(run.record)
@@ -88,7 +85,7 @@ def swept(options: Options, console: Console, folder: Path | None = None) -> Rep
     ]  # fmt: skip
     listing = Listing(title, headings, texts, texts=('chunk starts',))
     draw = partial(_figure, rows, options.latency, title)
-    return Report('slow_policy', [listing], rows, draw, options.line())
+    return Report('slow_policy', [listing], rows, draw)
 
 
 slow_policy = call(

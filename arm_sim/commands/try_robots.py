@@ -8,10 +8,9 @@ from typing import Annotated
 from tyro.conf import Positional
 
 from arm_dynamics.parameters import parameter
-from arm_sim.command_line import CommandOptions, command
+from arm_sim.command_line import CommandOptions, Folder, command
 from arm_sim.experiments.executors import Jobs
 from arm_sim.loop.report import plain, write_json
-from arm_sim.options import Folder
 from arm_sim.output_folder import whole_file, writable_folder
 from arm_sim.pictures import save
 from arm_sim.progress import new_console
@@ -54,7 +53,7 @@ def main(options: Options) -> int:
     console = new_console(stderr=options.json)
     size = 0 if options.no_pictures else SIZE if len(names) > _FEW else 3 * SIZE
     job = partial(try_robot, poses=options.poses, size=size)
-    trials = Trials(options.jobs.ordered(console, 'arms', job, names))
+    trials = Trials(options.jobs.ordered('arms', job, names, console))
     report = {'command': options.command, 'arms': trials.rows()}
     if options.json:
         print(json.dumps(plain(report), indent=2))

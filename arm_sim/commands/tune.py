@@ -8,24 +8,27 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
 
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import parameter
-from arm_sim.command_line import command
+from arm_sim.command_line import Folder, Name, command
 from arm_sim.commands.call import call
 from arm_sim.commands.experiment_options import ExperimentOptions
 from arm_sim.experiments.executors import Jobs
 from arm_sim.experiments.experiment import check_tunable
 from arm_sim.experiments.report import Report
-from arm_sim.options import Folder, Name
 from arm_sim.output_folder import writable_folder
 from arm_sim.progress import new_console, progress
-from arm_sim.tuning.gains import FREQUENCIES, GainSpace
-from arm_sim.tuning.report import Tuned, tuning_figure
-from arm_sim.tuning.search import Effort, Margins, search, validate
-from arm_sim.tuning.survey import Surveyed, believed, survey_listing, tunable_laws
+from arm_sim.tuning.report import (
+    Surveyed,
+    Tuned,
+    believed,
+    survey_listing,
+    tunable_laws,
+    tuning_figure,
+)
+from arm_sim.tuning.search import FREQUENCIES, Effort, GainSpace, Margins, search, validate
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,8 @@ def main(options: Options) -> int:
     folder, console = writable_folder(options.output_dir), new_console()
     if every:
         with options.jobs.executor() as work:
-            return _tune_all(options, work, folder, console)
-    tuned: Tuned = tuned_law(options, console).found
+            return _tune_all(options, work, folder)
+    tuned: Tuned = tuned_law(options).found
     console.print(tuned.listing().terminal())
     for name in tuned.names:
         values = np.ravel(getattr(tuned.found.parameters, name))
@@ -66,15 +69,15 @@ def main(options: Options) -> int:
     return 0 if tuned.holds else 1
 
 
-def tuned_law(options: Options, console: Console, folder: Path | None = None) -> Report:
+def tuned_law(options: Options) -> Report:
     """Return the report of the gains of one law; `found` is `Tuned`."""
     if options.law == 'all':
         raise ArmError("law is 'all'; allowed: one law, the command tunes all")
     with options.jobs.executor() as work:
-        tuned = _tune(options, options.law, work, console)
+        tuned = _tune(options, options.law, work)
     gains = {name: getattr(tuned.found.parameters, name) for name in tuned.names}
     name, draw = f'tune_{options.law}', partial(tuning_figure, tuned)
-    return Report(name, [tuned.listing()], [gains], draw, options.line(), tuned)
+    return Report(name, [tuned.listing()], [gains], draw, found=tuned)
 
 
 tune = call(
@@ -83,7 +86,7 @@ tune = call(
 )  # fmt: skip
 
 
-def _tune(options: Options, law: str, work: Executor, console: Console) -> Tuned:
+def _tune(options: Options, law: str, work: Executor) -> Tuned:
     """Search gains of a law and validate them."""
     experiment, margins, effort = options.experiment(law=law), options.margins, options.effort
     loaded = experiment.load()
@@ -91,9 +94,9 @@ def _tune(options: Options, law: str, work: Executor, console: Console) -> Tuned
     names = GainSpace(law, model, shipped).names
     each = effort.arms + min(effort.edge, effort.arms)
     tries = each * (1 + len(FREQUENCIES) + effort.generations * effort.population)
-    with progress(console, 'tuning', tries) as advance:
+    with progress('tuning', tries) as advance:
         found = search(experiment, margins, effort, work, advance)
-    with progress(console, 'fresh arms', 2 * effort.fresh) as advance:
+    with progress('fresh arms', 2 * effort.fresh) as advance:
         before = validate(experiment, shipped, effort.fresh, work, advance)
         after = validate(
             experiment, found.parameters, effort.fresh, work, lambda n: advance(n + effort.fresh)
@@ -101,15 +104,15 @@ def _tune(options: Options, law: str, work: Executor, console: Console) -> Tuned
     return Tuned(experiment, margins, found, names, before, after)
 
 
-def _tune_all(options: Options, work: Executor, folder: Path, console: Console) -> int:
+def _tune_all(options: Options, work: Executor, folder: Path) -> int:
     """Tune every law; the row of a law that cannot be tuned says why."""
     rows = []
     options.experiment().load()  # refuse a missing robot once, not for every law
     for law in tunable_laws():
-        console.print(f'{law}:')
+        print(f'{law}:')
         start = time.monotonic()
         try:
-            tuned = _tune(options, law, work, console)
+            tuned = _tune(options, law, work)
         except ArmError as error:
             rows.append(Surveyed(law, reason=str(error)))
             print(f'tune: {error}', file=sys.stderr)
@@ -120,7 +123,7 @@ def _tune_all(options: Options, work: Executor, folder: Path, console: Console) 
     listing = survey_listing(
         rows, f'every law on {options.robot}, {options.task}, {options.engine}, 95 % RMS'
     )
-    console.print(listing.terminal())
+    new_console().print(listing.terminal())
     listing.write(folder / 'tune_all.md', options.command)
-    console.print(f'wrote tune_all.md, and gains, numbers and picture of each law, to {folder}')
+    print(f'wrote tune_all.md, and gains, numbers and picture of each law, to {folder}')
     return 0 if all(row.tuned and row.tuned.holds for row in rows) else 1

@@ -13,10 +13,9 @@ from rich.live import Live
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import parameter
-from arm_sim.command_line import CommandOptions, command
+from arm_sim.command_line import CommandOptions, File, command
 from arm_sim.experiments.report import Listing
 from arm_sim.loop.report import write_json
-from arm_sim.options import File
 from arm_sim.tasks.pose_hold.objective import (
     OFF_BY,
     PUBLISHED_I,

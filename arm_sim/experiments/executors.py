@@ -242,8 +242,12 @@ class Jobs(Parameters):
         return executor(self.workers, self.scheduler)
 
     def ordered[Job, Answer](
-        self, console: Console, what: str, function: Callable[[Job], Answer], jobs: Sequence[Job]
+        self,
+        what: str,
+        function: Callable[[Job], Answer],
+        jobs: Sequence[Job],
+        console: Console | None = None,
     ) -> list[Answer]:
         """Return the answers in the order of the jobs; show the progress as a number of `what`."""
-        with self.executor() as processes, progress(console, what, len(jobs)) as advance:
+        with self.executor() as processes, progress(what, len(jobs), console) as advance:
             return ordered(processes, function, jobs, advance)

@@ -207,20 +207,13 @@ def rotation_angle(rotation: Array) -> Array:
     return np.arctan2(sine, np.trace(rotation, axis1=-2, axis2=-1) - 1.0)
 
 
-def track(
-    model: RobotModel,
-    record: Record,
-    reference_tips: Poses | None = None,
-    error: ModelError | None = None,
-) -> Tracking:
+def track(model: RobotModel, record: Record, error: ModelError | None = None) -> Tracking:
     """Compare a record with its reference, whose tip is that of the model.
 
-    `reference_tips`, for at least as many rows, spare computing those of the reference. Where
-    `error` changes the arm's geometry, the arm's tip is the true one.
+    Where `error` changes the arm's geometry, the arm's tip is the true one.
     """
-    known = tips(model, record.q_reference) if reference_tips is None else reference_tips
     arm = with_error(model, error) if error and error.of_geometry else model
-    tip, reference = tips(arm, record.q), Poses(*(part[: len(record.q)] for part in known))
+    tip, reference = tips(arm, record.q), tips(model, record.q_reference)
     return Tracking(
         tip.position,
         reference.position,

@@ -1,4 +1,7 @@
-"""One arm by name, tried in every form: its own file, the MJCF that MuJoCo writes, a picture."""
+"""Trials of an unmodified arm by name: its own file, the MJCF that MuJoCo writes, a picture.
+
+A trial compares the dynamics with MuJoCo's, holds, follows a goal, and solves inverse kinematics.
+"""
 
 import shlex
 from dataclasses import dataclass
@@ -6,17 +9,170 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import mujoco
+import numpy as np
 
-from arm_dynamics.checks import ArmError, one_line
+from arm_controllers.follower.trajectory import Trajectory, hermite
+from arm_controllers.laws import Law
+from arm_controllers.parameter_values import read_fields
+from arm_controllers.reference import Reference
+from arm_dynamics.checks import ArmError, Array, one_line
+from arm_dynamics.inverse_kinematics import solve_ik
+from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import RobotArgument
 from arm_dynamics.temporary_folder import own_folder
-from arm_sim.engines.mujoco import arm_spec
+from arm_sim.engines.mujoco import MujocoPlant, arm_spec
+from arm_sim.experiments.experiment import Experiment, LoadedExperiment
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
-from arm_sim.robot_trials.trial import Trial, drives_of, trial_of
 from arm_sim.simulation.mujoco_inertias import refused_inertias
-from arm_sim.simulation.plant import PlantParameters
+from arm_sim.simulation.plant import PlantParameters, check_model
 from arm_sim.view.arm_picture import arm_picture
 from arm_sim.view.offscreen import Picture
+
+END_ERROR = 1e-3  # of holding and of a goal [rad | m]
+REACHED = 0.99  # share of reachable poses that inverse kinematics must find
+
+_HELD = 1.0  # [s]
+_WAYS = (0.3, -0.3, 0.15, -0.15, 0.05, -0.05)  # of every joint to the goal [rad | m]
+_SHORTEST, _LONGEST, _REST = 1.0, 16.0, 0.5  # of a goal and after it [s]
+_SHARE = 0.9  # of the limits of speed and effort that a goal may ask for
+_POINTS = 101  # of a goal at which that is looked at
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One file of an arm, tried.
+
+    Attributes:
+        reason: why it is refused; '' where it is not, and then the others count.
+        joints: number of those that move.
+        tool: name of the frame.
+        parity: largest relative difference between MuJoCo's dynamics and the model's.
+        hold: largest error in one second of holding the start [rad | m].
+        goal: error at the end of a goal [rad | m].
+        reached: share of reachable poses that inverse kinematics finds.
+    """
+
+    reason: str = ''
+    joints: int = 0
+    tool: str = ''
+    parity: float = np.nan
+    hold: float = np.nan
+    goal: float = np.nan
+    reached: float = np.nan
+
+    @property
+    def faults(self) -> list[str]:
+        """What is not as it should be, in words."""
+        if self.reason:
+            return [self.reason]
+        ends = (('hold', self.hold), ('goal', self.goal))
+        found = [
+            f'{what}: error {1e3 * error:.3g} mrad, allowed {1e3 * END_ERROR:g}'
+            for what, error in ends
+            if not error < END_ERROR
+        ]
+        if not self.reached >= REACHED:
+            found.append(f'IK: {self.reached:.1%} of the poses, at least {REACHED:.0%} is asked')
+        return found
+
+
+def trial_of(robot: Robot, poses: int) -> Trial:
+    """Try an arm under the servo law in MuJoCo; `poses`: number of poses for inverse kinematics.
+
+    Raises:
+        ArmError: the arm is refused.
+    """
+    plant = MujocoPlant(robot.model, drives_of(robot))
+    parity = check_model(plant, robot.model)
+    errors = _held(robot, plant), _gone(robot, plant)
+    model = robot.model
+    return Trial('', model.nv, model.tip_frame, parity, *errors, reached(robot, poses))
+
+
+def drives_of(robot: Robot) -> PlantParameters:
+    """Return the arm's servo drives. Raises ArmError where it has others."""
+    drives = read_fields(PlantParameters, robot.parameters('simulator'))
+    if drives.actuator != 'servo':
+        raise ArmError(f'its drives take {drives.actuator}; arms are tried with servos only')
+    return drives
+
+
+def _law(robot: Robot) -> Law:
+    return LoadedExperiment(Experiment.of_files(robot.name, 'step', 'servo'), robot).law()
+
+
+def _held(robot: Robot, plant: MujocoPlant) -> float:
+    """Return the largest error of the arm at rest where it starts."""
+
+    def rest(t: float, reference: Reference) -> None:
+        reference.row[:] = 0.0
+        reference.q[:] = robot.start
+
+    record = run_closed_loop(plant, _law(robot), rest, _HELD)
+    return _largest(record.q - robot.start) if record.completed else np.inf
+
+
+def _gone(robot: Robot, plant: MujocoPlant) -> float:
+    """Return the error at the end of a goal, half a second after it."""
+    goal = _goal(robot)
+    record = run_closed_loop(plant, _law(robot), goal.evaluate, goal.end + _REST)
+    return _largest(record.q_end - goal.last) if record.completed else np.inf
+
+
+def _rest_to_rest(q: Array, end: Array, duration: float) -> Trajectory:
+    """Return the quintic from rest to rest, from q (n,) to end (n,)."""
+    rest = np.zeros((1, len(q)))
+    ends = (np.array([each]) for each in (q, end))
+    curve = hermite(np.array([duration]), *((each, rest, rest) for each in ends))
+    return Trajectory(np.array([0.0, duration]), curve, last=end)
+
+
+def _goal(robot: Robot) -> Trajectory:
+    """Return a goal from the start within the limits of the arm.
+
+    Raises:
+        ArmError: there is none, as the arm cannot carry itself.
+    """
+    model, start = robot.model, robot.start
+    asked = np.inf, 0
+    for length in _WAYS:
+        ahead = np.clip(start + length, model.position_lower, model.position_upper)
+        back = np.clip(start - length, model.position_lower, model.position_upper)
+        end = np.where(np.abs(ahead - start) >= np.abs(back - start), ahead, back)
+        duration = _SHORTEST
+        while duration <= _LONGEST:
+            goal = _rest_to_rest(start, end, duration)
+            share = _share(model, goal)
+            if share.max() <= _SHARE:
+                return goal
+            asked = min(asked, (float(share.max()), int(share.argmax())))
+            duration *= 2.0
+    raise ArmError(
+        f'joint {model.joint_names[asked[1]]!r}: gravity near the start asks for {asked[0]:.0%} '
+        f'of its effort limit, a goal may ask for {_SHARE:.0%}: give it a larger limit, or the '
+        "arm's parameter file initial_positions that ask for less"
+    )
+
+
+def _share(model: RobotModel, goal: Trajectory) -> Array:
+    """Return the largest share (n,) of the limits of speed and effort along a goal."""
+    q, v, a = goal.states_in(np.zeros(_POINTS, int), np.linspace(0.0, goal.end, _POINTS))
+    torque = [model.inverse_dynamics(*each) for each in zip(q, v, a, strict=True)]
+    share = np.maximum(np.abs(torque) / model.effort_limit, np.abs(v) / model.velocity_limit)
+    return np.asarray(share.max(axis=0))
+
+
+def reached(robot: Robot, poses: int, seed: int = 0) -> float:
+    """Return the share of poses, those of random configurations, that IK finds from the start."""
+    model, rng = robot.model, np.random.default_rng(seed)
+    targets = (model.forward_kinematics(model.random_configuration(rng)) for _ in range(poses))
+    return float(np.mean([solve_ik(model, pose, robot.start).success for pose in targets]))
+
+
+def _largest(difference: Array) -> float:
+    return float(np.abs(difference).max())
+
 
 SIZE = 168  # of a picture among many, each way [pixels]
 

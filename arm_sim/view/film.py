@@ -138,7 +138,7 @@ def write_film(path: Path, films: Sequence[Film], size: tuple[int, int], console
     if kind == '.png':
         write_png(path, picture(0))
         return
-    with progress(console, 'render', count) as show:
+    with progress('render', count, console) as show:
 
         def pictures() -> Iterator[Picture]:
             for k in range(count):

@@ -9,7 +9,7 @@ from arm_sim.progress import progress
 
 def test_work_beyond_its_total_is_shown_as_all_of_it():
     text = StringIO()
-    with progress(Console(file=text), 'arms', 40) as show:
+    with progress('arms', 40, Console(file=text)) as show:
         show(20)
         show(42)
     first, last = text.getvalue().splitlines()

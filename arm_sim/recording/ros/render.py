@@ -22,9 +22,8 @@ from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import RobotArgument, find_urdf, robot_names
-from arm_sim.command_line import CommandOptions, UsageError, command
+from arm_sim.command_line import CommandOptions, File, UsageError, command
 from arm_sim.loop.report import law_of
-from arm_sim.options import File
 from arm_sim.recording.ros.recorded_run import RecordedRun
 from arm_sim.view.camera import View
 from arm_sim.view.error_scale import ErrorScale

@@ -10,12 +10,12 @@ from tyro.conf import Positional
 
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.parameters import parameter
-from arm_sim.command_line import CommandOptions, command
+from arm_sim.command_line import CommandOptions, Folder, command
 from arm_sim.loop.goals import goal_reference
 from arm_sim.loop.measures import track
 from arm_sim.loop.outcome import draw_pictures, outcome, print_outcome, write_outcome
 from arm_sim.loop.report import plain, print_report, title_of
-from arm_sim.options import Folder, UsageError
+from arm_sim.options import UsageError
 from arm_sim.output_folder import writable_folder
 from arm_sim.recording.ros.recorded_run import RecordedRun
 from arm_sim.robot import Robot

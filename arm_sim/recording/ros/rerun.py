@@ -26,11 +26,10 @@ from arm_controllers.ros.object_messages import shapes_of
 from arm_controllers.ros.serialized_messages import JointStateReader, stamp_ns, starts_now
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import parameter
-from arm_sim.command_line import CommandOptions, command
+from arm_sim.command_line import CommandOptions, File, command
 from arm_sim.loop.events import Event
 from arm_sim.loop.loop import Loop
 from arm_sim.loop.record import JointStates
-from arm_sim.options import File
 from arm_sim.recording.ros.recorded_run import RecordedRun
 from arm_sim.ros.mjcf_topics import controls_of
 from arm_sim.ros.prediction import KnownNodes

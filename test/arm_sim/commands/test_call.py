@@ -55,7 +55,7 @@ def test_a_wrong_argument_is_refused_in_one_line(options, message):
 
 
 def test_a_call_has_the_options_of_its_command_and_writes_only_where_it_is_asked_to(tmp_path):
-    def does(options, console, folder):
+    def does(options):
         return Report(
             options.sweep, [Listing('<a>', ['x', 'y'], [['1', '&']])], [{}], None, 'line'
         )

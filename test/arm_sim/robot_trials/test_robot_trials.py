@@ -11,11 +11,10 @@ from arm_dynamics import ArmError
 from arm_dynamics.robots import find_urdf, robot_names
 from arm_sim.commands import try_robots
 from arm_sim.robot import Robot
-from arm_sim.robot_trials import trial, tried
+from arm_sim.robot_trials import tried
 from arm_sim.robot_trials.arms import all_arms, is_serial
 from arm_sim.robot_trials.report import Trials
-from arm_sim.robot_trials.trial import drives_of
-from arm_sim.robot_trials.tried import SIZE, Tried, try_robot, write_mjcf
+from arm_sim.robot_trials.tried import SIZE, Trial, Tried, drives_of, try_robot, write_mjcf
 from arm_sim.simulation.plant import PlantParameters
 from arm_sim.view import arm_picture as pictures
 from arm_sim.view.arm_picture import arm_picture
@@ -113,7 +112,7 @@ def test_the_law_is_that_of_the_arms_parameter_file(written):
 
 def test_poses_that_are_not_found_are_a_fault(monkeypatch, written):
     answers = iter([True, False, True, True] * 2)
-    monkeypatch.setattr(trial, 'solve_ik', lambda *_: SimpleNamespace(success=next(answers)))
+    monkeypatch.setattr(tried, 'solve_ik', lambda *_: SimpleNamespace(success=next(answers)))
     arm = try_robot(str(written(ARM)), 4, 0)
     assert arm.own.reached == 0.75
     fault = 'IK: 75.0% of the poses, at least 99% is asked'
@@ -133,7 +132,7 @@ def test_a_file_that_is_refused_fails_where_it_is_named(written, tmp_path, capsy
 def test_the_mjcf_is_the_arm_with_its_servos_and_its_start(tmp_path):
     robot = Robot.load('ur5e')
     file = tmp_path / 'arm.xml'
-    write_mjcf(robot, trial.drives_of(robot), file)
+    write_mjcf(robot, drives_of(robot), file)
     same = Robot.load(f'{file} tip_frame:={robot.model.tip_frame}')
     assert same.model.joint_names == robot.model.joint_names
     np.testing.assert_allclose(same.start, robot.start, atol=1e-5)
@@ -166,10 +165,10 @@ def test_a_picture_has_the_whole_arm_in_its_middle_and_no_floor_before_it(name):
 
 def test_the_sheet_shows_each_arm_that_has_a_picture():
     picture = np.full((SIZE, SIZE, 3), 200, dtype=np.uint8)
-    arms = [Tried(name, trial.Trial(), picture=picture) for name in ('a', 'b')]
-    figure = Trials([*arms, Tried('c', trial.Trial())]).sheet()
+    arms = [Tried(name, Trial(), picture=picture) for name in ('a', 'b')]
+    figure = Trials([*arms, Tried('c', Trial())]).sheet()
     assert [axis.get_title() for axis in figure.axes if axis.images] == ['a', 'b']
-    assert Trials([Tried('c', trial.Trial())]).sheet() is None
+    assert Trials([Tried('c', Trial())]).sheet() is None
 
 
 def test_without_a_way_to_draw_everything_else_is_reported(monkeypatch, tmp_path, capsys):

@@ -18,12 +18,9 @@ from arm_sim.experiments.experiment import Experiment
 from arm_sim.loop.measures import measure, track
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
-from arm_sim.tuning import survey
 from arm_sim.tuning.candidates import Drawn, try_gains
-from arm_sim.tuning.gains import GainSpace
-from arm_sim.tuning.report import Tuned
-from arm_sim.tuning.search import Effort, Found, Margins, Outcome, score, search
-from arm_sim.tuning.survey import tunable_laws
+from arm_sim.tuning.report import Surveyed, Tuned, tunable_laws
+from arm_sim.tuning.search import Effort, Found, GainSpace, Margins, Outcome, score, search
 
 TRIAL = Experiment.of_files('planar_3r', 'sinusoid', 'computed_torque')
 TUNED = [name for name in law_names() if law_class(name).designed]
@@ -131,7 +128,7 @@ def test_two_processes_find_the_gains_of_one():
 def test_every_law_is_tuned_into_one_table(tmp_path, capsys, monkeypatch):
     assert set(TUNED) - {'motor_computed_torque'} <= set(tunable_laws())
     monkeypatch.setattr(tune, 'tunable_laws', lambda: ['computed_torque', 'pose_p'])
-    monkeypatch.setattr(survey, 'BELIEVED', 2)
+    monkeypatch.setattr('arm_sim.tuning.report.BELIEVED', 2)
     arguments = (
         '--robot planar_3r --task step --law all --arms 2 --generations 0 --fresh 3 --workers 1'
     )
@@ -158,7 +155,7 @@ def test_what_keeps_an_error_from_being_less_is_said(columns, believed, words):
     some = np.tile([*columns, 0.0], (20, 1))
     found = Found(None, Outcome.of(some), [])
     tuned = Tuned(TRIAL, Margins(), found, [], some, some)
-    assert survey.Surveyed('pd', tuned, believed).binds == words
+    assert Surveyed('pd', tuned, believed).binds == words
 
 
 @pytest.mark.parametrize(
