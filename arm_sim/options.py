@@ -39,14 +39,7 @@ class RefusedError(Exception):
 
 def flags_of(kind: type[Parameters]) -> dict[str, bool]:
     """Return the options of a dataclass by name, and whether each is without a value."""
-    hints = get_type_hints(kind)
-    found: dict[str, bool] = {}
-    for each in fields(kind):
-        if _is_group(hints[each.name]):
-            found |= flags_of(hints[each.name])
-        else:
-            found[_option(each)] = hints[each.name] is bool
-    return found
+    return {_option(each): hint is bool for _, each, hint in every_field(kind)}
 
 
 def from_python[P: Parameters](kind: type[P], values: Mapping[str, Any]) -> P:

@@ -20,6 +20,7 @@ from arm_dynamics.scene_clearance import scene_clearance
 from arm_sim import pictures
 from arm_sim.certificate.certificate import Certificate, Certifier
 from arm_sim.command_line import File, Folder, Name, RobotOptions, command
+from arm_sim.commands import run
 from arm_sim.commands.call import call
 from arm_sim.experiments.ranges import Ranges
 from arm_sim.experiments.report import Listing, Report
@@ -168,14 +169,10 @@ def _demonstrate(
         )
     elif not whole:  # the task does not take the file of the user
         return
-    report.demonstration = (
-        f'python -m arm_sim run --robot {options.robot} --task excite '
-        f"--parameters '{{file: {file}}}'"
-    )
-    if options.scene:
-        report.demonstration += f' --scene {options.scene}'
-    if error:
-        report.demonstration += f" --plant-error '{_yaml(error)}'"
+    report.demonstration = run.Options(
+        robot=options.robot, task='excite', parameters=f'{{file: {file}}}', scene=options.scene,
+        plant_error=_yaml(error) if error else '{}',
+    ).line()  # fmt: skip
 
 
 def _with_all_states(trajectory: Trajectory, model: RobotModel) -> Goal:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from arm_controllers.laws import law_class, law_names
+from arm_controllers.laws import law_names
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import Folder, Name, command
@@ -51,11 +51,8 @@ class Options(ExperimentOptions):
 @command(Options)
 def main(options: Options) -> int:
     """Run the command; 0 where no fresh arm is unstable."""
-    every = options.law == 'all'
-    if not every:
-        law_class(options.law)
     folder, console = writable_folder(options.output_dir), new_console()
-    if every:
+    if options.law == 'all':
         with options.jobs.executor() as work:
             return _tune_all(options, work, folder)
     tuned: Tuned = tuned_law(options).found

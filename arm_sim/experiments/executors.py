@@ -184,19 +184,16 @@ class Work:
                     file.flush()
                     yield left[k], answer
         except OSError as error:  # also of the close, which writes what did not fit on the disk
-            raise self._unusable(error) from None
+            raise ArmError(f'{str(self.file)!r} cannot be written: {error.strerror}') from None
         self.file.unlink()
 
     def _opened(self, run: str) -> IO[bytes]:
         """Return the open file, positioned after the line that identifies the run."""
         assert self.file is not None
         head = f'{run}\n'.encode()
-        try:
-            if not (self.resume and self.file.exists()):
-                self.file.write_bytes(head)
-            file = self.file.open('r+b')
-        except OSError as error:
-            raise self._unusable(error) from None
+        if not (self.resume and self.file.exists()):
+            self.file.write_bytes(head)
+        file = self.file.open('r+b')
         if file.readline() != head:
             file.close()
             raise ArmError(
@@ -204,9 +201,6 @@ class Work:
                 'run without --resume'
             )
         return file
-
-    def _unusable(self, error: OSError) -> ArmError:
-        return ArmError(f'{str(self.file)!r} cannot be written: {error.strerror}')
 
 
 SERIAL = Work()

@@ -27,13 +27,12 @@ _MARKS = 'os^Dv'  # of model errors
 
 
 def comparison_figure(
-    cases: Sequence[Experiment], measures: Sequence[Measures], errors: Sequence[str] = ()
+    cases: Sequence[Experiment], measures: Sequence[Measures], errors: Sequence[str]
 ) -> Figure:
     """Return the picture: a panel per task and robot, a row and a colour per law; best in bold.
 
     `errors` name the model error of each case; each has a mark of its own.
     """
-    errors = errors or ['exact'] * len(cases)
     runs = {
         (case.robot, case.task, case.law, case.engine, error): max(
             found[task_class(case.task).ranked_by], _ROUNDING

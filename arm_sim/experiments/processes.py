@@ -6,9 +6,8 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from types import TracebackType
 
 from arm_dynamics.checks import ArmError
 from arm_sim.parent_process import end_with_parent
@@ -21,7 +20,7 @@ _LAST = 200_000  # bytes of it that are looked at
 _COLOUR = re.compile(r'\x1b\[[0-9;?]*[A-Za-z]')
 
 
-class Group:
+class Group(AbstractContextManager):
     """A command that runs, with all that it starts, until the end of a `with`.
 
     Attributes:
@@ -45,15 +44,7 @@ class Group:
             except OSError as error:
                 raise ArmError(f'{command[0]!r} cannot be run: {error.strerror}') from None
 
-    def __enter__(self) -> 'Group':
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.end()
 
     @property

@@ -54,12 +54,12 @@ def judge_law(
     words = [*command, law, plan.file, str(folder), str(seconds)]
     for trial in plan.trials:
         for name in ('record.npz', 'trial.json'):
-            (_folder(folder, trial) / name).unlink(missing_ok=True)
+            (trial.folder(folder) / name).unlink(missing_ok=True)
     with Group(words, folder / 'law.log', os.environ) as group:
         end = time.monotonic() + _ASLEEP * seconds
 
         def tried(trial: Trial) -> tuple[Record, list[Check]]:
-            file = _folder(folder, trial) / 'trial.json'
+            file = trial.folder(folder) / 'trial.json'
             while not file.is_file() and group.code is None and time.monotonic() < end:
                 time.sleep(_LOOK)
             if not file.is_file():
@@ -85,10 +85,6 @@ def _why(group: Group, seconds: float) -> str:
         return f'killed: more than {seconds:g} s of CPU time, or no memory{last}'
     how = f'by signal {-group.code}' if group.code < 0 else f'with exit code {group.code}'
     return f'the process of the law ended {how}{last}'
-
-
-def _folder(folder: Path, trial: Trial) -> Path:
-    return folder / trial.name.replace(', ', '_')
 
 
 def attempt(trial: Trial, law: str, folder: Path) -> None:
@@ -137,7 +133,7 @@ def _main(law: str, limits: str, folder: str, seconds: str) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE, _FILE))
     plan = read_plan(limits)
     for trial in plan.trials:
-        attempt(trial, law, _folder(Path(folder), trial))
+        attempt(trial, law, trial.folder(Path(folder)))
 
 
 if __name__ == '__main__':

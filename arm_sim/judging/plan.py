@@ -67,6 +67,10 @@ class Trial(NamedTuple):
         """Name in tables and refusals."""
         return f'{self.task}, {self.engine}, {self.variant}'
 
+    def folder(self, whole: Path) -> Path:
+        """Return the folder of the trial in that of all trials."""
+        return whole / self.name.replace(', ', '_')
+
 
 class Plan(NamedTuple):
     """All trials of a judgement.

@@ -83,7 +83,7 @@ def judge_all(
     command = controller_command(words) if words else []
 
     def tried(trial: Trial) -> tuple[Record, list[Check]]:
-        own = writable_folder(str(folder / trial.name.replace(', ', '_')))
+        own = writable_folder(str(trial.folder(folder)))
         return _run(plan, trial, command, own)
 
     typed = shlex.join(words) if len(words) > 1 else ''.join(words)
