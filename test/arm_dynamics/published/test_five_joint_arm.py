@@ -89,6 +89,17 @@ def test_compiled_step_equals_the_plain_one(arm):
             assert_allclose(state, plain, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.parametrize('moves', [True, False])
+def test_a_stopped_joint_without_voltage_stays_unless_others_move(arm, moves):
+    state = arm.initial_state(TARGET)
+    state[VELOCITY] = [0.3 * moves, 0.2, -0.4 * moves, 0.0, 0.0]
+    state[PREVIOUS_VELOCITY] = [0.3 * moves, -0.1, -0.4 * moves, 0.0, 0.0]
+    after = arm.step(state, np.zeros(5), STEP)
+    assert after[STICTION][1] == (not moves)
+    plain = reference_step(arm.model, state, np.zeros(5), STEP)
+    assert_allclose(after, plain, rtol=1e-10, atol=1e-10)
+
+
 def test_position_and_velocity_move_with_the_old_velocity_and_acceleration(arm):
     state = random_state(arm, np.random.default_rng(0))
     state[PREVIOUS_VELOCITY] = state[VELOCITY]
