@@ -128,20 +128,146 @@ class Links:
         return np.array([1e3 * depth, total, 1e3 * slips.max(initial=0.0)])
 
 
-class MujocoPlant(Plant):
+class ArmsInMujoco(Plant):
+    """One arm or many in MuJoCo: what MujocoPlant and the batch share.
+
+    Attributes:
+        mj_model: MuJoCo's model, of many arms that of the first.
+    """
+
+    runs_mjcf = True
+    mj_model: mujoco.MjModel
+    _arrays: Any  # MjData, or what has arrays of these names with a leading axis of the arms
+
+    def _find_places(self, model: RobotModel, mj_model: mujoco.MjModel, arrays: Any) -> None:
+        """Take MuJoCo's model and arrays; find the arm's places in them."""
+        self.mj_model, self._arrays, n = mj_model, arrays, model.nv
+        self._rows_dofs = rows, dofs = places_of(mj_model, model.joint_names)
+        self._every = places_of(mj_model, model.moving_joints)
+        self._scattered = model.mimic is not None or not isinstance(rows, slice)
+        # Views, or copies where the joints are not one after the other.
+        self.q, self.v = arrays.qpos[..., rows], arrays.qvel[..., dofs]
+        self._ctrl, self._controls = arrays.ctrl[..., -n:], arrays.ctrl[..., :-n]
+        self._servos = np.array(self.command_interfaces) == 'position'
+        self._steps = steps_of(mj_model, self.parameters)
+        self._links = Links(mj_model, model) if self.parameters.touching else None
+        self._home = home_of(model, mj_model) if model.mjcf else None
+        self.actuator_names = own_actuators(model) if model.mjcf else ()
+
+    def _clear(self) -> None:
+        """Forget state, controls and forces."""
+        raise NotImplementedError
+
+    def _compute(self, whole: bool) -> None:
+        """Compute the poses of all bodies, or the whole of what follows from the state."""
+        raise NotImplementedError
+
+    def _advance(self, count: int) -> None:
+        """Take integration steps."""
+        raise NotImplementedError
+
+    @property
+    def integration_step(self) -> float:
+        """The integration step [s], which contacts may divide."""
+        return self.mj_model.opt.timestep
+
+    def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
+        """Go to state q, v; the servo holds q until the first command."""
+        q = np.array(q, dtype=float)  # it may be the array that is reset
+        v = None if v is None else np.array(v, dtype=float)
+        self._clear()
+        if self._home is not None:
+            set_home(self._arrays, self._home)
+        super().reset(q, v)
+        if self._scattered:
+            rows, dofs = self._every
+            self._arrays.qpos[..., rows] = self._model.all_positions(self.q)
+            self._arrays.qvel[..., dofs] = self._model.all_rates(self.v)
+        self._ctrl[:] = np.where(self._servos, self.q, 0.0)
+        self._compute(whole=True)
+        self.effort[:] = 0.0
+
+    def act(self, command: Array) -> None:
+        """Hold `command` (n,) over one control period."""
+        self._ctrl[:] = command
+        arrays, before = self._arrays, self._before
+        if not self.wrenches and before is None:
+            self._advance(self._steps)
+        else:
+            for _ in range(self._steps):
+                if before is not None:
+                    before[:] = arrays.qvel[..., self._rows_dofs[1]]
+                if self.wrenches:
+                    self._compute(whole=False)
+                for frame, wrench in self.wrenches.items():
+                    body, force = self._body(frame), wrench[..., :3]
+                    arm = arrays.xpos[..., body, :] - arrays.xipos[..., body, :]
+                    arrays.xfrc_applied[..., body, :3] = force
+                    torque = wrench[..., 3:] + np.cross(arm, force)
+                    arrays.xfrc_applied[..., body, 3:] = torque
+                self._advance(1)
+        if self._scattered:
+            rows, dofs = self._rows_dofs
+            self.q[:], self.v[:] = arrays.qpos[..., rows], arrays.qvel[..., dofs]
+            self.effort[:] = arrays.qfrc_actuator[..., dofs]
+
+    def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
+        """Push on a frame, any but the base, which MuJoCo does not have."""
+        body = self._body(frame)
+        super().apply_wrench(frame, wrench)
+        self._arrays.xfrc_applied[..., body, :] = 0.0
+
+    def _body(self, frame: str) -> int:
+        body = mujoco.mj_name2id(self.mj_model, mujoco.mjtObj.mjOBJ_BODY, frame)
+        if body < 0:
+            raise ArmError(f'no frame {frame!r} to push on')
+        return body
+
+    def check_actuator(self, name: str, value: float) -> int:
+        """Return the number of an actuator of the MJCF that takes this control."""
+        if name not in self.actuator_names:
+            raise unknown('actuator', name, self.actuator_names)
+        number = self.actuator_names.index(name)
+        lower, upper = self.mj_model.actuator_ctrlrange[number]
+        if not np.isfinite(value):
+            raise ArmError(f'actuator {name!r}: control {value} is not a finite number')
+        if self.mj_model.actuator_ctrllimited[number]:
+            in_range(f'control of actuator {name!r}', value, float(lower), float(upper))
+        return number
+
+    def go_on_from(self, before: Plant) -> None:
+        """Take over state, objects, wrenches, drives and sensors of another plant of the arm.
+
+        An object that the other one lacks begins where its description places it.
+        """
+        super().go_on_from(before)
+        if isinstance(before, ArmsInMujoco):
+            own, other, theirs = self._arrays, before._arrays, state_places(before.mj_model)
+            for name, (q, v) in state_places(self.mj_model).items():
+                if name in theirs:
+                    its_q, its_v = theirs[name]
+                    own.qpos[..., q] = other.qpos[..., its_q]
+                    own.qvel[..., v] = other.qvel[..., its_v]
+            own.act[:], self._controls[:] = other.act, before._controls
+
+
+class MujocoPlant(ArmsInMujoco):
     """An arm; with `contacts` its links touch each other, floor and table, with a `scene` objects.
 
     Refused is what `mujoco_model` refuses.
 
     Attributes:
-        mj_model, mj_data: MuJoCo's, for viewers and tests.
+        mj_data: MuJoCo's data, for viewers and tests.
     """
 
-    has_contacts = has_drive_trains = runs_mjcf = True
+    has_contacts = has_drive_trains = True
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         super().__init__(model, parameters)
-        self.mj_model = mujoco_model(model, parameters)
+        mj_model = mujoco_model(model, parameters)
+        self.mj_data = mujoco.MjData(mj_model)
+        self._find_places(model, mj_model, self.mj_data)
+        self.effort = self.mj_data.qfrc_actuator[self._rows_dofs[1]]
         if model.friction.any() and self._joints is None:
             self.notes += (
                 'Coulomb friction: in MuJoCo it is a soft constraint, under which a joint creeps; '
@@ -153,76 +279,29 @@ class MujocoPlant(Plant):
         if parameters.contacts and not model.mjcf:
             start = tuple(parameters.initial_positions)
             self.notes += (touching_links(model, parameters.srdf, start)[1],)
-        self.mj_data = mujoco.MjData(self.mj_model)
-        data, n = self.mj_data, model.nv
         self._bodies = moving_bodies(self.mj_model)
         self.objects = tuple(self.mj_model.body(body).name for body in self._bodies)
         if parameters.scene or parameters.objects:
             self.shapes = object_shapes(self.mj_model)
         if model.mjcf:
-            self.actuator_names, self.mjcf_sensors = own_actuators(model), sensor_names(model)
-            self._loose = loose_links(model)
+            self.mjcf_sensors, self._loose = sensor_names(model), loose_links(model)
             self.loose_links = tuple(self._loose)
             self.link_shapes = object_shapes(self.mj_model, self._loose) if self._loose else ()
-        self._rows_dofs = rows, dofs = places_of(self.mj_model, model.joint_names)
-        self._every = places_of(self.mj_model, model.moving_joints)
-        self._scattered = model.mimic is not None or not isinstance(rows, slice)
-        self.q, self.v, self.effort = data.qpos[rows], data.qvel[dofs], data.qfrc_actuator[dofs]
-        self._home = home_of(model, self.mj_model) if model.mjcf else None
-        self._steps = steps_of(self.mj_model, parameters)
         step = self.mj_model.opt.timestep
         if step < 0.9 * parameters.timestep / parameters.joint_substeps:
             self.notes += (f'contacts: the integration step is {step * 1e3:.3g} ms',)
-        self._ctrl, self._servos = data.ctrl[-n:], np.array(self.command_interfaces) == 'position'
-        self._links = Links(self.mj_model, model) if self.parameters.touching else None
-        self._controls = data.ctrl[:-n]
         if model.mjcf:
             self.notes += self._passive_note()
         self.reset(model.neutral())
 
-    @property
-    def integration_step(self) -> float:
-        """The integration step [s], which contacts may divide."""
-        return self.mj_model.opt.timestep
-
-    def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
-        """Go to state q, v; the servo holds q until the first command."""
+    def _clear(self) -> None:
         mujoco.mj_resetData(self.mj_model, self.mj_data)
-        if self._home is not None:
-            set_home(self.mj_data, self._home)
-        super().reset(q, v)
-        if self._scattered:
-            rows, dofs = self._every
-            self.mj_data.qpos[rows] = self._model.all_positions(self.q)
-            self.mj_data.qvel[dofs] = self._model.all_rates(self.v)
-        self._ctrl[:] = np.where(self._servos, self.q, 0.0)
-        mujoco.mj_forward(self.mj_model, self.mj_data)
-        self.effort[:] = 0.0
 
-    def act(self, command: Array) -> None:
-        """Hold `command` (n,) over one control period."""
-        self._ctrl[:] = command
-        before = self._before
-        if not self.wrenches and before is None:
-            mujoco.mj_step(self.mj_model, self.mj_data, self._steps)
-        for _ in range(0 if not self.wrenches and before is None else self._steps):
-            if before is not None:
-                before[:] = self.mj_data.qvel[self._rows_dofs[1]]
-            if self.wrenches:
-                mujoco.mj_kinematics(self.mj_model, self.mj_data)
-            for frame, wrench in self.wrenches.items():
-                body = self.mj_model.body(frame).id
-                arm = self.mj_data.xpos[body] - self.mj_data.xipos[body]
-                self.mj_data.xfrc_applied[body, :3] = wrench[:3]
-                self.mj_data.xfrc_applied[body, 3:] = wrench[3:] + np.cross(arm, wrench[:3])
-            mujoco.mj_step(self.mj_model, self.mj_data)
-        if self._scattered:
-            self._read_state()
+    def _compute(self, whole: bool) -> None:
+        (mujoco.mj_forward if whole else mujoco.mj_kinematics)(self.mj_model, self.mj_data)
 
-    def _read_state(self) -> None:
-        data, (rows, dofs) = self.mj_data, self._rows_dofs
-        self.q[:], self.v[:] = data.qpos[rows], data.qvel[dofs]
-        self.effort[:] = data.qfrc_actuator[dofs]
+    def _advance(self, count: int) -> None:
+        mujoco.mj_step(self.mj_model, self.mj_data, count)
 
     def _passive_note(self) -> tuple[str, ...]:
         """Say how large what the model lacks is: springs, tendons, gravity compensation."""
@@ -237,10 +316,6 @@ class MujocoPlant(Plant):
             f'springs, tendons and gravcomp of the MJCF, which the controllers do not know, give '
             f'up to {most:.3g} N.m | N at joint {name!r}',
         ) * (most > MODEL_TOLERANCE)
-
-    def check_actuator(self, name: str, value: float) -> int:
-        """Return the number of an actuator of the MJCF that takes this control."""
-        return actuator_number(self.mj_model, self.actuator_names, name, value)
 
     def mjcf_readings(self) -> tuple[Array, Array]:
         """Return the values of the MJCF's sensors and actuators; the state stays as it is."""
@@ -257,14 +332,6 @@ class MujocoPlant(Plant):
     def set_damping(self, damping: Array) -> None:
         """Damp the joints by `damping` (n,) from now on."""
         set_damping(self._model, self.mj_model, self._rows_dofs[1], damping)
-
-    def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
-        """Push on a frame, any but the base, which MuJoCo does not have."""
-        body = mujoco.mj_name2id(self.mj_model, mujoco.mjtObj.mjOBJ_BODY, frame)
-        if body < 0:
-            raise ArmError(f'no frame {frame!r} to push on')
-        super().apply_wrench(frame, wrench)
-        self.mj_data.xfrc_applied[body] = 0.0
 
     def mass_matrix(self) -> Array:
         """Return M(q) + armature (n x n), MuJoCo's."""
@@ -346,20 +413,6 @@ class MujocoPlant(Plant):
             return super().contact_facts()
         return self._links.contact_facts(self.mj_model, self.mj_data)
 
-    def go_on_from(self, before: Plant) -> None:
-        """Take over state, objects, wrenches, drives and sensors of another plant of the arm.
-
-        An object that the other one lacks begins where its description places it.
-        """
-        super().go_on_from(before)
-        if isinstance(before, MujocoPlant):
-            own, other, theirs = self.mj_data, before.mj_data, state_places(before.mj_model)
-            for name, (q, v) in state_places(self.mj_model).items():
-                if name in theirs:
-                    its_q, its_v = theirs[name]
-                    own.qpos[q], own.qvel[v] = other.qpos[its_q], other.qvel[its_v]
-            own.act[:], self._controls[:] = other.act, before._controls
-
 
 def mujoco_model(model: RobotModel, parameters: PlantParameters) -> mujoco.MjModel:
     """Return an arm with its surroundings and actuators as MuJoCo steps it.
@@ -396,21 +449,6 @@ def places_of(mj_model: mujoco.MjModel, joint_names: Sequence[str]) -> tuple[Pla
         n = len(joints)
         return slice(rows[0], rows[0] + n), slice(dofs[0], dofs[0] + n)
     return rows, dofs
-
-
-def actuator_number(
-    mj_model: mujoco.MjModel, names: Sequence[str], name: str, value: float
-) -> int:
-    """Return the number of an actuator among these; refuse a control beyond its range."""
-    if name not in names:
-        raise unknown('actuator', name, names)
-    number = names.index(name)
-    lower, upper = mj_model.actuator_ctrlrange[number]
-    if not np.isfinite(value):
-        raise ArmError(f'actuator {name!r}: control {value} is not a finite number')
-    if mj_model.actuator_ctrllimited[number]:
-        in_range(f'control of actuator {name!r}', value, float(lower), float(upper))
-    return number
 
 
 def steps_of(mj_model: mujoco.MjModel, parameters: PlantParameters) -> int:
