@@ -48,18 +48,17 @@ class DriveParameters(DriveConvention):
         given = self.drives()
         if given and takes_goals:
             raise ArmError(f'{next(iter(given))}: a motion model has no drives')
-        efforts = ('effort_convention', 'friction_compensation', 'effort_rate_limit')
-        for name in efforts if 'effort' not in command_interfaces else ():
-            if name in given:
+        for name, taken in (
+            ('effort_convention', ('effort',)),
+            ('friction_compensation', ('effort',)),
+            ('effort_rate_limit', ('effort',)),
+            ('servo_compensation', ('position', 'velocity')),
+        ):
+            if name in given and not {*taken} & {*command_interfaces}:
                 raise ArmError(
-                    f'{name} is {given[name]!r}; it is for drives that take effort, and these '
-                    f'take {", ".join(dict.fromkeys(command_interfaces))}'
+                    f'{name} is {given[name]!r}; it is for drives that take {" or ".join(taken)}, '
+                    f'and these take {", ".join(dict.fromkeys(command_interfaces))}'
                 )
-        if self.servo_compensation and not {'position', 'velocity'} & {*command_interfaces}:
-            raise ArmError(
-                'servo_compensation is True; it is for drives that take position or velocity, and '
-                f'these take {", ".join(dict.fromkeys(command_interfaces))}'
-            )
         compensates = self.compensates or self.servo_compensation
         if 'compensation_scale' in given and not compensates:
             raise ArmError(

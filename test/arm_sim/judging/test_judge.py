@@ -68,6 +68,14 @@ def test_every_task_is_tried_on_every_engine_with_every_variant(tmp_path):
     )
 
 
+def test_a_variant_has_drives_for_what_its_actuator_takes(tmp_path):
+    text = PLAN.replace('{command_delay: 1}', '{servo_compensation: true}')
+    trial = plan_of(tmp_path, 'actuator: servo\n' + text.lstrip()).trials[-1]
+    assert trial.loaded.experiment.drives == DriveParameters(servo_compensation=True)
+    with pytest.raises(ArmError, match='take position or velocity, and these take effort'):
+        plan_of(tmp_path, text)
+
+
 def test_the_experiment_of_a_trial_builds_its_plant_and_its_launch(tmp_path):
     trial = plan_of(tmp_path, 'actuator: servo\n' + PLAN.lstrip()).trials[-1]
     plant, _ = trial.loaded.plants()
