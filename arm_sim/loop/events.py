@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import takewhile
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import Array
 from arm_sim.loop.many_arms import ManyArms
 
 # A time [s], and a function of the plant at that time that returns the plant that goes on.
@@ -73,30 +74,29 @@ def events_by_period(events: Iterable[Event], period: float) -> dict[int, list[C
 def pushes_of_each(
     pushes: Sequence[Push | None], period: float
 ) -> list[tuple[float, Callable[[ManyArms], ManyArms]]]:
-    """Return the events for run_batch that push each of N arms as its own Push says.
+    """Return the events of a loop that push each of N arms as its own Push says.
 
     Args:
         pushes: (N,) one of each arm; None: it is not pushed.
         period: of the control [s]; starts and ends are at whole periods, as in the one-arm loop.
     """
-    changes: dict[int, dict[str, list[tuple[int, tuple[float, ...]]]]] = {}
-    for arm, push in enumerate(pushes):
-        if push is None:
-            continue
-        ends = ((push.start, tuple(push.wrench)), (push.end, (0.0,) * 6))
-        for time, wrench in ends:
-            frames = changes.setdefault(round(time / period), {})
-            frames.setdefault(push.frame, []).append((arm, wrench))
-    now: dict[str, Array] = {}
+    changes = sorted(
+        (
+            (round(time / period), arm, push.frame, share * np.array(push.wrench))
+            for arm, push in enumerate(pushes)
+            if push is not None
+            for time, share in push.samples()
+        ),
+        key=itemgetter(0),
+    )
 
     def apply(step: int, plant: ManyArms) -> ManyArms:
-        if step == min(changes):  # of a new run
-            now.clear()
-        for frame, wrenches in changes[step].items():
-            rows = now.setdefault(frame, np.zeros((len(pushes), 6)))
-            for arm, wrench in wrenches:
-                rows[arm] = wrench
-            plant.apply_wrench(frame, rows.copy())
+        rows = {frame: np.zeros((len(pushes), 6)) for _, _, frame, _ in changes}
+        for _, arm, frame, wrench in takewhile(lambda change: change[0] <= step, changes):
+            rows[frame][arm] = wrench
+        for frame, wrenches in rows.items():
+            plant.apply_wrench(frame, wrenches)
         return plant
 
-    return [(step * period, partial(apply, step)) for step in sorted(changes)]
+    steps = dict.fromkeys(step for step, *_ in changes)
+    return [(step * period, partial(apply, step)) for step in steps]
