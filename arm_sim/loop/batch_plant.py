@@ -1,7 +1,7 @@
 """Many arms in compiled code, and which batch steps the arms of an engine."""
 
-from collections.abc import Iterable, Sequence
-from itertools import chain, cycle
+from collections.abc import Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ class BatchPlant(ManyArms):
     """
 
     def __init__(
-        self, models: Iterable[RobotModel], parameters: OneOrEach, engine: str = 'analytical'
+        self, models: Sequence[RobotModel], parameters: OneOrEach, engine: str = 'analytical'
     ):
         """Take the arms, all with the same actuators and steps in time.
 
@@ -52,26 +52,22 @@ class BatchPlant(ManyArms):
             soft = mujoco_friction(each[0].timestep)
         if each[0].touching:
             raise ArmError(f'{each[0].touching}; a batch has no contacts')
-        arms = iter(models)
-        first = next(arms, None)
-        if first is None:
+        if not models:
             raise ArmError('a batch has no arms')
+        first, links = models[0], models
         kinds = each[0].actuators(first.joint_names)
         one_of('actuator of a batch', kinds[0], ('servo', 'velocity', 'torque'))
-        known = [first]  # all arms, where sensors or drive trains need their models
-        if each[0].feels or each[0].has_drive_trains:
-            known += arms
-            arms = iter(known[1:])
-        links: Iterable[RobotModel] = chain([first], arms)
+        # Sensors and drive trains need the model of each arm.
+        known = models if each[0].feels or each[0].has_drive_trains else models[:1]
         if each[0].has_drive_trains:
-            links = (link_side(one, own)[0] for one, own in zip(known, cycle(each), strict=False))
+            links = [link_side(one, own)[0] for one, own in zip(models, cycle(each), strict=False)]
             each = [link_side(first, own)[1] for own in each]
         self._step, self._steps = each[0].timestep, each[0].control_decimation
         # One object for one: an arm's parameters are made once, however many share them.
         forward = {id(own): _forward_parameters(own, engine) for own in each}
         every = [forward[id(own)] for own in each]
         self._forward = BatchForwardModel(links, every, soft)
-        super().__init__(known, self._forward.size, parameters)
+        super().__init__(known, len(models), parameters)
         self._batch_model = BatchModel(first)
         bounded = engine == 'mujoco'
         self._bounds = (first.position_lower, first.position_upper) if bounded else None

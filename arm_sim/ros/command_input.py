@@ -197,7 +197,9 @@ class CommandInput:
         if not endpoint.in_process:
             endpoint = self._endpoint(source)
         try:
-            claim = claims.claim(source, names, self._clock.can_be_claimed, endpoint, number)
+            claim = claims.claim(
+                source, names, self._clock.simulation.can_be_claimed, endpoint, number
+            )
         except CompetingError as error:
             self.competing = str(error)
             raise

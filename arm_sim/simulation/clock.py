@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError
-from arm_sim.simulation.claims import Claim, Claims, Places
+from arm_sim.simulation.claims import Claim, Claims
 from arm_sim.simulation.resend_timeout import RESEND_PERIOD
 from arm_sim.simulation.simulation import Array, Simulation
 
@@ -103,10 +103,6 @@ class Clock:
         if self._own is not None and self._own.in_charge:
             self._own.give_up(source)
             self._command = None
-
-    def can_be_claimed(self, joints: Places) -> bool:
-        """Whether the joints at these places are at rest, or were braked for long enough."""
-        return self.simulation.can_be_claimed(joints)
 
     def release(self) -> None:
         """End all claims and brake, then hold; or let the simulator's own goals take over."""

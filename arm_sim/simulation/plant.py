@@ -292,31 +292,27 @@ class Plant:
         references (2, 3, n) as well: position, velocity and acceleration at the start and the end
         of the period.
         """
-        faults = self._faults
-        if faults is not None:
-            command = faults.sent(command)
+        if self._faults is not None:
+            command = self._faults.sent(command)
         if self._drives is not None:
             sent = command.reshape(-1, command.shape[-1])
             command = self._drives.effect(sent, *self._rows()).reshape(command.shape)
-        if faults is not None:
-            command = faults.acting(command, *self._rows())
-        if self._joints is None:
-            self.act(command)
-        else:
-            self._turn(command, self._joints)
-        if self._senses:
-            self._sense()
+        self._hold(command)
 
     def brake(self, command: Array) -> None:
         """Hold `command` (n,) over one period, without delay or compensation of the drives."""
+        if self._drives is not None:
+            self._drives.release()
+        self._hold(command)
+
+    def _hold(self, command: Array) -> None:
+        """Let a command (n,) of the drives act over one period, then read all sensors."""
         if self._faults is not None:
             command = self._faults.acting(command, *self._rows())
         if self._joints is None:
             self.act(command)
         else:
             self._turn(command, self._joints)
-        if self._drives is not None:
-            self._drives.release()
         if self._senses:
             self._sense()
 

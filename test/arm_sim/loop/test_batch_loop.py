@@ -51,7 +51,7 @@ def parameters_of(law, draw=None):
 
 
 def batch_plant(law, engine, arms=tuple(range(ARMS)), draws=DRAWS):
-    models = (with_error(ROBOT.model, draws[arm].error) for arm in arms)
+    models = [with_error(ROBOT.model, draws[arm].error) for arm in arms]
     return BatchPlant(models, [parameters_of(law, draws[arm]) for arm in arms], engine)
 
 
