@@ -5,9 +5,10 @@
 
 Servo gains, Coulomb friction and rotor inertia of each joint are off what the peer begins with by
 a factor of 1.2 or 2 at most (ours begins with a linear estimate). The links are known, and the
-commands act at once, as the peer has no delay. CPU times are those of the search; libraries and
-models are loaded before. The recording comes from MuJoCo, with noise of 2e-4
-rad; its last fifth is held back, and simulated with what each has found.
+commands act at once, as the peer has no delay; the delay that ours finds counts in its error. CPU
+times are those of the search; libraries, models and compiled code are loaded before. The
+recording comes from MuJoCo, with noise of 2e-4 rad; its last fifth is held back, and simulated
+with what each has found.
 """
 
 import argparse
@@ -92,8 +93,8 @@ def study(name: str, peer: str, seed: int, seconds: float, factor: float) -> Non
     followed, q_start, v_start = recorded(model, true, command, seed)
     soft, count = mujoco_friction(STEP), round(0.8 * len(command))
 
-    def error(servos: Array) -> float:
-        values = np.concatenate([servos.ravel(), np.ones(n), [0.0]])
+    def error(servos: Array, delay: float = 0.0) -> float:
+        values = np.concatenate([servos.ravel(), np.ones(n), [delay]])
         found = Rollouts(model, followed, STEP, soft)(values[np.newaxis])[0]
         return 1e3 * float(rms(np.ravel((followed.q - found)[count:])))
 
@@ -105,8 +106,8 @@ def study(name: str, peer: str, seed: int, seconds: float, factor: float) -> Non
     cpu = time.process_time() - begin
     wrong = np.abs(found.of_joints() / true - 1.0).max(axis=1)
     spread = ', '.join(f'{each:.2%}' for each in wrong)
-    print(f'  arm_sim: {error(found.of_joints()):.4f} mrad; kp, kd, friction, rotors off by '
-          f'{spread} at most; {cpu:.2f} s of CPU')  # fmt: skip
+    print(f'  arm_sim: {error(found.of_joints(), found.delay):.4f} mrad; kp, kd, friction, rotors '
+          f'off by {spread} at most; {cpu:.2f} s of CPU')  # fmt: skip
     arm = model.with_joints(start[3], model.damping, start[2])
     servos = PlantParameters(
         actuator='servo', servo_kp=tuple(start[0]), servo_kd=tuple(start[1]), timestep=STEP

@@ -1,7 +1,10 @@
 """Forward model of many arms with their actuators, stepped together."""
 
+import pickle
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import cycle
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +25,7 @@ from arm_dynamics.model import RobotModel
 
 # The integrators that need one acceleration per step.
 INTEGRATORS = ('explicit_euler', 'semi_implicit_euler', 'implicitfast')
+_MODULES: dict[bytes, ModuleType] = {}  # by the links without inertias, gravity and name
 _KNOWN = 256  # most arms whose numbers are cached while a batch is made
 
 
@@ -94,7 +98,7 @@ class BatchForwardModel:
         self.size, self._n = len(tables), first.nv
         whole = np.array(tables)
         self._table, self._inertia = in_blocks(whole), in_blocks(np.array(inertias))
-        self._module = load_module(dynamics_source(kind, first.gravity), first.name)
+        self._module = _dynamics(kind, first.gravity, first.name)
         friction = bool(whole[:, FRICTION].any())
         self._soft_rate = soft_friction.rate if soft_friction and friction else 0.0
         integrator = chosen.integrator
@@ -155,6 +159,15 @@ class BatchForwardModel:
             states,
         )  # fmt: skip
         return states
+
+
+def _dynamics(links: Sequence[Link], gravity: Array, name: str) -> ModuleType:
+    """Return the module of a geometry, whose source is generated once in a process."""
+    bare = [replace(link, inertia=np.zeros(0)) for link in links]
+    geometry = pickle.dumps((bare, gravity, name))
+    if geometry not in _MODULES:
+        _MODULES[geometry] = load_module(dynamics_source(links, gravity), name)
+    return _MODULES[geometry]
 
 
 def _check_same(

@@ -4,10 +4,15 @@
 
 Levenberg-Marquardt over rollouts: each iteration simulates the whole recording with each of the
 parameters varied, and then with several steps, as the arms of one batch, and compares positions.
-The likelihood is largest with noise as large as what is left of each joint's position. All
-parameters are positive, and their logarithms are estimated. The first parameters come from the
-linear equation above, with the model's links. Without torques an arm that is heavier, with gains
-that are larger by the same factor, moves in the same way; the masses of the given model decide.
+The likelihood is largest with noise as large as what is left of each joint's position, in each
+piece of the recording by itself: a joint that sticks where the recorded one did not shall not hide
+the other pieces. Divided by servo_kp the equation is linear in 1 / servo_kp and in the other
+parameters over servo_kp, so that positions are nearly linear in them, also those of a joint so
+light that its four parameters times a factor move it almost alike. The search varies the
+logarithms of these numbers, which are positive, and steps by the numbers. The first parameters
+come from the linear equation above, with the model's links. Without torques an arm that is
+heavier, with gains that are larger by the same factor, moves in the same way; the masses of the
+given model decide.
 """
 
 from collections.abc import Callable
@@ -21,11 +26,11 @@ from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.compiled import ServoArms, SoftFriction
 from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.identification.signals import Rows, Samples, check_rows, rows_of
-from arm_dynamics.identification.standard_errors import gradient_root, standard_errors
+from arm_dynamics.identification.standard_errors import gradient_root
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
 
-_SPREAD = 3.0  # prior standard deviation of the logarithm of a joint's parameter
+_SPREAD = 3.0  # prior standard deviation of the logarithm of a joint's number, see `_mixing`
 _SETTLED = 0.5  # time from the start that does not count: the start is a guess [s]
 _DELAYS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08)  # to begin with [s]
 _DELAY_SPREAD = 0.1  # prior standard deviation of the delay [s]
@@ -36,7 +41,8 @@ _WEIGHTS = (0.0, 1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e3)  # of its damping, all tried
 _ENOUGH = 0.1  # decrease of -2 log of the likelihood that ends the search
 _LEAST_NOISE = 1e-9  # [rad | m]
 _LEAST = 1e-3  # of the mean diagonal of the mass matrix: least rotor inertia to begin with
-_LARGEST_STEP = 1.0  # of a logarithm in one iteration
+_LARGEST_STEP = 10.0  # factor by which one iteration changes a number
+_PIECE = 250  # samples that have the same noise in the search
 _UNKNOWN = 0.5  # share of the prior's spread from which on a direction is not shown
 _PART = 0.25  # of a direction's length: a parameter that is named
 OF_SERVO = ('servo_kp', 'servo_kd', 'Coulomb friction', 'rotor inertia')
@@ -233,14 +239,9 @@ def identify_positions(
     x, left, jacobian = _fitted(
         rollouts, used.q[begin:], tried[best], lefts[best], center, spread, progress
     )
-    noise = _noise(left)
-    rows = Rows(used.times[begin:], jacobian, left, np.ones(left.shape, dtype=bool))
-    gradient = gradient_root(rows, noise, np.zeros(len(x)))
-    root = np.vstack(
-        [(jacobian / noise[:, np.newaxis]).reshape(-1, len(x)), np.diag(1.0 / spread)]
-    )
-    gradient = np.vstack([gradient, np.diag(1.0 / spread)])
-    errors = standard_errors(root, gradient)
+    fit = np.sqrt((left**2).mean(axis=0))
+    of_prior, covariance = _covariance(used.times[begin:], jacobian, left, spread)
+    share_left = np.sqrt(np.diagonal(covariance))
     whole = rollouts.of(followed)
     simulated = whole(_values(x[np.newaxis]))[0]
     error, count = followed.q - simulated, len(used.times)
@@ -249,9 +250,8 @@ def identify_positions(
         validation = np.sqrt((error[count:] ** 2).mean(axis=0))
     names = servo_names(model, regressor.link_names)
     return ServoFit(
-        names, _values(x), errors, errors / spread,
-        _unknown(root, gradient, spread, names), np.sqrt((left**2).mean(axis=0)), validation,
-        used.q.std(axis=0), rollouts.count + whole.count, simulated,
+        names, _values(x), of_prior * share_left, share_left, _unknown(covariance, names), fit,
+        validation, used.q.std(axis=0), rollouts.count + whole.count, simulated,
     )  # fmt: skip
 
 
@@ -295,24 +295,38 @@ def _linear(regressor: JointRegressor, followed: Followed, cutoff: float) -> Arr
     kp = np.maximum(found[0], usual / np.sqrt((rows.tau**2).mean(axis=0)))
     least = np.array([kp, 0.02 * kp, 0.02 * usual, _LEAST * inertia])
     logs = np.log(np.maximum(found, least))
-    return np.concatenate([logs.ravel(), np.zeros(n), [0.0]])
+    return _mixing(n) @ np.concatenate([logs.ravel(), np.zeros(n), [0.0]])
+
+
+def _mixing(n: int) -> Array:
+    """Return the matrix (p, p), its own inverse, between logarithms (p,) and the search's.
+
+    The search's are those of 1 / servo_kp, and of the joint's other parameters over servo_kp.
+    """
+    mixing = np.eye(5 * n + 1)
+    mixing[:n, :n] *= -1.0
+    mixing[n : 4 * n, :n] = -np.tile(np.eye(n), (3, 1))
+    return mixing
 
 
 def _values(x: Array) -> Array:
-    """Return parameters (..., p) from logarithms and the delay."""
-    return np.concatenate([np.exp(x[..., :-1]), x[..., -1:]], axis=-1)
+    """Return parameters (..., p) from what the search varies."""
+    logs = x @ _mixing(x.shape[-1] // 5).T
+    return np.concatenate([np.exp(logs[..., :-1]), x[..., -1:]], axis=-1)
 
 
 def _noise(left: Array) -> Array:
-    """Return the standard deviations (n,) of residuals (m, n)."""
-    found: Array = np.maximum(np.sqrt((left**2).mean(axis=0)), _LEAST_NOISE)
+    """Return the standard deviation (m, n) of residuals (m, n) in their piece."""
+    pieces = np.array_split(left**2, max(len(left) // _PIECE, 1))
+    squares = np.concatenate([np.full_like(each, each.mean(axis=0)) for each in pieces])
+    found: Array = np.maximum(np.sqrt(squares), _LEAST_NOISE)
     return found
 
 
 def _cost(left: Array) -> float:
     """Return -2 log of the likelihood of residuals (m, n), the noise being as large as they."""
     with np.errstate(all='ignore'):
-        cost = 2.0 * len(left) * float(np.log(_noise(left)).sum())
+        cost = 2.0 * float(np.log(_noise(left)).sum())
     return cost if np.isfinite(cost) else np.inf
 
 
@@ -323,7 +337,6 @@ def _step(hessian: Array, slope: Array, delay: float) -> Array:
     if within != step[-1]:
         step[-1] = within
         step[:-1] = np.linalg.solve(hessian[:-1, :-1], slope[:-1] - hessian[:-1, -1] * within)
-    step[:-1] = np.clip(step[:-1], -_LARGEST_STEP, _LARGEST_STEP)
     return step
 
 
@@ -358,14 +371,15 @@ def _fitted(
         if iteration == _ITERATIONS:
             break
         noise = _noise(left)
-        scaled = (jacobian / noise[:, np.newaxis]).reshape(-1, len(x))
+        scaled = (jacobian / noise[..., np.newaxis]).reshape(-1, len(x))
         hessian = scaled.T @ scaled + np.diag(1.0 / spread**2)
         slope = scaled.T @ (left / noise).ravel() + (center - x) / spread**2
-        if slope @ _step(hessian, slope, x[-1]) < _ENOUGH:
+        damping = np.diag(np.diagonal(hessian))
+        found = np.array([_step(hessian + w * damping, slope, x[-1]) for w in _WEIGHTS])
+        if slope @ found[0] < _ENOUGH:
             break
-        trials = x + [
-            _step(hessian + w * np.diag(np.diagonal(hessian)), slope, x[-1]) for w in _WEIGHTS
-        ]
+        found[:, :-1] = np.log(np.clip(1.0 + found[:, :-1], 1.0 / _LARGEST_STEP, _LARGEST_STEP))
+        trials = x + found
         lefts = q - rollouts(_values(trials))[:, rollouts.begin :]
         costs = [cost_of(*each) for each in zip(trials, lefts, strict=True)]
         best = int(np.argmin(costs))
@@ -375,11 +389,31 @@ def _fitted(
     return x, left, jacobian
 
 
-def _unknown(root: Array, gradient: Array, spread: Array, names: tuple[str, ...]) -> list[str]:
+def _covariance(times: Array, jacobian: Array, left: Array, spread: Array) -> tuple[Array, Array]:
+    """Return the prior's standard deviations (p,), and the covariance (p, p) in units of them.
+
+    Both are of the logarithms of the parameters, and of the delay.
+
+    Args:
+        times: (m,) [s].
+        jacobian, left: (m, n, p) and residuals (m, n).
+        spread: (p,) prior standard deviations of what the search varies.
+    """
+    mixing = _mixing(left.shape[1])
+    of_prior = np.linalg.norm(mixing * spread, axis=1)
+    mixing *= of_prior
+    jacobian, prior = jacobian @ mixing, mixing / spread[:, np.newaxis]
+    noise = np.maximum(np.sqrt((left**2).mean(axis=0)), _LEAST_NOISE)
+    rows = Rows(times, jacobian, left, np.ones(left.shape, dtype=bool))
+    gradient = np.vstack([gradient_root(rows, noise, np.zeros(len(spread))), prior])
+    scaled = (jacobian / noise[:, np.newaxis]).reshape(-1, len(spread))
+    spreads = gradient @ np.linalg.inv(scaled.T @ scaled + prior.T @ prior)
+    return of_prior, spreads.T @ spreads
+
+
+def _unknown(covariance: Array, names: tuple[str, ...]) -> list[str]:
     """Return the directions whose spread is hardly less than the prior's, in words."""
-    inverse = np.linalg.inv(root.T @ root)
-    covariance = inverse @ (gradient.T @ gradient) @ inverse
-    values, vectors = np.linalg.eigh(covariance / np.outer(spread, spread))
+    values, vectors = np.linalg.eigh(covariance)
     lines = []
     for value, vector in zip(values[::-1], vectors.T[::-1], strict=True):
         if value < _UNKNOWN**2:
