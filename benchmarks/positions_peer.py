@@ -12,6 +12,7 @@ with what each has found.
 """
 
 import argparse
+import gc
 import os
 import subprocess
 import sys
@@ -101,6 +102,7 @@ def study(name: str, peer: str, seed: int, seconds: float, factor: float) -> Non
     print(f'{name}, seed {seed}, {seconds:g} s, the start off by a factor of {factor:g} at most:')
     print('  position error on the held-back fifth')
     print(f'  true parameters {error(true):.4f} mrad, the start {error(start):.4f}')
+    gc.freeze()  # what was loaded before is not searched for garbage, nor at the peer's
     known, begin = PositionParameters(mass_spread=1e-6), time.process_time()
     found = identify_positions(model, followed, known, friction=soft)
     cpu = time.process_time() - begin

@@ -4,6 +4,7 @@ In FOLDER: `arm.xml`, and `data.npz` with joint names, times, q, command, the st
 gains, friction and rotors (4, n), and the state at the start. Out: `found.npz` with values, cpu.
 """
 
+import gc
 import sys
 import time
 from pathlib import Path
@@ -46,7 +47,9 @@ def main() -> None:
             name=f'{name}_position', type=mujoco.mjtSensor.mjSENS_JOINTPOS, objname=name,
             objtype=mujoco.mjtObj.mjOBJ_JOINT,
         )  # fmt: skip
-    model, first = spec.compile(), time.process_time()
+    model = spec.compile()
+    gc.freeze()
+    first = time.process_time()
     params, number = sysid.ParameterDict(), 0
     for setter, values in zip(
         (set_kp, set_kd, set_friction, set_rotor), data['start'], strict=True

@@ -38,7 +38,7 @@ _LONGEST_DELAY = 0.5  # [s]
 _STEP, _DELAY_STEP = 1e-3, 5e-4  # of finite differences [1], [s]
 _ITERATIONS = 20  # of Levenberg-Marquardt
 _WEIGHTS = (0.0, 1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e3)  # of its damping, all tried
-_ENOUGH = 0.1  # decrease of -2 log of the likelihood that ends the search
+_ENOUGH = 3.0  # decrease of -2 log of the likelihood that ends the search
 _LEAST_NOISE = 1e-9  # [rad | m]
 _LEAST = 1e-3  # of the mean diagonal of the mass matrix: least rotor inertia to begin with
 _LARGEST_STEP = 10.0  # factor by which one iteration changes a number
@@ -317,10 +317,10 @@ def _values(x: Array) -> Array:
 
 def _noise(left: Array) -> Array:
     """Return the standard deviation (m, n) of residuals (m, n) in their piece."""
-    pieces = np.array_split(left**2, max(len(left) // _PIECE, 1))
-    squares = np.concatenate([np.full_like(each, each.mean(axis=0)) for each in pieces])
-    found: Array = np.maximum(np.sqrt(squares), _LEAST_NOISE)
-    return found
+    edges = np.linspace(0, len(left), max(len(left) // _PIECE, 1) + 1).astype(int)
+    counts = np.diff(edges)
+    squares = np.add.reduceat(left**2, edges[:-1]) / counts[:, np.newaxis]
+    return np.repeat(np.maximum(np.sqrt(squares), _LEAST_NOISE), counts, axis=0)
 
 
 def _cost(left: Array) -> float:
@@ -364,28 +364,26 @@ def _fitted(
         return _cost(left) + float((((x - center) / spread) ** 2).sum())
 
     cost = cost_of(x, left)
-    for iteration in range(_ITERATIONS + 1):
+    for iteration in range(_ITERATIONS):
         progress(f'iteration {iteration + 1}: {1e3 * np.sqrt((left**2).mean()):.4g} mrad RMS')
         varied = rollouts(_values(x + np.diag(steps)))[:, rollouts.begin :] - (q - left)
         jacobian = np.moveaxis(varied / steps[:, None, None], 0, -1)
-        if iteration == _ITERATIONS:
-            break
         noise = _noise(left)
         scaled = (jacobian / noise[..., np.newaxis]).reshape(-1, len(x))
         hessian = scaled.T @ scaled + np.diag(1.0 / spread**2)
         slope = scaled.T @ (left / noise).ravel() + (center - x) / spread**2
         damping = np.diag(np.diagonal(hessian))
         found = np.array([_step(hessian + w * damping, slope, x[-1]) for w in _WEIGHTS])
-        if slope @ found[0] < _ENOUGH:
-            break
         found[:, :-1] = np.log(np.clip(1.0 + found[:, :-1], 1.0 / _LARGEST_STEP, _LARGEST_STEP))
         trials = x + found
         lefts = q - rollouts(_values(trials))[:, rollouts.begin :]
         costs = [cost_of(*each) for each in zip(trials, lefts, strict=True)]
         best = int(np.argmin(costs))
-        if not costs[best] < cost - _ENOUGH:
+        decrease = cost - costs[best]
+        if decrease > 0.0:
+            x, left, cost = trials[best], lefts[best], costs[best]
+        if not decrease > _ENOUGH:
             break
-        x, left, cost = trials[best], lefts[best], costs[best]
     return x, left, jacobian
 
 
