@@ -1,8 +1,6 @@
 """Forward model of many arms with their actuators, stepped together."""
 
-import pickle
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from itertools import cycle
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -25,7 +23,7 @@ from arm_dynamics.model import RobotModel
 
 # The integrators that need one acceleration per step.
 INTEGRATORS = ('explicit_euler', 'semi_implicit_euler', 'implicitfast')
-_MODULES: dict[bytes, ModuleType] = {}  # by the links without inertias, gravity and name
+_MODULES: dict[tuple[object, ...], ModuleType] = {}  # by name, gravity and the links' geometry
 _KNOWN = 256  # most arms whose numbers are cached while a batch is made
 
 
@@ -163,8 +161,10 @@ class BatchForwardModel:
 
 def _dynamics(links: Sequence[Link], gravity: Array, name: str) -> ModuleType:
     """Return the module of a geometry, whose source is generated once in a process."""
-    bare = [replace(link, inertia=np.zeros(0)) for link in links]
-    geometry = pickle.dumps((bare, gravity, name))
+    geometry: tuple[object, ...] = (name, *gravity)
+    for link in links:
+        geometry += (link.parent, link.prismatic, *link.motion, link.angle)
+        geometry += (*link.rotation.flat, *link.translation)
     if geometry not in _MODULES:
         _MODULES[geometry] = load_module(dynamics_source(links, gravity), name)
     return _MODULES[geometry]

@@ -38,7 +38,8 @@ _LONGEST_DELAY = 0.5  # [s]
 _STEP, _DELAY_STEP = 1e-3, 5e-4  # of finite differences [1], [s]
 _ITERATIONS = 20  # of Levenberg-Marquardt
 _WEIGHTS = (0.0, 1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e3)  # of its damping, all tried
-_ENOUGH = 3.0  # decrease of -2 log of the likelihood that ends the search
+_ENOUGH = 3.0  # decrease of -2 log of the likelihood in the last iteration
+_NOTHING = 0.1  # decrease that is not worth an iteration
 _LEAST_NOISE = 1e-9  # [rad | m]
 _LEAST = 1e-3  # of the mean diagonal of the mass matrix: least rotor inertia to begin with
 _LARGEST_STEP = 10.0  # factor by which one iteration changes a number
@@ -349,7 +350,7 @@ def _fitted(
     spread: Array,
     progress: Callable[[str], None],
 ) -> tuple[Array, Array, Array]:
-    """Return the best parameters (p,), their residuals (m, n) and Jacobian (m, n, p).
+    """Return the best parameters (p,), their residuals (m, n), the last step's Jacobian (m, n, p).
 
     Args:
         rollouts: of the recording.
@@ -374,6 +375,8 @@ def _fitted(
         slope = scaled.T @ (left / noise).ravel() + (center - x) / spread**2
         damping = np.diag(np.diagonal(hessian))
         found = np.array([_step(hessian + w * damping, slope, x[-1]) for w in _WEIGHTS])
+        if slope @ found[0] < _NOTHING:
+            break
         found[:, :-1] = np.log(np.clip(1.0 + found[:, :-1], 1.0 / _LARGEST_STEP, _LARGEST_STEP))
         trials = x + found
         lefts = q - rollouts(_values(trials))[:, rollouts.begin :]
