@@ -103,7 +103,7 @@ def test_a_flood_of_names_is_not_remembered_and_does_not_end_a_spoofed_names_rej
 
 def claimed(clock, source, joints):
     names = [clock.simulation.plant.joint_names[k] for k in joints]
-    return clock.claims.claim(source, names, clock.can_be_claimed)
+    return clock.claims.claim(source, names, clock.simulation.can_be_claimed)
 
 
 def test_lockstep_steps_when_every_controller_has_answered_the_present_state():
