@@ -484,7 +484,10 @@ def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True
     if parameters.touching:  # an MJCF may disable contacts
         spec.option.disableflags -= without_contact
     if parameters.feels and parameters.touching:
-        _let_forces_be_known(spec)
+        # Without a sensor MuJoCo does not compute the forces on links (`cfrc_ext`).
+        spec.worldbody.first_body().add_site(name='forces')
+        of, site = mujoco.mjtSensor.mjSENS_FORCE, mujoco.mjtObj.mjOBJ_SITE
+        spec.add_sensor(name='forces', type=of, objtype=site, objname='forces')
     # A state that is not finite is ours to report, not MuJoCo's to reset.
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
 
@@ -507,14 +510,6 @@ def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True
     if model.mimic is not None:
         add_mimics(spec, model, parameters)
     return spec
-
-
-def _let_forces_be_known(spec: mujoco.MjSpec) -> None:
-    """Add a sensor, without which MuJoCo does not compute the forces on links (`cfrc_ext`)."""
-    body = spec.worldbody.first_body()
-    body.add_site(name='forces')
-    of = mujoco.mjtSensor.mjSENS_FORCE
-    spec.add_sensor(name='forces', type=of, objtype=mujoco.mjtObj.mjOBJ_SITE, objname='forces')
 
 
 def _build(model: RobotModel, parameters: PlantParameters, shapes: bool = True) -> mujoco.MjModel:

@@ -20,11 +20,16 @@ START_NS = 100_000_000
 
 def sampled(reference_function: ReferenceFunction, times: Array, n: int) -> tuple[Array, ...]:
     """Return positions, velocities, accelerations, each (m, n), of a reference at times (m,)."""
+    return tuple(np.split(sampled_rows(reference_function, times, n), 4, axis=1)[:3])
+
+
+def sampled_rows(reference_function: ReferenceFunction, times: Array, n: int) -> Array:
+    """Return the rows (m, 4 n) of a reference at times (m,) [s], see Reference."""
     reference, rows = Reference(n), np.empty((len(times), 4 * n))
     for row, t in zip(rows, times.tolist(), strict=True):
         reference_function(t, reference)
         row[:] = reference.row
-    return tuple(np.split(rows, 4, axis=1)[:3])
+    return rows
 
 
 def goal_of(model: RobotModel, times: Array, states: tuple[Array, ...], rest: float) -> Goal:

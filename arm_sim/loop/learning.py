@@ -11,7 +11,7 @@ from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference, ReferenceFunction, SampledReference
 from arm_dynamics.actuators import linear_gains
 from arm_dynamics.checks import ArmError, Array
-from arm_sim.loop.goals import with_efforts
+from arm_sim.loop.goals import sampled_rows, with_efforts
 from arm_sim.loop.record import JointStates, Record
 from arm_sim.simulation.plant import ACTUATOR_FOR, PlantParameters
 
@@ -84,11 +84,8 @@ class Learner:
             damping = damping + gains.velocity
         self._late_damping = self._step * damping
         self._stepped = plant.integrator in _STEPPED and plant.control_decimation == 1
-        rows = np.empty((steps + 2, 4 * self._model.nv))
-        reference = Reference(self._model.nv)
-        for k, row in enumerate(rows):
-            reference_function(round(k * self._step * 1e9) * 1e-9, reference)
-            row[:] = reference.row
+        times = np.rint(np.arange(steps + 2) * self._step * 1e9) * 1e-9
+        rows = sampled_rows(reference_function, times, self._model.nv)
         self.believed = self._believed_effort(rows)
 
     def efforts(self, record: Record) -> Array:
