@@ -232,7 +232,7 @@ check_all() {
   local failed=() workers=()
   cd "$root"
   if [[ ${1:-} == --quick ]]; then
-    set -- -m 'not slow' -n "$(nproc)" --dist loadfile --ignore test/system --ignore test/hostile "${@:2}"
+    set -- -m 'not slow' -n "$(($(nproc) + 1))" --dist loadfile --ignore test/system --ignore test/hostile "${@:2}"
   fi
   # All tests run file by file side by side, one more than there are cores, since a quarter of the
   # time they wait; single ones as pytest runs them.

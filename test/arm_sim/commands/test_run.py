@@ -68,6 +68,7 @@ def test_a_law_of_a_file_runs_and_a_file_without_one_is_refused(tmp_path):
         arm_sim.run(**PENDULUM, law=file, natural_frequency=0)
 
 
+@pytest.mark.slow
 def test_the_frame_of_a_run_has_a_row_per_period_and_a_column_per_array_and_joint():
     optional('pandas', 'pandas')
     run = arm_sim.run('planar_3r', 'step', 'pd')

@@ -36,6 +36,7 @@ def test_evaluate_prints_the_published_objective_to_ten_digits(gains, says, caps
     assert capsys.readouterr().out.splitlines()[0] == says
 
 
+@pytest.mark.slow
 def test_a_short_search_prints_the_table_and_writes_json(tmp_path, capsys):
     file = tmp_path / 'gains.json'
     assert main(['--terms', 'pi', '--seconds', '1', '--json', str(file)]) == 0

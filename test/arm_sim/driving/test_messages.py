@@ -67,6 +67,7 @@ def test_what_is_seen_of_messages_is_what_their_events_give_one_by_one():
     assert (found.age[:n] == answers[:n]).any()
 
 
+@pytest.mark.slow
 def test_messages_within_a_period_are_drives_that_are_a_period_late():
     late = rows_of(state_latency='0.001', command_latency='0.0005')
     np.testing.assert_allclose((late[AGE].value, late[AGE].limit), (0.0005, 0.05))

@@ -88,6 +88,7 @@ def test_a_law_that_never_begins_is_no_go():
     assert (row.name, row.value, row.beyond) == (BEGINS, np.inf, 1)
 
 
+@pytest.mark.slow
 def test_the_worst_arm_of_a_limit_that_is_reached_is_no_go_and_runs_again_alone(tmp_path, capsys):
     limits = tmp_path / 'limits.yaml'
     limits.write_text(

@@ -129,6 +129,7 @@ def test_a_run_through_the_comparison_is_the_closed_loop_bit_for_bit():
     np.testing.assert_array_equal(record_of(case).q, record.q)
 
 
+@pytest.mark.slow
 def test_processes_do_not_change_the_numbers():
     laws = ('pd', 'computed_torque', 'pd_feedforward')
     jobs = [Experiment('planar_3r', 'sinusoid', law) for law in laws]

@@ -112,6 +112,7 @@ def test_each_job_is_answered_once_and_a_failure_is_raised(workers):
             list(completed(where, fail, range(3)))
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_not_there_is_named(tmp_path, capsys, monkeypatch):
     optional('distributed', 'distributed>=2025.1')
     monkeypatch.setattr('arm_sim.experiments.executors.DASK_TIMEOUT', 0.5)

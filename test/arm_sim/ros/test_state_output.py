@@ -11,6 +11,7 @@ from arm_dynamics.checks import ArmError
 from arm_sim.ros.state_output import OneSimulator
 
 
+@pytest.mark.slow
 def test_the_second_is_refused_at_once_with_the_firsts_process_and_may_begin_when_it_has_gone():
     rclpy.init(domain_id=int(fresh_domain()))
     first, second = (rclpy.create_node('simulator') for _ in range(2))

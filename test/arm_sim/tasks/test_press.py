@@ -44,7 +44,9 @@ def test_a_heavier_arm_than_the_law_knows_presses_as_well():
     assert found['force_error_max_n'] < 2e-3
 
 
-@pytest.mark.parametrize('name', ['hybrid_force_motion', 'mpc'])
+@pytest.mark.parametrize(
+    'name', ['hybrid_force_motion', pytest.param('mpc', marks=pytest.mark.slow)]
+)
 def test_wiping_with_friction_on_a_surface_of_unknown_tilt_never_loses_contact(name):
     given = {'surface_friction': 0.3, 'surface_tilt': 5.0, 'turns': 0.5}
     _, found = results('wipe', name=name, **given)

@@ -116,7 +116,11 @@ def test_an_error_that_grows_here_may_die_there():
 
 
 @pytest.mark.parametrize(
-    ('law', 'samples'), [('computed_torque', 80), ('adaptive_computed_torque', 60)]
+    ('law', 'samples'),
+    [
+        ('computed_torque', 80),
+        pytest.param('adaptive_computed_torque', 60, marks=pytest.mark.slow),
+    ],
 )
 def test_drawn_arms_are_as_predicted(law, samples):
     found = agreement_of(late(replace(LOOP, law=law, natural_frequency=60.0), 12), samples)

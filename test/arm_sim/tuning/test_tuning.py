@@ -116,6 +116,7 @@ def test_the_command_writes_gains_that_launch_files_take_and_are_better(tmp_path
     assert list(read.kp) == report['gains']['kp']
 
 
+@pytest.mark.slow
 def test_two_processes_find_the_gains_of_one():
     effort = Effort(arms=3, edge=1, generations=1, population=5, fresh=1)
     found = []
