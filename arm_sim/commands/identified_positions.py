@@ -54,7 +54,7 @@ def servo_table(found: ServoFit, robot: Robot) -> Listing:
     errors, shown = found.errors[: 4 * n].reshape(4, n), _shown(found)
     for i, joint in enumerate(robot.model.joint_names):
         pairs = zip(found.of_joints()[:, i], errors[:, i], strict=True)
-        cells = [f'{x:.4g} ± {100 * e:.1g} %' for x, e in pairs]
+        cells = [f'{x:.4g} ± {_percent(e)}' for x, e in pairs]
         rows.append([joint, *cells, f'{1e3 * shown[i]:.3g}e-3', f'{found.motion[i]:.3g}'])
     return Listing(title, headings, rows)
 
@@ -75,12 +75,17 @@ def _shown(found: ServoFit) -> Array:
     return found.validation if np.isfinite(found.validation).all() else found.fit
 
 
+def _percent(share: float) -> str:
+    """Return a share in percent with one digit that counts, without an exponent below 1e5."""
+    return f'{float(f"{100 * share:.1g}"):.5g} %'
+
+
 def servo_notes(found: ServoFit) -> list[str]:
     """Return lines on delay, masses, and what positions do not show."""
     n = len(found.motion)
     errors = found.errors[4 * n : 5 * n]
     masses = [
-        f'{name.removesuffix(" mass")} {x:.3g} ± {100 * e:.1g} %'
+        f'{name.removesuffix(" mass")} {x:.3g} ± {_percent(e)}'
         for name, x, e in zip(found.names[4 * n : 5 * n], found.mass_scales, errors, strict=True)
     ]
     return [
