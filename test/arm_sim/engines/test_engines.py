@@ -72,3 +72,12 @@ def test_an_engine_that_cannot_be_imported_is_named_and_harms_no_other(midpoint)
     assert rigid_body_engines() == ('mujoco', 'analytical', 'midpoint')
     with pytest.raises(ArmError, match=r"^engine 'broken' \(.*\) cannot be imported: Module"):
         plant_class('broken')
+
+
+@pytest.mark.parametrize('engine', ['analytical', 'mujoco'])
+def test_a_reset_to_the_plants_own_state_keeps_it(engine):
+    plant, _ = Experiment('planar_3r', 'step', 'pd', engine=engine).load().plants()
+    q, v = np.array([0.3, -0.4, 0.5]), np.array([0.1, 0.2, -0.3])
+    plant.reset(q, v)
+    plant.reset(plant.q, plant.v)
+    np.testing.assert_array_equal([plant.q, plant.v], [q, v])

@@ -302,7 +302,9 @@ def test_arms_with_gains_of_their_own_are_one_arm_loops_with_these(name):
         for k, each in enumerate(gains)
     ]  # fmt: skip
     tip = ROBOT.model.tip_frame
-    pushes = [None] + [Push(tip, (9.0 * k, 5.0, 0, 0, 0, 1), 0.02 * k, 0.06) for k in (1, 2)]
+    one = Push(tip, (9.0, 5.0, 0, 0, 0, 1), 0.02, 0.06)
+    in_parts = Push(tip, (18.0, 5.0, 0, 0, 0, 1), 0.04, 0.06, (1.0, 0.3))
+    pushes = [None, one, in_parts]
 
     def run(arms):
         rows = []
