@@ -185,8 +185,7 @@ def gripper_urdf(gripper: str) -> Path:
     try:
         return urdf_file(*_file_of(gripper, 'urdf/grippers'), (), '')
     except ArmError as error:
-        names = ', '.join(gripper_names())
-        raise ArmError(f'gripper:={gripper}: {error}; shipped grippers: {names}') from None
+        raise ArmError(f'gripper:={gripper}: {error}') from None
 
 
 def check_data_only(robot: str) -> None:
@@ -220,8 +219,11 @@ def _file_of(robot: str, folder: str = 'urdf') -> tuple[Path, str]:
     named = find_named(robot) if '/' not in robot else None
     if named:
         return named
+    kind, names = 'robot', robot_names()
+    if folder != 'urdf':
+        kind, names = 'gripper', gripper_names()
     raise ArmError(
-        f'robot {robot!r} is neither a shipped robot ({", ".join(robot_names())}) '
+        f'{kind} {robot!r} is neither a shipped {kind} ({", ".join(names)}) '
         'nor the path of a URDF file, a xacro or an MJCF, nor a model of example-robot-data or '
         'robot_descriptions, where these are installed'
     )

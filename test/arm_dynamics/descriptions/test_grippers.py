@@ -70,7 +70,8 @@ def test_a_gripper_file_takes_the_frame_that_is_named_and_a_prefix_where_names_c
 @pytest.mark.parametrize(
     ('robot', 'message'),
     [
-        ('ur5e gripper:=none_such', 'gripper:=none_such: .*shipped grippers: .*parallel'),
+        ('ur5e gripper:=none_such', 'gripper:=none_such: .*shipped gripper .*parallel'),
+        ('ur5e gripper:=ur5e', "gripper 'ur5e' is neither a shipped gripper"),
         ('ur5e gripper:=parallel gripper_frame:=tool1', "unknown link in gripper_frame:= 'tool1'"),
         ('ur5e gripper_frame:=tool0', 'gripper_frame needs gripper:='),
     ],
