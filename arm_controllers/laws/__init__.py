@@ -4,8 +4,8 @@ A file `my_law.py` with a class `MyLaw(Law)` is a law of that name. Its executab
 `my_law_controller`, a plugin's is `controller my_law`.
 """
 
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from runpy import run_path
 
 from arm_controllers.law import Law, State
 from arm_controllers.measurement import Measurement
@@ -28,15 +28,19 @@ def law_of_file(file: Path | str) -> type[Law]:
     Raises:
         ArmError: the file cannot be imported, or defines no Law or several.
     """
-    module = f'law_of_file_{Path(file).stem}'
+    path = Path(file)
+    spec = spec_from_file_location(f'law_of_file_{path.stem}', path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
     try:
-        made = run_path(str(file), run_name=module)
+        spec.loader.exec_module(module)
     except Exception as error:  # a file of a user may raise anything
         raise ArmError(f'law {str(file)!r}: {type(error).__name__}: {error}') from error
     own = [
         each
-        for each in made.values()
-        if isinstance(each, type) and issubclass(each, Law) and each.__module__ == module
+        for each in vars(module).values()
+        if isinstance(each, type) and issubclass(each, Law) and each.__module__ == spec.name
     ]
     if len(own) != 1:
         raise ArmError(f'law {str(file)!r} defines {len(own)} subclasses of Law; expected: 1')
