@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from arm_controllers.ros.serialized_messages import JointStateReader
+from arm_controllers.ros.serialized_messages import LARGEST, JointStateReader
 from arm_dynamics.checks import Array
 
 # The field of a JointState by command interface.
@@ -23,7 +23,9 @@ class CommandReader(JointStateReader):
         fields = [FIELD[interface] for interface in interfaces]
         self._used = tuple(dict.fromkeys(fields))
         super().__init__(joint_names, self._used)
+        self._own = [(name, np.array(fields) == name) for name in self._used]
         self._field_of = dict(zip(joint_names, fields, strict=True))
+        self._command = np.zeros(len(joint_names))
 
     def command(self) -> Array:
         """Return the opened message's command (n,), until the next one is opened.
@@ -32,11 +34,20 @@ class CommandReader(JointStateReader):
         """
         if len(self._used) == 1:
             return self.values(self._used[0])
-        return self._ordered.read(self._opened.names, self._in_their_order(), 'command')
+        shape, command = self._opened, self._command
+        if shape is self._expected and shape.order is None:
+            for name, own in self._own:
+                command[own] = shape.values[name][own]
+            if command.dot(command) < LARGEST**2:
+                return command
+        return self._ordered.read(shape.names, self._in_their_order(), 'command')
 
     def is_nan(self) -> bool:
         """Whether the opened message has a command, and none of its numbers is one."""
         shape = self._opened
+        if shape is self._expected and len(self._used) == 1:
+            values = shape.values[self._used[0]]
+            return bool(np.isnan(values if shape.order is None else values[shape.order]).all())
         if not any(len(shape.values[name]) for name in self._used):
             return False
         ours = any(name in self._field_of for name in shape.names)
