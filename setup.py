@@ -1,57 +1,11 @@
 import sys
 from collections import defaultdict
 from pathlib import Path
+from runpy import run_path
 
 from setuptools import find_packages, setup
 
 package_name = 'arm_sim'
-
-LAWS = sorted(path.stem for path in Path('arm_controllers/laws').glob('[!_]*.py'))
-TASKS = sorted(path.stem for path in Path('arm_sim/tasks').glob('[!_]*'))
-EXECUTABLES = [
-    'simulator',
-    'controller',
-    'gripper_controller',
-    'inverse_kinematics',
-    'composed',
-    'tip_servo',
-    'linear_move',
-    'plan_motion',
-    'supervisor',
-    'recorder',
-    'camera',
-    'viewer',
-    'view',
-    'plot',
-    'controller_manager',
-    'comparison_task',
-    'tune',
-    'tune_pose_hold',
-    'run',
-    'slow_policy',
-    'compare_controllers',
-    'compare_recordings',
-    'learn',
-    'excite',
-    'export',
-    'identify',
-    'report',
-    'rerun',
-    'replay',
-    'render',
-    'margins',
-    'certify',
-    'guard_thresholds',
-    'rehearse',
-    'doctor',
-    'try_robots',
-    'judge',
-    'plan',
-    'grade',
-    'lessons',
-    *(f'{law}_controller' for law in LAWS),
-    *(f'{task}_task' for task in TASKS),
-]
 
 
 def share_files(*folders):
@@ -68,7 +22,8 @@ def scripts():
     """Return the executables of `ros2 run`; a wheel, which is used without ROS, has none."""
     if 'bdist_wheel' in sys.argv:
         return []
-    return [f'{name} = arm_sim.executables:{name}' for name in EXECUTABLES]
+    names = run_path('arm_sim/registered.py')['executables']()
+    return [f'{name} = arm_sim.executables:{name}' for name in names]
 
 
 def requirements():

@@ -169,7 +169,7 @@ sources() {
   find package.xml setup.py setup.cfg resource arm_interfaces -type f -printf '%p %T@\n' | sort
   find launch config urdf arm_* -name __pycache__ -prune -o \
     -type f \( -not -name '*.py' -or -name '*.launch.py' -or -name __init__.py \) -print | sort
-  ls arm_controllers/laws/*.py # setup.py makes an executable of each
+  ls arm_*/laws/*.py arm_*/commands/*.py arm_*/ros/*.py arm_*/*/ros/*.py # setup.py makes executables of them
 }
 interfaces() { grep -E "^($ROS_DISTRO |arm_interfaces/)"; }
 workspace_is_built() { [[ -f $build_stamp && $(<"$build_stamp") == "$(sources)" ]]; }

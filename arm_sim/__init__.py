@@ -14,22 +14,14 @@ No ROS is needed. Each call is a command with the same options, imported at its 
 from importlib import import_module
 from typing import Any
 
-_OF_COMMANDS = (
-    'run', 'tune', 'margins', 'certify', 'judge', 'plan', 'grade', 'learn', 'slow_policy',
-    'excite', 'identify', 'guard_thresholds', 'rehearse',
-)  # fmt: skip
-_CALLS = {
-    **{name: f'commands.{name}' for name in _OF_COMMANDS},
-    **dict.fromkeys(('compare', 'sweep', 'monte_carlo'), 'commands.compare_controllers'),
-    'explore': 'notebook',
-}  # by name: its module
+from arm_sim import registered
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _CALLS:
+    if name.startswith('_') or name not in registered.calls():
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    return getattr(import_module(f'arm_sim.{_CALLS[name]}'), name)
+    return getattr(import_module(registered.calls()[name]), name)
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_CALLS]
+    return [*globals(), *registered.calls()]

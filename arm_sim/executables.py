@@ -17,41 +17,12 @@ from typing import Any
 
 from arm_sim.parent_process import LAUNCH, end_with_parent, runs
 from arm_sim.process_limits import missing_resource
+from arm_sim.registered import commands, node_of, nodes
 
-_COMMANDS = (
-    'tune', 'tune_pose_hold', 'run', 'slow_policy', 'compare_controllers',
-    'compare_recordings', 'learn', 'excite', 'export', 'identify', 'margins', 'certify',
-    'guard_thresholds', 'rehearse', 'doctor', 'try_robots', 'judge', 'plan', 'grade',
-    'lessons',
-)  # fmt: skip
-_MODULES = {
-    'simulator': 'arm_sim.ros.simulator_node',
-    'controller': 'arm_controllers.ros.controller_node',
-    'gripper_controller': 'arm_controllers.ros.gripper_controller_node',
-    'inverse_kinematics': 'arm_sim.ros.inverse_kinematics_node',
-    'tip_servo': 'arm_sim.ros.tip_servo_node',
-    'linear_move': 'arm_sim.ros.linear_move_node',
-    'plan_motion': 'arm_sim.ros.plan_node',
-    'supervisor': 'arm_sim.driving.ros.supervisor_node',
-    'recorder': 'arm_sim.recording.ros.recorder_node',
-    'camera': 'arm_sim.view.ros.camera_node',
-    'viewer': 'arm_sim.view.ros.viewer_node',
-    'view': 'arm_sim.view.ros.view_node',
-    'plot': 'arm_sim.view.ros.plot_node',
-    'controller_manager': 'arm_sim.standards.ros.controller_manager_node',
-    'comparison_task': 'arm_sim.ros.task_node',
-    'report': 'arm_sim.recording.ros.report',
-    'rerun': 'arm_sim.recording.ros.rerun',
-    'replay': 'arm_sim.recording.ros.replay_node',
-    'render': 'arm_sim.recording.ros.render',
-    **{name: f'arm_sim.commands.{name}' for name in _COMMANDS},
-}
 _OF_ROS = 'rclpy', 'builtin_interfaces', 'control_msgs', 'arm_interfaces'
 # The nodes that one process may run together, as a pattern and in words.
 _OF_AN_ARM = r'simulator|inverse_kinematics|\w+_controller'
 _WORDS = 'simulator, <law>_controller, inverse_kinematics'
-# The executables of laws and tasks, by how their names end.
-_ENDINGS = {'_controller': 'arm_controllers.ros.controller_node', '_task': 'arm_sim.ros.task_node'}
 
 
 def _run(name: str, start: Callable[[], int]) -> int:
@@ -119,11 +90,12 @@ def _made(module: str, *arguments: str, **options: Any) -> Any:
 
 def _module(name: str) -> list[str]:
     """Return the module of an executable, and what its `main` takes."""
-    if name in _MODULES:
-        return [_MODULES[name]]
-    for ending, module in _ENDINGS.items():
-        if name.endswith(ending):
-            return [module, name.removesuffix(ending)]
+    if node := node_of(name):
+        of_one = [name.removesuffix(f'_{node}')] if name != node else []
+        return [nodes()[node], *of_one]
+    for folder in ('commands', 'ros'):
+        if name in commands(folder):
+            return [commands(folder)[name]]
     raise AttributeError(f'no executable {name!r}')
 
 
@@ -139,7 +111,7 @@ def main() -> int:
     try:
         start = __getattr__(name)
     except AttributeError as error:
-        print(f'{error}; commands: {", ".join(_COMMANDS)}', file=sys.stderr)
+        print(f'{error}; commands: {", ".join(commands())}', file=sys.stderr)
         return 2
     try:
         return start()

@@ -31,7 +31,7 @@ from arm_dynamics.model_error import ModelError  # noqa: E402
 from arm_sim.cartesian.linear_move import LinearMoveParameters  # noqa: E402
 from arm_sim.driving.supervisor_parameters import SupervisorNodeParameters  # noqa: E402
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters  # noqa: E402
-from arm_sim.ros.plan_node import PlanNodeParameters  # noqa: E402
+from arm_sim.ros.plan_motion_node import PlanMotionParameters  # noqa: E402
 from arm_sim.ros.simulator_setup import SimulatorParameters  # noqa: E402
 from arm_sim.ros.task_node import TaskNodeParameters  # noqa: E402
 from arm_sim.ros.tip_servo_node import TipServoNodeParameters  # noqa: E402
@@ -138,7 +138,7 @@ def interfaces() -> str:
         'tip_servo': parameter_fields(TipServoNodeParameters),
         'supervisor': parameter_fields(SupervisorNodeParameters),
         'linear_move': parameter_fields(LinearMoveParameters),
-        'plan_motion': parameter_fields(PlanNodeParameters),
+        'plan_motion': parameter_fields(PlanMotionParameters),
     }
     for node, fields in known.items():
         parts += [f'## {node}', endpoints(node), table(fields)]

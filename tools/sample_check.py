@@ -10,9 +10,9 @@ from launch.actions import DeclareLaunchArgument
 from samples import ROOT, Sample, words
 
 from arm_dynamics.checks import ArmError
-from arm_sim import executables
 from arm_sim.command_line import read
 from arm_sim.launching.known_parameters import known_nodes, known_parameters
+from arm_sim.registered import commands, nodes
 
 # Verbs of `ros2` that pages name, and of `./ws`; what follows them is not looked at.
 VERBS = (
@@ -24,15 +24,6 @@ WS = (
 )  # fmt: skip
 # Placeholders for what a user has.
 OF_A_USER = re.compile(r'\bmy_|/path/to|[A-Z]{4}|<|^\.\.\.$|host:|\.\.\.')
-_NODES = (
-    'simulator',
-    'inverse_kinematics',
-    'recorder',
-    'viewer',
-    'view',
-    'replay',
-    'controller_manager',
-)
 
 
 def fault(command: Sample) -> str:
@@ -91,16 +82,17 @@ def _of_launch(name: str, given: list[str]) -> str:
 def _of_executable(name: str, given: list[str]) -> str:
     if name == 'composed':
         return next((f'{each!r} is no node' for each in given if each not in known_nodes()), '')
-    if name in _NODES or name in known_nodes():
+    if name in nodes() or name in known_nodes():
         return _of_node(name, given)
-    if name not in executables._MODULES:
-        return f'no executable {name!r}'
+    known = commands() | commands('ros')
+    if name not in known:
+        return '' if OF_A_USER.search(name) else f'no executable {name!r}'
     if not given:
         return ''  # a line of text names it
     if name == 'doctor':
         return '' if given == ['--json'] else f'doctor has no {" ".join(given)!r}'
     try:
-        read(import_module(executables._MODULES[name]).Options, name, given)
+        read(import_module(known[name]).Options, name, given)
     except ArmError as error:
         return str(error)
     return ''

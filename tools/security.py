@@ -20,6 +20,7 @@ from xml.etree.ElementTree import Element, SubElement
 from arm_dynamics.checks import ArmError
 from arm_sim.driving.presets import PRESETS
 from arm_sim.launching.arguments import namespace_of
+from arm_sim.registered import OF_MANY, executables, node_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PROFILES = ROOT / 'config' / 'security'
@@ -29,25 +30,8 @@ COMPOSED = ('simulator', 'controller', 'inverse_kinematics')
 
 def nodes() -> dict[str, str]:
     """Return the kind of each node that this repository can run, by its name."""
-    laws = sorted(path.stem for path in (ROOT / 'arm_controllers/laws').glob('[!_]*.py'))
-    tasks = sorted(path.stem for path in (ROOT / 'arm_sim/tasks').glob('[!_]*'))
-    return {
-        'simulator': 'simulator',
-        'inverse_kinematics': 'inverse_kinematics',
-        'recorder': 'recorder',
-        'viewer': 'viewer',
-        'view': 'view',
-        'plot': 'plot',
-        'camera': 'camera',
-        'gripper_controller': 'gripper_controller',
-        'tip_servo': 'tip_servo',
-        'linear_move': 'linear_move',
-        'plan_motion': 'plan_motion',
-        'controller_manager': 'controller_manager',
-        'supervisor': 'supervisor',
-        **{f'{law}_controller': 'controller' for law in laws},
-        **{f'{task}_task': 'task' for task in (*tasks, 'comparison')},
-    }
+    kinds = {name: node_of(name) for name in executables() if name not in OF_MANY}
+    return {name: kind for name, kind in kinds.items() if (PROFILES / f'{kind}.xml').is_file()}
 
 
 def policy(kinds: dict[str, str], spaces: Sequence[str] = ('',)) -> Element:

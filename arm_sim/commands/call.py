@@ -11,7 +11,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, get_type_hints
 
 from arm_dynamics.parameters import default_of, facts
 from arm_sim.command_line import CommandOptions, command
@@ -84,7 +84,8 @@ def call[O: CommandOptions, R: Report](
         usual, place = first.get(name, default_of(each)), _FIRST if name in first else _LATER
         parameters.append(inspect.Parameter(name, place, default=usual))
         lines.append(f'    {name}: {facts(each).description} (default {usual!r})')
-    signature = inspect.Signature(parameters)
+    result = does if isinstance(does, type) else get_type_hints(does)['return']
+    signature = inspect.Signature(parameters, return_annotation=result)
     vars(function)['__signature__'] = signature
     function.__doc__ = '\n'.join([summary, '', 'Args:', *lines])
     return function

@@ -23,7 +23,7 @@ from arm_dynamics.model_error import ModelError
 from arm_sim.cartesian.linear_move import LinearMoveParameters
 from arm_sim.driving.supervisor_parameters import SupervisorNodeParameters
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters
-from arm_sim.ros.plan_node import PlanNodeParameters
+from arm_sim.ros.plan_motion_node import PlanMotionParameters
 from arm_sim.ros.simulator_setup import SimulatorParameters
 from arm_sim.ros.task_node import AnyTaskParameters, TaskNodeParameters
 from arm_sim.ros.tip_servo_node import TipServoNodeParameters
@@ -48,7 +48,7 @@ _NODES: dict[str, tuple[type, ...]] = {
     'inverse_kinematics': (InverseKinematicsParameters,),
     'tip_servo': (TipServoNodeParameters,),
     'linear_move': (LinearMoveParameters,),
-    'plan_motion': (PlanNodeParameters,),
+    'plan_motion': (PlanMotionParameters,),
     'supervisor': (SupervisorNodeParameters,),
 }
 

@@ -303,11 +303,12 @@ class TaskNode(Node):
         return {name: json.dumps(plain(value)) for name, value in values.items()}
 
 
-def main(name: str = '') -> int:
-    """Run the node of a task; without a name, of the task that the parameter `task` names."""
+def main(name: str) -> int:
+    """Run the node of a task; `comparison`: of the task that the parameter `task` names."""
     try:
         pictures = picture_process()
     except OSError as error:
         print(f'{name}_task: no process for pictures: {error.strerror}', file=sys.stderr)
         return 1
-    return run_node(f'{name or "comparison"}_task', lambda: TaskNode(name, pictures))
+    task = '' if name == 'comparison' else name
+    return run_node(f'{name}_task', lambda: TaskNode(task, pictures))

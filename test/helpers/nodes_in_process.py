@@ -18,7 +18,7 @@ from arm_sim.parameter_files import as_arguments, files_of
 from arm_sim.robot import Robot
 from arm_sim.ros.inverse_kinematics_node import InverseKinematicsNode
 from arm_sim.ros.linear_move_node import LinearMoveNode
-from arm_sim.ros.plan_node import PlanNode
+from arm_sim.ros.plan_motion_node import PlanMotionNode
 from arm_sim.ros.simulator_node import SimulatorNode
 from arm_sim.ros.task_node import TaskNode
 from arm_sim.ros.tip_servo_node import TipServoNode
@@ -38,7 +38,7 @@ MAKERS = {
     'tip_servo': TipServoNode,
     'linear_move': LinearMoveNode,
     'supervisor': SupervisorNode,
-    'plan_motion': PlanNode,
+    'plan_motion': PlanMotionNode,
     **{f'{task}_task': partial(TaskNode, task, PICTURES) for task in task_names()},
     'comparison_task': partial(TaskNode, '', PICTURES),
 }

@@ -33,7 +33,7 @@ from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
 from arm_sim.planning.planner import plan_motion  # noqa: E402
 from arm_sim.planning.scene_shapes import scene_shapes  # noqa: E402
 from arm_sim.robot import Robot  # noqa: E402
-from arm_sim.ros.plan_node import PlanNode  # noqa: E402
+from arm_sim.ros.plan_motion_node import PlanMotionNode  # noqa: E402
 from arm_sim.ros.simulator_node import SimulatorNode  # noqa: E402
 
 UR5E = Robot.load('ur5e')
@@ -51,7 +51,7 @@ class Arm:
         words = [word for x in ('autostart:=true', 'scene:=shelf') for word in ('-p', x)]
         arguments = ['--ros-args', *as_arguments(files_of('ur5e')), *words]
         rclpy.init(args=arguments, domain_id=int(fresh_domain()))
-        planner, self.peer = PlanNode(), rclpy.create_node('peer')
+        planner, self.peer = PlanMotionNode(), rclpy.create_node('peer')
         self.nodes = SimulatorNode(), ControllerNode('servo'), planner, self.peer
         self.executor = SingleThreadedExecutor()
         for each in self.nodes:

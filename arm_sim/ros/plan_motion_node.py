@@ -28,19 +28,19 @@ _MOST_POSES = 100  # of a goal: a pose may take tens of milliseconds
 
 
 @dataclass(frozen=True)
-class PlanNodeParameters(Surroundings, PlanParameters, TipParameters):
+class PlanMotionParameters(Surroundings, PlanParameters, TipParameters):
     """Parameters of the node."""
 
     controller: str = parameter('servo_controller', 'name of the controller for the goals')
 
 
-class PlanNode(Node):
+class PlanMotionNode(Node):
     """The action `plan_motion`: motions around obstacles, from rest to rest."""
 
     def __init__(self) -> None:
         """Load the model, compile the solvers, create the action server."""
         super().__init__('plan_motion')
-        p = declare_parameters(self, PlanNodeParameters)
+        p = declare_parameters(self, PlanMotionParameters)
         self._prefix, self.model = prefix_of(self), p.model()
         self.parameters = with_arrays(p, self.model.joint_names)
         # Between two checked configurations of a plan, half of the clearance is left.

@@ -33,7 +33,7 @@ from arm_sim.planning.planner import plan_motion  # noqa: E402
 from arm_sim.planning.scene_shapes import scene_shapes  # noqa: E402
 from arm_sim.robot import Robot  # noqa: E402
 from arm_sim.ros import motion_action  # noqa: E402
-from arm_sim.ros.plan_node import PlanNode  # noqa: E402
+from arm_sim.ros.plan_motion_node import PlanMotionNode  # noqa: E402
 from arm_sim.ros.simulator_node import SimulatorNode  # noqa: E402
 
 UR5E = Robot.load('ur5e')
@@ -92,7 +92,7 @@ class Arm(Client):
     """The node, a controller that does nothing, and a client."""
 
     def __init__(self):
-        self.node = PlanNode()
+        self.node = PlanMotionNode()
         self.begin(self.node)
         self.follows = []
         self.server = EventActionServer(
@@ -248,7 +248,7 @@ def test_a_malformed_goal_is_refused_in_one_line_and_nothing_is_sent(arm, fields
 @pytest.mark.parametrize('lacking', ['server', 'report'])
 def test_a_goal_waits_for_a_controller_that_has_just_started(monkeypatch, lacking):
     rclpy.init(args=[], domain_id=int(fresh_domain()))
-    client, node, follows = Client(), PlanNode(), []
+    client, node, follows = Client(), PlanMotionNode(), []
     client.begin(node)
 
     def serve():
@@ -304,7 +304,7 @@ def test_a_whole_arm_goes_around_the_boards_of_the_shelf_to_the_can():
     arguments = ['--ros-args', *as_arguments(files_of('ur5e')), *words]
     rclpy.init(args=arguments, domain_id=int(fresh_domain()))
     arm, reports = Client(), []
-    node = PlanNode()
+    node = PlanMotionNode()
     arm.begin(SimulatorNode(), ControllerNode('servo'), node)
     try:
         state = '/servo_controller/controller_state'
