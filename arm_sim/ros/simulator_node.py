@@ -19,7 +19,6 @@ from arm_controllers.ros.running import pin_to_core
 from arm_controllers.ros.services import serve
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
-from arm_dynamics.plugins import extensions
 from arm_dynamics.robots import RobotArgument
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.diagnostics import SimulatorDiagnostics
@@ -27,6 +26,7 @@ from arm_sim.ros.loop_messages import LoopMessages
 from arm_sim.ros.manager_input import ManagerInput
 from arm_sim.ros.mjcf_topics import controls_of
 from arm_sim.ros.own_goals import OwnGoals, let_time_go_on
+from arm_sim.ros.simulator_service import RunningSimulator, open_services
 from arm_sim.ros.simulator_setup import (
     LIVE,
     LiveSimulator,
@@ -104,8 +104,7 @@ class SimulatorNode(Node):
         self._often.cancel()
         clock.wake = self._wake
         LiveSimulator(self, p, of_plant, clock, shown)
-        for services in extensions('arm_sim.simulator_services').values():
-            services(self, clock, self._payload)
+        self._opened = open_services(RunningSimulator(self, clock, self._payload))
         pin_to_core(p.core)
         clock.show()
         for note in self.simulation.plant.notes:

@@ -13,7 +13,7 @@ from arm_controllers.ros.pose_messages import pose_to_message
 from arm_controllers.ros.running import end_node
 from arm_controllers.ros.services import RefusedError, refused, serve
 from arm_dynamics.checks import ArmError
-from arm_sim.simulation.clock import Clock
+from arm_sim.ros.simulator_service import RunningSimulator
 from arm_sim.standards.entities import BOX, SPHERE, Entities, Volume
 from arm_sim.standards.ros.late_service import IsDone, LateService
 from arm_sim.standards.ros.object_services import ObjectServices
@@ -32,13 +32,13 @@ _LOOK = 0.002  # period of counting the steps [s]
 class SimulationServices:
     """Serves simulation_interfaces for a clock and its arm; logs a line where not installed."""
 
-    def __init__(self, node: Node, clock: Clock, payload: Callable[[], float]):
-        """`payload` returns the mass at the arm's tip [kg]."""
+    def __init__(self, simulator: RunningSimulator):
+        node, clock = simulator.node, simulator.clock
         if srv is None:
             Log(node).info(_ABSENT)
             return
         self._clock, self._prefix = clock, prefix_of(node)
-        self._entities = Entities(clock.simulation, payload, self._prefix)
+        self._entities = Entities(clock.simulation, simulator.payload, self._prefix)
         self._stopped = clock.paused
         self._objects = ObjectServices(node, clock, self._entities)
         answers = {

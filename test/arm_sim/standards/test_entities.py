@@ -152,7 +152,9 @@ def test_without_the_package_one_line_states_it_and_no_service_is_there(monkeypa
     monkeypatch.setattr(
         simulation_services, 'Log', lambda node: SimpleNamespace(info=received.append)
     )
-    simulation_services.SimulationServices(None, None, None)  # asks nothing of the node
+    simulation_services.SimulationServices(
+        SimpleNamespace(node=None, clock=None)
+    )  # asks nothing of the node
     assert received == [
         'simulation_interfaces is not installed: its services are not offered, all others are'
     ]
