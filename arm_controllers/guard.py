@@ -78,8 +78,8 @@ class Guard(LawAdapter):
         if not (p.threshold.any() or p.step_threshold.any() or p.force):
             raise ArmError(
                 f'guard.reaction is {p.reaction!r}, but guard.threshold, guard.step_threshold and '
-                'guard.force are 0: nothing is watched; `ros2 run arm_sim guard_thresholds '
-                'ROBOT` computes thresholds'
+                'guard.force are 0: nothing is watched; `examples/guard_thresholds.py '
+                '--robot ROBOT` computes thresholds'
             )
         if parameters.kind[1] and 'wrench' not in law.needs:
             self.needs = (*law.needs, 'wrench')

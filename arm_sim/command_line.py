@@ -62,8 +62,11 @@ class CommandOptions(Parameters):
 
     def line(self) -> str:
         """Return the command line that gives these options, without ROS."""
-        name = type(self).__module__.rpartition('.')[2]
-        return shlex.join(['python', '-m', 'arm_sim', name, *words_of(self)])
+        kind = type(self)
+        program = (
+            ['-m', 'arm_sim', _name_of(kind)] if kind.__module__ != '__main__' else sys.argv[:1]
+        )
+        return shlex.join(['python', *program, *words_of(self)])
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,12 @@ class RobotOptions(CommandOptions):
     config: File = parameter(
         '', "path of a parameter file, whose values replace those of the robot's files"
     )
+
+
+def _name_of(kind: type[CommandOptions]) -> str:
+    """Return the name of a command: that of the module of its options, or of the script."""
+    module = kind.__module__.rpartition('.')[2]
+    return Path(sys.argv[0]).stem if module == '__main__' else module
 
 
 def command[O: CommandOptions](
@@ -87,7 +96,7 @@ def command[O: CommandOptions](
     """
 
     def decorator(function: Callable[[O], int | None]) -> Callable[..., int]:
-        name = kind.__module__.rpartition('.')[2]
+        name = _name_of(kind)
 
         @wraps(function)
         def main(words: Sequence[str] | None = None) -> int:

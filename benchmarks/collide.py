@@ -21,7 +21,7 @@ from arm_sim.tasks import Run
 LAWS = ('computed_torque', 'momentum_observer', 'pd_feedforward')
 SPEEDS = (0.1, 0.25, 0.5, 1.0)  # [m/s]
 REACTIONS = ('none', 'stop', 'retract', 'float')
-# From guard_thresholds, see docs/guard.md.
+# From examples/guard_thresholds.py, see docs/guard.md.
 THRESHOLDS: dict[str, Any] = {
     'threshold': (9.59, 22.92, 11.89, 3.21, 2.9, 0.22),
     'step_threshold': (3.77, 6.22, 3.01, 0.83, 0.71, 0.24),

@@ -117,7 +117,13 @@ def _of_python(given: list[str]) -> str:
         return f'no file {file!r}'
     text = (ROOT / file).read_text()
     options = (word.partition('=')[0] for word in rest if word.startswith('--'))
-    return next((f'{file} has no option {each}' for each in options if each not in text), '')
+    wrong = (each for each in options if not (each in text or _field(each) in text))
+    return next((f'{file} has no option {each}' for each in wrong), '')
+
+
+def _field(option: str) -> str:
+    """Return how the field of a dataclass of options begins."""
+    return f'\n    {option.removeprefix("--").replace("-", "_")}: '
 
 
 def _missing(paths: Iterable[str]) -> str:

@@ -184,7 +184,7 @@ def test_what_cannot_be_guarded_is_refused_in_one_line():
     for_effort = "guard.reaction is 'stop'; that is for laws that command effort, not position"
     with pytest.raises(ArmError, match=for_effort):
         adapted_law(servo, MODEL, servo.Parameters(), guard=wanted)
-    with pytest.raises(ArmError, match='nothing is watched; `ros2 run arm_sim guard_thresholds'):
+    with pytest.raises(ArmError, match='nothing is watched; `examples/guard_thresholds.py'):
         guarded(threshold=(0.0,))
     with pytest.raises(
         ArmError, match="guard.threshold of joint 'elbow_joint' is inf; it must be"

@@ -1,10 +1,15 @@
-"""`ros2 run arm_sim slow_policy`: what the inference latency of a policy costs."""
+"""What the inference latency of a policy costs.
 
+./ws python examples/slow_policy.py
+"""
+
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import product
 
+from late_chunks import ChunkParameters, run_slowly
 from matplotlib.figure import Figure
 
 from arm_controllers.latency import latency_of
@@ -12,10 +17,9 @@ from arm_controllers.laws import law_names
 from arm_dynamics.parameters import like, parameter
 from arm_sim import pictures
 from arm_sim.command_line import Folder, Name, Names, RobotOptions
-from arm_sim.commands.call import call, program
+from arm_sim.commands.call import program
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.report import Listing, Report
-from arm_sim.experiments.slow_policy import ChunkParameters, run_slowly
 from arm_sim.loop.measures import Tracking
 from arm_sim.progress import progress
 from arm_sim.tasks import task_names
@@ -88,11 +92,6 @@ def swept(options: Options) -> Report:
     return Report('slow_policy', [listing], rows, draw)
 
 
-slow_policy = call(
-    Options, swept, 'Run a task whose motion arrives late, in chunks, for latencies.'
-)
-
-
 main = program(Options, swept)
 
 
@@ -111,3 +110,7 @@ def _figure(rows: Sequence[dict[str, object]], names: Sequence[str], title: str)
     pictures.plain_numbers(axis.yaxis)
     axis.legend(frameon=False)
     return figure
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -4,20 +4,20 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.testing import assert_allclose
+from scripts import load_script
 
 from arm_controllers.latency import latency_of
-from arm_sim.commands import slow_policy as command
 from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.slow_policy import ChunkParameters, run_slowly
 from arm_sim.loop.goals import sampled
 
-CHUNKS = ChunkParameters(rate=25.0, chunk=20, execute=10)
+LATE = load_script('examples/late_chunks.py')
+CHUNKS = LATE.ChunkParameters(rate=25.0, chunk=20, execute=10)
 
 
 def slowed(latency, stamped, seed=0):
     case = Experiment('ur5e', 'sinusoid', 'computed_torque', frequency=0.25, seed=seed)
     loaded = case.load()
-    return loaded, run_slowly(loaded, CHUNKS, latency_of(latency), stamped)
+    return loaded, LATE.run_slowly(loaded, CHUNKS, latency_of(latency), stamped)
 
 
 def largest(run, after=0.0):
@@ -61,6 +61,7 @@ def test_a_seed_is_one_checksum_under_any_load():
 
 
 def test_the_command_tabulates_both_starts_of_the_chunks(tmp_path, capsys):
+    command = load_script('examples/slow_policy.py')
     words = ['--frequency', '1', '--latency', '0,0.1']
     assert command.main([*words, '--output-dir', str(tmp_path)]) == 0
     rows = (tmp_path / 'slow_policy.md').read_text().splitlines()

@@ -1,22 +1,16 @@
-"""`ros2 run arm_sim guard_thresholds`: thresholds of the guard from drawn arms and motions."""
+"""Thresholds of the guard from drawn arms and motions.
 
+./ws python examples/guard_thresholds.py --robot ur5e
+"""
+
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-
-from arm_controllers.guard_parameters import GuardParameters
-from arm_controllers.laws import law_names
-from arm_controllers.parameter_values import read_fields
-from arm_dynamics.checks import Array
-from arm_dynamics.parameters import like, parameter
-from arm_sim.command_line import Name, RobotOptions
-from arm_sim.commands.call import call, program
-from arm_sim.experiments.executors import Jobs
-from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.guard_study import (
+from guard_study import (
     CHUNK,
     LEG,
     LEGS,
@@ -26,6 +20,16 @@ from arm_sim.experiments.guard_study import (
     residual_maxima,
     thresholds_of,
 )
+
+from arm_controllers.guard_parameters import GuardParameters
+from arm_controllers.laws import law_names
+from arm_controllers.parameter_values import read_fields
+from arm_dynamics.checks import Array
+from arm_dynamics.parameters import like, parameter
+from arm_sim.command_line import Name, RobotOptions
+from arm_sim.commands.call import program
+from arm_sim.experiments.executors import Jobs
+from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.ranges import Ranges
 from arm_sim.experiments.report import Listing, Report
 
@@ -131,14 +135,6 @@ def thresholds(options: Options) -> Report:
     return Report('guard_thresholds', [listing], plain_rows, draw, found=found, notes=notes)
 
 
-guard_thresholds = call(
-    Options,
-    thresholds,
-    'Compute the thresholds of the guard of an arm; see `found`.',
-    robot='ur5e',
-)
-
-
 main = program(Options, thresholds)
 
 
@@ -188,3 +184,7 @@ def _chunks(duration: float) -> list[range]:
     """Return the numbers of the arms of each job for at least a duration [s]."""
     count = -(-duration // (CHUNK * LEGS * LEG))
     return [range(k * CHUNK, (k + 1) * CHUNK) for k in range(int(count))]
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -36,8 +36,8 @@ class DrawnLegs:
     are shortened to 30 % of their way.
     """
 
-    def __init__(self, model: Any, rng: np.random.Generator, arms: int):
-        """Draw starts within the limits, at most pi from zero; `model` is a BatchModel."""
+    def __init__(self, model: BatchModel, rng: np.random.Generator, arms: int):
+        """Draw starts within the limits, at most pi from zero."""
         self._model, self._rng, self._leg = model, rng, 0
         self._ends = (
             np.maximum(model.position_lower, -np.pi),
@@ -55,7 +55,7 @@ class DrawnLegs:
         q, v, a = self._at(np.clip((t - leg * LEG) / self._duration, 0.0, 1.0))
         reference.q[:], reference.v[:], reference.a[:] = q, v, a
 
-    def _at(self, x: Any) -> tuple[Array, Array, Array]:
+    def _at(self, x: Array | float) -> tuple[Array, Array, Array]:
         """Return positions, velocities, accelerations (N, n) after a share x of the legs."""
         share = x**3 * (10.0 - 15.0 * x + 6.0 * x**2)
         rate, change = 30.0 * (x * (1.0 - x)) ** 2, 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x)
