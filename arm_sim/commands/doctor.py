@@ -5,11 +5,11 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 
-from arm_sim.commands import machine_checks, software_checks
-from arm_sim.commands.machine_checks import Finding, State
+from arm_sim.commands import doctor_checks
+from arm_sim.commands.doctor_checks import Finding, State
 from arm_sim.versions import versions
 
-CHECKS = (*software_checks.NEEDED, *machine_checks.ALL, software_checks.optional)
+CHECKS = doctor_checks.ALL
 _COLOURS = {State.GOOD: 'green', State.NOTE: 'yellow', State.ABSENT: 'dim', State.BROKEN: 'red'}
 
 
