@@ -128,13 +128,13 @@ def measure_external(command: str) -> np.ndarray:
 def _measure(node: ControllerNode) -> tuple[float, float]:
     controller = node.cycle
     assert controller is not None
-    controller._command_publisher.publish = lambda message: None  # no transport
+    controller._command.publisher.publish = lambda message: None  # no transport
     controller._state_publisher.publish = lambda message: None
     model, follower = controller.model, controller.follower
     q = HOME
     state = JointStateWriter(model.joint_names, FIELDS)
     state.position[:] = q
-    controller.on_state(state.serialized(0))
+    controller.states.take(state.serialized(0))
 
     goal = swing(q, model.joint_names)
     follower.set_goal(goal, 0)
@@ -142,7 +142,7 @@ def _measure(node: ControllerNode) -> tuple[float, float]:
     states = iter([state.serialized(k * _PERIOD_NS) for k in range(1, _CYCLES * _REPEATS + 1)])
 
     def cycle() -> None:
-        controller.on_state(next(states))
+        controller.states.take(next(states))
 
     cycle_us = min(timeit.repeat(cycle, number=_CYCLES, repeat=_REPEATS)) / _CYCLES * 1e6
     assert follower.active_goal is goal, 'the goal must be running all the time'

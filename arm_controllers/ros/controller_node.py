@@ -262,10 +262,10 @@ class ControllerNode(LifecycleNode):
         cycle = self.cycle
         if cycle is not None and cycle.state is CycleState.COMMANDING:
             # Seconds in which this process ran: a stopped process has received nothing.
-            self._silent = 0 if cycle.received != self._received else self._silent + 1
-            self._received = cycle.received
+            self._silent = 0 if cycle.states.received != self._received else self._silent + 1
+            self._received = cycle.states.received
             if self._silent >= self.parameters.state_timeout:
-                silence = f'no state for {cycle.silence:.1f} s: the simulator is gone'
+                silence = f'no state for {cycle.states.silence:.1f} s: the simulator is gone'
                 cycle.handle(Event.LOSE, silence)
         self.diagnostics.report(cycle, self._claims)
 

@@ -63,7 +63,7 @@ class ControllerDiagnostics:
         names = 'not known' if claims is None else ', '.join(claims.claims) or 'none'
         values = {'dropped states': self._dropped, 'active controllers': names}
         if cycle is not None:
-            values['overtaken states'] = cycle.overtaken
+            values['overtaken states'] = cycle.states.overtaken
             values['refused goals'] = cycle.goals.refused
             values['CPU time of a cycle, mean [ms]'] = f'{cycle.times.mean * 1e3:.3f}'
             values['CPU time of a cycle, worst [ms]'] = f'{cycle.times.worst * 1e3:.3f}'
@@ -82,8 +82,11 @@ class ControllerDiagnostics:
             return _ERROR, f'states cannot be used, the arm gets no command: {self._why_dropped}'
         if cycle.state is not CycleState.COMMANDING:
             return _WARN, 'waiting for a state: is the simulator running, in this ROS_DOMAIN_ID?'
-        if cycle.silence > SILENCE:
-            return _WARN, f'no state for {cycle.silence:.0f} s: the simulator is paused or gone'
+        if cycle.states.silence > SILENCE:
+            return (
+                _WARN,
+                f'no state for {cycle.states.silence:.0f} s: the simulator is paused or gone',
+            )
         goals, doing = cycle.goals, _doing(cycle)
         if goals.problem and time.monotonic() - goals.problem_since < MEMORY:
             return _WARN, f'{doing}; {goals.problem}'

@@ -23,7 +23,7 @@ from arm_controllers.gripper import (
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_controllers.ros.active_controllers import ActiveControllers, watch_active_controllers
-from arm_controllers.ros.control_cycle import COMMANDS, STATES
+from arm_controllers.ros.command_output import COMMANDS
 from arm_controllers.ros.goal_endpoints import EventActionServer
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import set_stamp, to_ns
@@ -31,6 +31,7 @@ from arm_controllers.ros.parameters import declare_parameters, declare_unused
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, STATE_QOS
 from arm_controllers.ros.running import pin_to_core
 from arm_controllers.ros.serialized_messages import JointStateReader, JointStateWriter
+from arm_controllers.ros.state_input import STATES
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Stepping, parameter
 from arm_dynamics.robots import ArmParameters

@@ -47,7 +47,7 @@ def show(node, time_ns, q=HOME, v=REST):
     """Hand a state to a controller's cycle."""
     state = JointState(name=list(NAMES), position=list(q), velocity=list(v), effort=[0.0] * 6)
     state.header.stamp.sec, state.header.stamp.nanosec = divmod(time_ns, 1_000_000_000)
-    node.cycle.on_state(serialize_message(state))
+    node.cycle.states.take(serialize_message(state))
 
 
 def test_a_state_that_arrives_after_the_clean_up_is_ignored(start):
@@ -57,7 +57,7 @@ def test_a_state_that_arrives_after_the_clean_up_is_ignored(start):
     cycle.state = CycleState.RELEASING  # it would answer with its release message
     node.trigger_cleanup()
     state = JointState(name=list(NAMES), position=HOME, velocity=REST, effort=[0.0] * 6)
-    cycle.on_state(serialize_message(state))  # the executor had the state already
+    cycle.states.take(serialize_message(state))  # the executor had the state already
     assert cycle.state is CycleState.INACTIVE
 
 

@@ -51,7 +51,7 @@ class Controller:
         state = JointState(name=list(self.node.cycle.model.joint_names))
         state.header.stamp.sec, state.header.stamp.nanosec = divmod(self.time_ns, 1_000_000_000)
         state.position, state.velocity, state.effort = q.tolist(), list(v), [0.0] * 6
-        self.node.cycle.on_state(serialize_message(state))
+        self.node.cycle.states.take(serialize_message(state))
 
     def ask(self, wanted):
         self.node.cycle.goals.take(bytes(serialize_message(trajectory_message(wanted))))

@@ -1,0 +1,189 @@
+"""From a state to a command: which answers a control cycle gives, and when it begins again."""
+
+import numpy as np
+import pytest
+
+rclpy = pytest.importorskip('rclpy')
+
+from control_msgs.msg import JointTrajectoryControllerState  # noqa: E402
+from control_msgs.srv import QueryTrajectoryState  # noqa: E402
+from domains import fresh_domain  # noqa: E402
+from following import HOME, NAMES, REST, goal  # noqa: E402
+from long_wait import spin_until  # noqa: E402
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from rclpy.serialization import deserialize_message  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+
+from arm_controllers.cycle_state import CycleState, Event  # noqa: E402
+from arm_controllers.measurement import Measurement  # noqa: E402
+from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
+from arm_controllers.ros.in_process import InProcessTransport  # noqa: E402
+from arm_controllers.ros.messages import set_numbers, set_stamp, to_ns, trajectory_message  # noqa: E402
+from arm_controllers.ros.serialized_messages import serialized  # noqa: E402
+from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
+
+PERIOD_NS = 2_000_000
+START = 5_000  # number of the first state
+
+
+class Setup:
+    """A controller in this process, to which states are handed one by one."""
+
+    def __init__(self):
+        files = as_arguments(files_of('ur5e'))
+        rclpy.init(args=['--ros-args', *files], domain_id=int(fresh_domain()))
+        transport, self.raw = InProcessTransport(), []
+        self.node = ControllerNode('computed_torque', transport)
+        self.node.trigger_configure()
+        self.node.trigger_activate()
+        self.cycle = self.node.cycle
+        transport.serve_commands('/joint_commands', lambda raw, count: self.raw.append(raw))
+        (self.take,) = transport.state_subscribers('/joint_states')
+
+    @property
+    def answers(self):
+        """Stamp in periods and effort of each command; a release message has none."""
+        messages = [deserialize_message(each, JointState) for each in self.raw]
+        return [(to_ns(each.header.stamp) // PERIOD_NS, list(each.effort)) for each in messages]
+
+    def state(self, period, q=HOME, v=REST, sender=''):
+        message = JointState(name=list(NAMES))
+        message.header.frame_id = sender
+        set_numbers(message, position=q, velocity=v)
+        set_stamp(message.header.stamp, period * PERIOD_NS)
+        self.take(serialized(message))
+
+    def follow(self, seconds=1.0):
+        """Send a goal that turns every joint by 0.1 rad."""
+        message = trajectory_message(goal([seconds], [HOME + 0.1], [REST], [REST]))
+        self.cycle.goals.take(serialized(message))
+
+
+@pytest.fixture
+def setup():
+    made = Setup()
+    yield made
+    made.node.destroy_node()
+    rclpy.try_shutdown()
+
+
+def test_the_answer_is_the_laws_command_towards_the_followers_reference(setup):
+    setup.state(START)
+    setup.follow()
+    q, v = HOME + 0.01, np.full(6, 0.05)
+    for period in (1, 2):
+        setup.state(START + period, q, v)
+    law, reference = setup.cycle.law, setup.cycle.follower.reference
+    measured = Measurement(q, v)
+    expected, _ = law(law.start(measured, reference), measured, reference, 2e-3)
+    stamp, effort = setup.answers[-1]
+    assert stamp == START + 2
+    np.testing.assert_array_equal(effort, expected)
+
+
+def test_a_state_is_answered_once_and_a_repeated_one_with_the_same_bytes(setup):
+    for period in (0, 1, 1, 0, 2):
+        setup.state(START + period)
+    assert [stamp - START for stamp, _ in setup.answers] == [0, 1, 1, 2]
+    assert setup.raw[1] == setup.raw[2]
+    assert (setup.cycle.states.received, setup.cycle.states.overtaken) == (4, 1)
+
+
+def test_a_state_that_came_too_early_is_answered_once_the_arm_is_free(setup):
+    setup.cycle.handle(Event.REJECT, 'another controller')
+    setup.cycle.handle(Event.DEACTIVATE)
+    setup.state(START)
+    assert setup.raw == []
+    setup.cycle.handle(Event.ACTIVATE)
+    setup.node.cycle.states.take_again()
+    assert setup.raw == []  # an inactive controller keeps no state
+    setup.state(START + 1, sender='simulator')  # which has not said whether the joints are free
+    assert setup.raw == []
+    setup.node.cycle.handle(Event.GRANT)
+    setup.node.cycle.states.take_again()
+    assert [stamp - START for stamp, _ in setup.answers] == [1]
+    assert setup.cycle.state is CycleState.COMMANDING
+
+
+def test_a_controller_that_stops_repeats_its_release_until_the_simulator_has_it(setup):
+    setup.state(START)
+    setup.follow()
+    setup.cycle.handle(Event.DEACTIVATE, 'enough')
+    assert not setup.cycle.follower.goals
+    assert 'enough' in setup.cycle.goals.problem
+    setup.state(START + 1)
+    assert setup.answers[1:] == [(START, []), (START, [])]
+    setup.cycle.handle(Event.RELEASED)
+    setup.state(START + 2)
+    assert len(setup.raw) == 3
+
+
+def test_another_simulator_ends_the_goals_and_the_arm_holds_where_it_is(setup):
+    setup.state(START, sender='one')
+    assert setup.raw == []  # it publishes no claims
+    setup.cycle.handle(Event.GRANT)
+    setup.state(START, sender='one')
+    setup.follow()
+    setup.state(START + 1, HOME + 0.001, sender='another')
+    assert not setup.cycle.follower.goals
+    expected = "states come from 'another', no longer from 'one'; the arm holds"
+    assert expected in setup.cycle.goals.problem
+    np.testing.assert_array_equal(setup.cycle.follower.reference.q, HOME + 0.001)
+    assert len(setup.raw) == 2
+
+
+def test_a_step_that_is_missing_in_lock_step_ends_no_goal_and_moves_the_reference_without_one(
+    setup,
+):
+    for period in (0, 1):
+        setup.state(START + period)
+    setup.state(START + 4, HOME + 1e-4)  # the simulator has braked
+    np.testing.assert_array_equal(setup.cycle.follower.reference.q, HOME + 1e-4)
+    setup.follow()
+    setup.state(START + 5, HOME + 1e-4)
+    setup.state(START + 9, HOME + 1e-4)
+    assert setup.cycle.follower.goals
+    assert not setup.cycle.goals.problem
+
+
+def test_the_reference_is_known_from_the_newest_state_on_while_the_controller_commands(setup):
+    executor = SingleThreadedExecutor()
+    executor.add_node(setup.node)
+    client = setup.node.create_client(QueryTrajectoryState, '~/query_state')
+    spin_until(executor, client.service_is_ready)
+
+    def reference(period):
+        request = QueryTrajectoryState.Request()
+        set_stamp(request.time, period * PERIOD_NS)
+        answer = client.call_async(request)
+        spin_until(executor, answer.done)
+        return answer.result()
+
+    answer = reference(START)
+    assert not answer.success
+    assert answer.message == 'the controller is not active, or has not seen a state yet'
+    setup.state(START)
+    setup.follow(seconds=0.5)
+    setup.state(START + 1)
+    answer = reference(START + 260)
+    assert answer.success
+    assert answer.name == list(NAMES)
+    np.testing.assert_allclose(answer.position, HOME + 0.1)
+    np.testing.assert_allclose(answer.velocity, REST, atol=1e-12)
+    answer = reference(START)
+    assert answer.message == '0.002 s before the newest state; what has passed is not kept'
+
+
+def test_a_report_has_the_command_and_the_measured_effort(setup):
+    seen = []
+    setup.node.create_subscription(
+        JointTrajectoryControllerState, '~/controller_state', seen.append, 1000
+    )
+    executor = SingleThreadedExecutor()
+    executor.add_node(setup.node)
+    setup.state(START)
+    for period in range(1, 12):
+        setup.state(START + period)
+    spin_until(executor, lambda: len(seen) == 2)
+    np.testing.assert_array_equal(seen[0].output.effort, setup.answers[0][1])
+    assert list(seen[0].feedback.effort) == []  # the states have none
