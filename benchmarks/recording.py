@@ -32,8 +32,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
+from arm_controllers.ros.cdr import stamp_ns
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS
-from arm_controllers.ros.serialized_messages import stamp_ns
 from arm_sim.loop.recorded_messages import messages_of
 from arm_sim.parameter_files import as_arguments, files_of
 

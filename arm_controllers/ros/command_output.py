@@ -6,11 +6,12 @@ import numpy as np
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
+from arm_controllers.ros.cdr import serialized
 from arm_controllers.ros.command_messages import FIELD
 from arm_controllers.ros.in_process import InProcessTransport, TakeCommand
 from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.qos import STATE_QOS
-from arm_controllers.ros.serialized_messages import JointStateWriter, serialized
+from arm_controllers.ros.serialized_messages import JointStateWriter
 from arm_dynamics.checks import Array, all_finite
 
 COMMANDS = 'joint_commands'

@@ -6,7 +6,7 @@ import numpy as np
 from geometry_msgs.msg import TransformStamped
 from numpy.typing import ArrayLike
 
-from arm_controllers.ros.serialized_messages import Template
+from arm_controllers.ros.cdr import Template
 from arm_dynamics.checks import Array
 from arm_dynamics.kinematics.link_tree import LinkTree
 from arm_dynamics.model import RobotModel

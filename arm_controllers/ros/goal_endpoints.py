@@ -16,10 +16,10 @@ from rclpy.serialization import deserialize_message, serialize_message
 from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.follower.goal import GoalResult, ResultCode
+from arm_controllers.ros.cdr import stamp_ns, starting_now
 from arm_controllers.ros.qos import ACTION_QOS
 from arm_controllers.ros.quiet_nodes import quiet_node
 from arm_controllers.ros.running import make_executor
-from arm_controllers.ros.serialized_messages import stamp_ns, starting_now
 
 # A client may fetch a result for this time [s], the default of rcl. A result takes 5 kB.
 _RESULT_TIMEOUT = 10

@@ -14,7 +14,7 @@ from rclpy.serialization import deserialize_message
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.follower.goal import Goal, GoalError, JointTolerance
-from arm_controllers.ros.serialized_messages import Cursor, is_native, no_message
+from arm_controllers.ros.cdr import Cursor, is_native, no_message
 from arm_dynamics.checks import ArmError, Array
 
 # Points of a trajectory in real time. ROS's conversion of this number takes 50 ms.

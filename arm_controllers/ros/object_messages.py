@@ -9,8 +9,8 @@ from urllib.parse import quote, unquote
 import numpy as np
 from visualization_msgs.msg import Marker, MarkerArray
 
+from arm_controllers.ros.cdr import Template
 from arm_controllers.ros.messages import deserialized
-from arm_controllers.ros.serialized_messages import Template
 from arm_dynamics.checks import Array
 from arm_dynamics.object_shapes import ObjectShape, ShapePoses
 

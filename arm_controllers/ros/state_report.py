@@ -1,6 +1,6 @@
 """The topic ~/controller_state of a controller.
 
-As in the control loop's own messages (`serialized_messages`), only stamps and numbers change: they
+As in the control loop's own messages (`cdr`), only stamps and numbers change: they
 are written into a message that was serialised once.
 """
 
@@ -11,7 +11,7 @@ from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.publisher import Publisher
 
 from arm_controllers.follower.follower import TrajectoryFollower
-from arm_controllers.ros.serialized_messages import Template
+from arm_controllers.ros.cdr import Template
 from arm_dynamics.checks import Array
 
 _POINTS = ('reference', 'feedback', 'error', 'output')

@@ -7,16 +7,11 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 
 from arm_controllers.measurement import HOW_TO_MEASURE
+from arm_controllers.ros.cdr import Fields, is_native, no_message, stamp_ns
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.messages import set_components, set_stamp
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS
-from arm_controllers.ros.serialized_messages import (
-    LARGEST,
-    Fields,
-    is_native,
-    no_message,
-    stamp_ns,
-)
+from arm_controllers.ros.serialized_messages import LARGEST
 from arm_dynamics.checks import ArmError, Array
 
 TOPIC = 'force_torque_sensor_broadcaster/wrench'

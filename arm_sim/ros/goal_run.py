@@ -23,11 +23,12 @@ from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.follower.goal import Goal
+from arm_controllers.ros.cdr import stamp_ns
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import components, prefix_of, stamp_at, to_ns, trajectory_message
 from arm_controllers.ros.qos import CONTROL_QOS, RECORD_QOS
 from arm_controllers.ros.running import wait_for, wait_until
-from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, stamp_ns
+from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_controllers.ros.wrench_input import TOPIC as WRENCH
 from arm_dynamics.checks import ArmError, Array
 from arm_sim.loop.record import JointStates

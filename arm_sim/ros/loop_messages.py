@@ -12,9 +12,9 @@ from rclpy.node import Node
 from rclpy.serialization import serialize_message
 from std_msgs.msg import UInt8MultiArray
 
+from arm_controllers.ros.cdr import stamp_ns
 from arm_controllers.ros.qos import STATE_QOS
 from arm_controllers.ros.running import now_and_then
-from arm_controllers.ros.serialized_messages import stamp_ns
 from arm_dynamics.checks import ArmError
 
 TOPIC = 'simulator/loop_messages'

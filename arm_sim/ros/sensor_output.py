@@ -9,10 +9,10 @@ from rclpy.node import Node
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 
+from arm_controllers.ros.cdr import Template
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.messages import prefix_of
 from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS
-from arm_controllers.ros.serialized_messages import Template
 from arm_controllers.ros.services import serve
 from arm_controllers.ros.wrench_input import TOPIC
 from arm_dynamics.checks import Array

@@ -11,13 +11,14 @@ from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.follower.goal import Goal
+from arm_controllers.ros.cdr import stamp_ns
 from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import components, prefix_of, to_ns, trajectory_message
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.pose_messages import pose_from_message
 from arm_controllers.ros.qos import CONTROL_QOS
-from arm_controllers.ros.serialized_messages import JointReader, stamp_ns
+from arm_controllers.ros.serialized_messages import JointReader
 from arm_controllers.ros.subscriptions import subscribe_controller_state, subscribe_joint_states
 from arm_dynamics.checks import ArmError, Array, finite, unknown
 from arm_dynamics.parameters import parameter

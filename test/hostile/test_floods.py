@@ -14,8 +14,8 @@ from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
+from arm_controllers.ros.cdr import stamp_ns
 from arm_controllers.ros.messages import MOST_POINTS
-from arm_controllers.ros.serialized_messages import stamp_ns
 
 CONTROLLER = 'computed_torque_controller'
 RATE = 2700.0  # of small ones [Hz]

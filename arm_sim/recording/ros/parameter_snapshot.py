@@ -8,7 +8,7 @@ from rcl_interfaces.msg import Parameter, ParameterEvent
 from rcl_interfaces.srv import GetParameters, ListParameters
 from rclpy.node import Node
 
-from arm_controllers.ros.serialized_messages import serialized
+from arm_controllers.ros.cdr import serialized
 
 # ROS can lose the first answer to a client. Time until a request is repeated, and longest wait for
 # its answer [s].

@@ -5,13 +5,8 @@ import re
 import numpy as np
 from sensor_msgs.msg import JointState
 
-from arm_controllers.ros.serialized_messages import (
-    FIELDS,
-    Fields,
-    JointStateWriter,
-    is_native,
-    stamp_ns,
-)
+from arm_controllers.ros.cdr import Fields, is_native, stamp_ns
+from arm_controllers.ros.serialized_messages import FIELDS, JointStateWriter
 from arm_dynamics.checks import Array
 from arm_sim.ros.loop_messages import COMMAND, STATE
 

@@ -6,9 +6,10 @@ from pathlib import Path
 from std_msgs.msg import String
 
 from arm_controllers.ros import object_messages
+from arm_controllers.ros.cdr import exact, is_native, stamp_ns
 from arm_controllers.ros.frame_messages import FrameMessages
 from arm_controllers.ros.messages import deserialized
-from arm_controllers.ros.serialized_messages import JointStateReader, exact, is_native, stamp_ns
+from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_sim.recording.mcap_file import McapFile

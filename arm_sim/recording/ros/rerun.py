@@ -20,10 +20,11 @@ from sensor_msgs.msg import JointState
 from tyro.conf import Positional
 
 from arm_controllers.reference import Reference
+from arm_controllers.ros.cdr import stamp_ns, starts_now
 from arm_controllers.ros.command_messages import CommandReader
 from arm_controllers.ros.messages import MOST_POINTS_LOCKSTEP, components, goal_from_action, to_ns
 from arm_controllers.ros.object_messages import shapes_of
-from arm_controllers.ros.serialized_messages import JointStateReader, stamp_ns, starts_now
+from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import CommandOptions, File, command

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
 
+from arm_controllers.ros.cdr import serialized
 from arm_controllers.ros.command_messages import CommandReader
-from arm_controllers.ros.serialized_messages import serialized
 from arm_dynamics.checks import ArmError
 
 NAMES, INTERFACES = ['a', 'b', 'c', 'd'], ['position', 'effort', 'velocity', 'position']

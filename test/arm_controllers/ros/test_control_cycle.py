@@ -16,10 +16,10 @@ from sensor_msgs.msg import JointState  # noqa: E402
 
 from arm_controllers.cycle_state import CycleState, Event  # noqa: E402
 from arm_controllers.measurement import Measurement  # noqa: E402
+from arm_controllers.ros.cdr import serialized  # noqa: E402
 from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
 from arm_controllers.ros.in_process import InProcessTransport  # noqa: E402
 from arm_controllers.ros.messages import set_numbers, set_stamp, to_ns, trajectory_message  # noqa: E402
-from arm_controllers.ros.serialized_messages import serialized  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
 
 PERIOD_NS = 2_000_000

@@ -13,8 +13,8 @@ from control_msgs.action import FollowJointTrajectory
 
 from arm_controllers.follower.goal import ResultCode
 from arm_controllers.ros import goal_server as module
+from arm_controllers.ros.cdr import serialized
 from arm_controllers.ros.messages import trajectory_message
-from arm_controllers.ros.serialized_messages import serialized
 
 PERIOD_NS = 2_000_000
 

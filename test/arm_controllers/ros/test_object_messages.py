@@ -8,8 +8,8 @@ pytest.importorskip('rclpy')
 from falling_objects import turned_plant
 from visualization_msgs.msg import Marker, MarkerArray
 
+from arm_controllers.ros.cdr import serialized
 from arm_controllers.ros.object_messages import ObjectMessages, shapes_of
-from arm_controllers.ros.serialized_messages import serialized
 from arm_dynamics.checks import ArmError
 from arm_dynamics.object_shapes import ShapePoses
 

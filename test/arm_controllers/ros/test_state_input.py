@@ -13,9 +13,9 @@ from sensor_msgs.msg import JointState
 
 from arm_controllers.cycle_state import CycleState
 from arm_controllers.follower.state_sequence import StateOrder
+from arm_controllers.ros.cdr import serialized
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.messages import set_numbers, set_stamp
-from arm_controllers.ros.serialized_messages import serialized
 from arm_controllers.ros.state_input import StateInput
 from arm_dynamics.checks import ArmError
 

@@ -9,11 +9,8 @@ rclpy = pytest.importorskip('rclpy')
 from rclpy.serialization import deserialize_message  # noqa: E402
 from std_msgs.msg import UInt8MultiArray  # noqa: E402
 
-from arm_controllers.ros.serialized_messages import (  # noqa: E402
-    FIELDS,
-    JointStateWriter,
-    stamp_ns,
-)
+from arm_controllers.ros.cdr import stamp_ns  # noqa: E402
+from arm_controllers.ros.serialized_messages import FIELDS, JointStateWriter  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_sim.ros.loop_messages import COMMAND, STATE, LoopMessages, Takeover, gathered  # noqa: E402
 

@@ -3,7 +3,7 @@
 from control_msgs.action import FollowJointTrajectory
 from rclpy.serialization import serialize_message
 
-from arm_controllers.ros.serialized_messages import starting_now
+from arm_controllers.ros.cdr import starting_now
 from arm_sim.recording.ros.rerun import accepted_ns
 
 
