@@ -12,8 +12,9 @@ from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueP
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_controllers.ros.messages import set_stamp, to_ns
+from arm_controllers.ros.process_settings import pin_to_core
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, STATE_QOS
-from arm_controllers.ros.running import make_executor, pin_to_core
+from arm_controllers.ros.running import make_executor
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf

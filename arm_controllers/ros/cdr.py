@@ -17,6 +17,7 @@ from rosidl_parser.definition import AbstractString, BasicType, NamespacedType
 from rosidl_parser.definition import Array as FixedArray
 from sensor_msgs.msg import JointState
 
+from arm_controllers.ros.ros_types import Message
 from arm_dynamics.checks import ArmError
 
 SECOND = 1_000_000_000
@@ -36,12 +37,12 @@ _SIZES = {
 }
 
 
-def serialized(message: Any) -> bytes:
+def serialized(message: Message) -> bytes:
     """Return a ROS message in CDR: exactly its bytes, with zeros between the fields."""
     return exact(bytes(serialize_message(message)), type(message))
 
 
-def exact(raw: bytes, message_class: Any) -> bytes:
+def exact(raw: bytes, message_class: type[Message]) -> bytes:
     """Return a serialised message of the native byte order without any uninitialised memory.
 
     Fast DDS's rmw_serialize returns an upper bound of the length, which counts an alignment of
@@ -142,7 +143,7 @@ class Cursor:
 
 
 @cache
-def _class_of(namespaces: tuple[str, ...], name: str) -> Any:
+def _class_of(namespaces: tuple[str, ...], name: str) -> type[Message]:
     return getattr(import_module('.'.join(namespaces)), name)
 
 
@@ -156,7 +157,7 @@ class Fields(Cursor):
         lengths: where the length of each array of float64 is [bytes].
     """
 
-    def __init__(self, raw: bytes, message_class: Any):
+    def __init__(self, raw: bytes, message_class: type[Message]):
         """Find the fields; raise ArmError where the message is cut off."""
         super().__init__(raw, _BODY)
         self.texts: list[str] = []
@@ -166,7 +167,7 @@ class Fields(Cursor):
         self._run = -1  # end of the last single float64
         self._find(message_class)
 
-    def _find(self, message_class: Any) -> None:
+    def _find(self, message_class: type[Message]) -> None:
         if message_class in (Time, Duration):
             self.times.append(self.part(STAMP.size, 4).start)
             return
@@ -207,7 +208,7 @@ class Template:
         numbers: the arrays of float64 of the message, and its runs of single float64.
     """
 
-    def __init__(self, message: Any):
+    def __init__(self, message: Message):
         raw = serialized(message)
         fields, memory = Fields(raw, type(message)), aligned_copy(raw)
         self._memory, self._times = memory.data, fields.times

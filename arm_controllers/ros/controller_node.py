@@ -7,7 +7,6 @@ from typing import Any
 
 from control_msgs.msg import SpeedScalingFactor
 from lifecycle_msgs.srv import ChangeState
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.utilities import remove_ros_args
 
@@ -16,6 +15,7 @@ from arm_controllers.cycle_state import CycleState, Event
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.guard_parameters import GuardParameters
+from arm_controllers.law import Law
 from arm_controllers.laws import law_class
 from arm_controllers.ros.active_controllers import (
     ActiveControllers,
@@ -35,7 +35,9 @@ from arm_controllers.ros.parameters import (
     declare_unused,
     refuse_unknown_parameters,
 )
-from arm_controllers.ros.running import pin_to_core, run_node
+from arm_controllers.ros.process_settings import pin_to_core
+from arm_controllers.ros.rclpy_internals import RCLError
+from arm_controllers.ros.running import run_node
 from arm_dynamics.checks import ArmError, in_range
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
@@ -95,7 +97,7 @@ class ControllerNode(LifecycleNode):
         """Refuse a transition that is not allowed now; rclpy lets it end the node."""
         try:
             return self._change_state(request, response)
-        except rclpy_implementation.RCLError as error:
+        except RCLError as error:
             self._log.warning(f'transition {request.transition.id} refused: {error}')
             response.success = False
             return response
@@ -240,12 +242,12 @@ class ControllerNode(LifecycleNode):
         """Return what the controller believes the arm is."""
         return with_error(replace(self.parameters, **of_joints).model(), self._model_error)
 
-    def _apply(self, model: RobotModel, law: Any, again: bool, rules: FollowerParameters) -> None:
+    def _apply(self, model: RobotModel, law: Law, again: bool, rules: FollowerParameters) -> None:
         """Take parameters into use that were set while running."""
         if self.cycle is not None:
             self.cycle.use(model, law, again, rules)
 
-    def _built(self, model: RobotModel, law: Any, guard: GuardParameters) -> Any:
+    def _built(self, model: RobotModel, law: object, guard: GuardParameters) -> Law:
         p, made = self.parameters, self._law_class
         if self.cycle is not None and self.cycle.reacts and guard.kind != self.live.guard.kind:
             raise ArmError(

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
@@ -22,12 +21,12 @@ SILENCE = 1.0
 _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
 
-def status_publisher(node: Node) -> Callable[[bytes, str, Mapping[str, Any]], None]:
+def status_publisher(node: Node) -> Callable[[bytes, str, Mapping[str, object]], None]:
     """Return what publishes a node's status: its level, words and values."""
     publisher = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
     name = prefix_of(node) + node.get_name()
 
-    def publish(level: bytes, words: str, values: Mapping[str, Any]) -> None:
+    def publish(level: bytes, words: str, values: Mapping[str, object]) -> None:
         status = DiagnosticStatus(level=level, name=name, message=words)
         status.values = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
         message = DiagnosticArray(status=[status])

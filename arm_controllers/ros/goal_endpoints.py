@@ -1,14 +1,11 @@
 """ROS endpoints for goals: the topic and the action of a controller, and their results."""
 
-import gc
-import sys
 from collections.abc import Callable
 from functools import partial
 from threading import Thread
-from typing import Any
 
 from control_msgs.action import FollowJointTrajectory
-from rclpy.action import ActionServer, CancelResponse
+from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
@@ -17,65 +14,14 @@ from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.follower.goal import GoalResult, ResultCode
 from arm_controllers.ros.cdr import stamp_ns, starting_now
+from arm_controllers.ros.process_settings import share_with_threads
 from arm_controllers.ros.qos import ACTION_QOS
 from arm_controllers.ros.quiet_nodes import quiet_node
+from arm_controllers.ros.rclpy_internals import EventActionServer
 from arm_controllers.ros.running import make_executor
 
 # A client may fetch a result for this time [s], the default of rcl. A result takes 5 kB.
 _RESULT_TIMEOUT = 10
-# How long a thread keeps the interpreter when another one waits for it, in real time [s].
-_SWITCH_INTERVAL = 2e-4
-# Thresholds of the garbage collector: a collection among the points of a long message takes 40 ms.
-_GARBAGE = (100_000, 50, 100)
-
-
-class EventActionServer(ActionServer):
-    """An action server without a coroutine per goal: EventsExecutor would poll them for ever.
-
-    Attributes:
-        sends_at_once: whether results are sent in the caller's thread, not by the executor.
-    """
-
-    sends_at_once = False
-
-    def __init__(self, node: Node, kind: Any, name: str, execute: Any, **options: Any):
-        """Open an action whose goals are taken by `execute`; `options` are ActionServer's."""
-        services = ('goal_service', 'result_service', 'cancel_service')
-        options |= {f'{each}_qos_profile': ACTION_QOS for each in services}
-        super().__init__(node, kind, name, execute, **options)
-
-    async def execute(self, taken_data: Any) -> None:
-        """Handle requests; an error would end the process."""
-        try:
-            await super().execute(taken_data)
-        except RuntimeError as error:  # as of a cancel that came too late
-            self._logger.warning(f'goal server: {error}')
-
-    def notify_execute(self, goal_handle: ServerGoalHandle, execute_callback: Any) -> None:
-        """Start a goal: the callback only takes it."""
-        self._execute_callback(goal_handle)
-
-    def finish(
-        self,
-        handle: ServerGoalHandle,
-        result: Any,
-        succeeded: bool = False,
-        canceled: bool = False,
-    ) -> None:
-        """End a goal and send its result; `canceled` counts where a client has requested that."""
-        if succeeded:
-            handle.succeed()
-        elif canceled and handle.is_cancel_requested:
-            handle.canceled()
-        else:
-            handle.abort()
-        answer = self.action_type.Impl.GetResultService.Response(
-            status=handle.status, result=result
-        )
-        future = self._result_futures[bytes(handle.goal_id.uuid)]
-        if self.sends_at_once:
-            future._set_executor(None)
-        future.set_result(answer)
 
 
 class GoalEndpoints:
@@ -125,10 +71,7 @@ class GoalEndpoints:
             FollowJointTrajectory.Result, '~/results', ACTION_QOS
         )
         if realtime:
-            sys.setswitchinterval(_SWITCH_INTERVAL)
-            gc.collect()
-            gc.freeze()  # a full collection may skip all that stays: it would hold up a cycle
-            gc.set_threshold(*_GARBAGE)
+            share_with_threads()
             Thread(target=self._spin_front).start()  # the process ends after it, with the context
 
     def handle(self, identifier: object) -> ServerGoalHandle | None:

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from control_msgs.action import GripperCommand, ParallelGripperCommand
+from control_msgs.msg import GripperCommand as GripperCommandMessage
 from rclpy.action import CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -20,22 +20,30 @@ from arm_controllers.gripper import (
     gripper_goal,
     gripper_joint,
 )
+from arm_controllers.law import State
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_controllers.ros.active_controllers import ActiveControllers, watch_active_controllers
 from arm_controllers.ros.command_output import COMMANDS
-from arm_controllers.ros.goal_endpoints import EventActionServer
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import set_stamp, to_ns
 from arm_controllers.ros.parameters import declare_parameters, declare_unused
+from arm_controllers.ros.process_settings import pin_to_core
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, STATE_QOS
-from arm_controllers.ros.running import pin_to_core
+from arm_controllers.ros.rclpy_internals import EventActionServer
 from arm_controllers.ros.serialized_messages import JointStateReader, JointStateWriter
 from arm_controllers.ros.state_input import STATES
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Stepping, parameter
 from arm_dynamics.robots import ArmParameters
 
+type _Goal = ParallelGripperCommand.Goal | GripperCommand.Goal
+type _Answer = (
+    ParallelGripperCommand.Result
+    | ParallelGripperCommand.Feedback
+    | GripperCommand.Result
+    | GripperCommand.Feedback
+)
 _ACTIONS = {'parallel_gripper_command': ParallelGripperCommand, 'gripper_command': GripperCommand}
 _MOST_WAITING = 10  # goals that begin later
 # Parameters of ros2_controllers that say what is always so here.
@@ -83,7 +91,7 @@ class GripperControllerNode(LifecycleNode):
         self._reference, self._monitor = Reference(1), GripperMonitor(p, 0.0)
         self._state, self._claims = CycleState.INACTIVE, ActiveControllers()
         self._time_ns, self._sender, self._answer = -1, '', b''
-        self._law_state: Any = ()
+        self._law_state: State = ()
         self._goals: list[tuple[int, ServerGoalHandle, GripperGoal]] = []  # that begin later
         self._running: ServerGoalHandle | None = None
         self._next_feedback_ns, self._latest = 0, (0.0, 0.0)
@@ -212,7 +220,7 @@ class GripperControllerNode(LifecycleNode):
 
     # Goals
 
-    def _on_request(self, request: Any) -> GoalResponse:
+    def _on_request(self, request: _Goal) -> GoalResponse:
         """Refuse a goal that this gripper cannot do; the log says why."""
         try:
             if self._state is not CycleState.COMMANDING:
@@ -225,7 +233,7 @@ class GripperControllerNode(LifecycleNode):
             return GoalResponse.REJECT
         return GoalResponse.ACCEPT
 
-    def _goal_of(self, command: Any) -> GripperGoal:
+    def _goal_of(self, command: GripperCommandMessage | JointState) -> GripperGoal:
         """Return the goal of a message; raises ArmError as `gripper_goal` does."""
         if self._kind is GripperCommand:
             values = [command.position, command.max_effort or None, None]
@@ -280,7 +288,7 @@ class GripperControllerNode(LifecycleNode):
         succeeded = outcome is not None and outcome.succeeded
         self._action.finish(handle, result, succeeded, canceled=outcome is None)
 
-    def _filled(self, message: Any) -> Any:
+    def _filled(self, message: _Answer) -> _Answer:
         """Return a result or a feedback with the newest state of the gripper."""
         q, effort = self._latest
         if self._kind is GripperCommand:

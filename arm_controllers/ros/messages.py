@@ -3,7 +3,6 @@
 from array import array
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
@@ -15,6 +14,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.follower.goal import Goal, GoalError, JointTolerance
 from arm_controllers.ros.cdr import Cursor, is_native, no_message
+from arm_controllers.ros.ros_types import Message, Vector
 from arm_dynamics.checks import ArmError, Array
 
 # Points of a trajectory in real time. ROS's conversion of this number takes 50 ms.
@@ -48,18 +48,18 @@ def prefix_of(node: Node) -> str:
     return f'{node.get_namespace().strip("/")}/'.removeprefix('/')
 
 
-def components(*vectors: Any) -> Array:
+def components(*vectors: Vector) -> Array:
     """Return x, y and z of messages such as Vector3, one after the other."""
     return np.array([getattr(vector, axis) for vector in vectors for axis in 'xyz'])
 
 
-def set_components(values: Array, *vectors: Any) -> None:
+def set_components(values: Array, *vectors: Vector) -> None:
     """Write numbers (3 k,) as x, y and z into k messages such as Vector3."""
     for vector, (x, y, z) in zip(vectors, values.reshape(-1, 3).tolist(), strict=True):
         vector.x, vector.y, vector.z = x, y, z
 
 
-def set_numbers(message: Any, **fields: Array) -> None:
+def set_numbers(message: Message, **fields: Array) -> None:
     """Write arrays into fields of a message."""
     for name, values in fields.items():
         setattr(message, name, values.tolist())
@@ -98,7 +98,7 @@ def goal_from_action(raw: bytes, identifier: object, most: int = MOST_POINTS) ->
     )
 
 
-def deserialized(raw: bytes, kind: Any) -> Any:
+def deserialized[M](raw: bytes, kind: type[M]) -> M:
     """Return a message by ROS's own conversion.
 
     Raises:

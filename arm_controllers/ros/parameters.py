@@ -21,6 +21,7 @@ from arm_controllers.parameter_values import (
     read_fields,
 )
 from arm_controllers.ros.log import Log
+from arm_controllers.ros.rclpy_internals import parameter_overrides
 from arm_dynamics.checks import ArmError, unknown
 
 _FIXED = 'cannot change while the node runs'
@@ -53,7 +54,9 @@ def declare_parameters[T](
         names = [field.name]
         if is_family(field.kind):
             field = field._replace(default=())
-            names = [each for each in _overrides(node) if each.startswith(f'{field.name}.')]
+            names = [
+                each for each in parameter_overrides(node) if each.startswith(f'{field.name}.')
+            ]
         for name in names:
             values[name] = declare_parameter(node, field._replace(name=name), name in live)
     return read_fields(parameters, values, prefix, joint_names)
@@ -73,7 +76,7 @@ def declare_parameter(node: Node, field: ParameterField, live: bool = False) -> 
             dynamic_typing=True,
             additional_constraints='; '.join(filter(None, words)),
         )
-        given = _overrides(node).get(name)
+        given = parameter_overrides(node).get(name)
         empty = given is not None and given.value is None  # how ROS reads `[]` in a file
         value = [] if empty else as_ros_value(field.default)
         node.declare_parameter(name, value, descriptor, ignore_override=empty)
@@ -85,15 +88,15 @@ def declare_parameter(node: Node, field: ParameterField, live: bool = False) -> 
 
 def declare_unused(node: Node, unused: Callable[[str], bool]) -> None:
     """Declare parameters that are given and admitted, but not used; log their names."""
-    names = sorted(filter(unused, _overrides(node)))
+    names = sorted(filter(unused, parameter_overrides(node)))
     for name in names:
         declare_parameter(node, ParameterField(name, '', str, 'parameter without effect here'))
     if names:
         Log(node).warning(f'parameters without meaning here: {", ".join(names)}')
 
 
-def on_change(
-    node: Node, check: Callable[[dict[str, Any]], Any], apply: Callable[[Any], None]
+def on_change[T](
+    node: Node, check: Callable[[dict[str, Any]], T], apply: Callable[[T], None]
 ) -> None:
     """Let parameters take effect when they are set.
 
@@ -102,7 +105,7 @@ def on_change(
         check: receives the new values by name; raises ArmError, or returns what `apply` needs.
         apply: is called after the parameters are set.
     """
-    ready: list[Any] = []
+    ready: list[T] = []
 
     def refuse(parameters: list[Parameter]) -> SetParametersResult:
         try:
@@ -115,13 +118,13 @@ def on_change(
     node.add_post_set_parameters_callback(lambda parameters: apply(ready.pop()))
 
 
-def on_change_of(
-    node: Node, kinds: Sequence[type], check: Callable[..., Any], apply: Callable[[Any], None]
+def on_change_of[T](
+    node: Node, kinds: Sequence[type], check: Callable[..., T], apply: Callable[[T], None]
 ) -> None:
     """Let the live parameters of dataclasses take effect; `check` receives the dataclasses."""
     names = [field.name for kind in kinds for field in parameter_fields(kind)]
 
-    def read(changed: dict[str, Any]) -> Any:
+    def read(changed: dict[str, Any]) -> T:
         values = {name: node.get_parameter(name).value for name in names} | changed
         return check(*(read_fields(kind, values) for kind in kinds))
 
@@ -136,7 +139,7 @@ def refuse_unknown_parameters(node: Node, arguments: Sequence[str] = sys.argv) -
     Raises:
         ArmError: names the parameter and the nearest known one.
     """
-    strange = [name for name in _overrides(node) if not node.has_parameter(name)]
+    strange = [name for name in parameter_overrides(node) if not node.has_parameter(name)]
     if not strange:
         return
     own = set()
@@ -148,11 +151,6 @@ def refuse_unknown_parameters(node: Node, arguments: Sequence[str] = sys.argv) -
     for name in strange:
         if name in own:
             raise unknown('parameter', name, node.list_parameters([], 0).names)
-
-
-def _overrides(node: Node) -> dict[str, Parameter]:
-    """Return what files and command line give; rclpy has no public way to list it."""
-    return node._parameter_overrides
 
 
 def _refuse_change(node: Node, parameters: list[Parameter]) -> SetParametersResult:
@@ -167,7 +165,7 @@ def _refuse_change(node: Node, parameters: list[Parameter]) -> SetParametersResu
     return SetParametersResult(successful=True)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any) -> object:
     """Return a value that compares: arrays of all kinds as lists, no value as an empty one."""
     if value is None:
         return []

@@ -1,9 +1,8 @@
 """A second node next to a node, and subscriptions from which messages are taken when needed."""
 
-from typing import Any
-
 import rclpy
 from rclpy.node import Node
+from rclpy.subscription import Subscription
 
 
 def quiet_node(node: Node, name: str) -> Node:
@@ -20,7 +19,7 @@ def quiet_node(node: Node, name: str) -> Node:
     )
 
 
-def taken(subscription: Any) -> Any:
+def taken(subscription: Subscription) -> bytes | None:
     """Return the next serialised message of a subscription, or None."""
     with subscription.handle:
         message = subscription.handle.take_message(subscription.msg_type, True)

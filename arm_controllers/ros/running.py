@@ -1,110 +1,49 @@
 """How nodes run, wait and end."""
 
-import gc
 import os
-import resource
 import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
-from threading import Thread
 from typing import Any, NoReturn
 
-import numpy as np
 import rclpy
 from rclpy.exceptions import ParameterException
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 
+from arm_controllers.ros.interrupts import Interrupt
 from arm_controllers.ros.log import shortened
 from arm_controllers.ros.parameters import refuse_unknown_parameters
+from arm_controllers.ros.process_settings import (
+    bound_memory,
+    check_numbers_ourselves,
+    keep_what_exists,
+)
+from arm_controllers.ros.rclpy_internals import RCLError
+from arm_controllers.ros.ros_types import Executor
 from arm_dynamics.checks import ArmError
 
-_FIRST_REPEAT, _REPEAT = 0.1, 0.5  # times until a lost interrupt is repeated [s]
 _TICK = 0.02  # period of looking which periodic function is due [s]
-
-
-class _Interrupt:
-    """Handler of SIGINT and SIGTERM: ends at once, or after the callback that is dispatched.
-
-    rclpy's own handlers would invalidate the context during a callback that is about to publish.
-    Only the first signal counts: launch sends SIGTERM 3 s after SIGINT, which on a busy machine
-    arrives while the node ends, and a process that leaves threads behind crashes. The handlers are
-    set also where the parent ignored SIGINT, as a shell's `&` does.
-    """
-
-    requested = repeats = False
-    stop: Future | None = None  # ends the dispatching
-
-    @classmethod
-    def install(cls) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, cls._on_signal)
-        sys.unraisablehook = cls._on_lost
-
-    @classmethod
-    def _on_lost(cls, lost: Any) -> None:
-        """Repeat an interrupt that C code has swallowed."""
-        if not (cls.requested and issubclass(lost.exc_type, KeyboardInterrupt)):
-            sys.__unraisablehook__(lost)
-        elif not cls.repeats:
-            cls.repeats = True
-            Thread(target=cls._repeat, daemon=True).start()
-
-    @classmethod
-    def _repeat(cls) -> None:
-        """Interrupt until the node ends, since each interrupt may be lost."""
-        time.sleep(_FIRST_REPEAT)
-        while signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
-            cls.requested = False
-            os.kill(os.getpid(), signal.SIGINT)
-            time.sleep(_REPEAT)
-
-    @classmethod
-    def _on_signal(cls, number: int, frame: Any) -> None:
-        if cls.requested:
-            return
-        cls.requested = True
-        if cls.stop is None:
-            raise KeyboardInterrupt
-        # In a thread: the interrupted code may hold the lock of the future.
-        Thread(target=cls.stop.set_result, args=(None,)).start()
-
-
 # Longest time for which a waiting executor dispatches without a check [s]; longer in a flood.
 _SLICE = 0.2
 
 
-def _dispatch(executor: Any, seconds: float, news: Future | None = None) -> None:
+def _dispatch(executor: Executor, seconds: float, news: Future | None = None) -> None:
     """Dispatch callbacks for a time [s] or until `news` is done; raise KeyboardInterrupt."""
     # A new future each time: the executor leaves a callback in the future.
-    outer, _Interrupt.stop = _Interrupt.stop, (stop := Future())
+    outer, Interrupt.stop = Interrupt.stop, (stop := Future())
     if news is not None:
         news.add_done_callback(lambda _: stop.set_result(None))
     try:
         # EventsExecutor dispatches nothing in an untimed spin.
         executor.spin_until_future_complete(stop, timeout_sec=seconds)
     finally:
-        _Interrupt.stop = outer
-    if _Interrupt.requested:
+        Interrupt.stop = outer
+    if Interrupt.requested:
         raise KeyboardInterrupt
-
-
-# Bound of the growth of a running node's data [bytes]. ROS allocates memory for the number of
-# strings that a request of 20 bytes claims, 18 GB for 2^28; with a bound ROS drops the request.
-_GROWTH = 2**30
-
-
-def _bound_memory() -> None:
-    """Bound the memory of this process, unless the user has (`ulimit -d`)."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    with open('/proc/self/statm') as pages:
-        data = int(pages.read().split()[5]) * resource.getpagesize()
-    if soft == resource.RLIM_INFINITY:
-        resource.setrlimit(resource.RLIMIT_DATA, (data + _GROWTH, hard))
 
 
 def run_node(name: str, make_node: Callable[[], Node]) -> int:
@@ -128,10 +67,10 @@ def run_nodes(makers: Mapping[str, Callable[[], Node]]) -> int:
     """
     code = 0
     all_names = name = ', '.join(makers)
-    nodes: list[Any] = []
+    nodes: list[Node] = []
     try:
         rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-        _Interrupt.install()
+        Interrupt.install()
         executor = make_executor()
         for own, make_node in makers.items():
             name = own  # of the node that an error is about
@@ -140,30 +79,27 @@ def run_nodes(makers: Mapping[str, Callable[[], Node]]) -> int:
         for node in nodes:
             executor.add_node(node)
         name = all_names
-        gc.collect()
-        # Numbers that must be finite are checked, with messages of our own.
-        np.seterr(over='ignore', invalid='ignore')
-        gc.freeze()  # the garbage collector need not search permanent objects in each cycle
+        check_numbers_ourselves()
+        keep_what_exists()
         if hasattr(nodes[-1], 'run'):
             code = 130
             code = nodes[-1].run(executor)
         else:
-            _bound_memory()
+            bound_memory()
             while True:
                 _dispatch(executor, _SLICE)
     except KeyboardInterrupt:
         pass
-    except (ArmError, ParameterException, rclpy_implementation.RCLError) as error:
+    except (ArmError, ParameterException, RCLError) as error:
         print(f'{name}: {shortened(str(error))}', file=sys.stderr, flush=True)
         code = 1
     except Exception as error:
-        if not _Interrupt.requested:  # else ImportError: Ctrl-C during the import of a C extension
+        if not Interrupt.requested:  # else ImportError: Ctrl-C during the import of a C extension
             if len(makers) > 1:  # the executor has named the node
                 print(f'{name}: all nodes end after {error!r}', file=sys.stderr, flush=True)
             raise
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
+        Interrupt.ignore()
         for node in reversed(nodes):
             node.destroy_node()
         rclpy.try_shutdown()
@@ -175,14 +111,14 @@ def end_node() -> None:
     signal.raise_signal(signal.SIGTERM)
 
 
-def wait_for(executor: Any, future: Future, what: str, timeout: float) -> Any:
+def wait_for(executor: Executor, future: Future, what: str, timeout: float) -> Any:
     """Return a future's result; wait for it as `wait_until` does."""
     wait_until(executor, future.done, what, timeout, future)
     return future.result()
 
 
 def wait_until(
-    executor: Any,
+    executor: Executor,
     condition: Callable[[], bool],
     what: str,
     timeout: float,
@@ -201,7 +137,7 @@ def wait_until(
         _dispatch(executor, min(left, _SLICE if news else 0.01), news)
 
 
-def make_executor() -> Any:
+def make_executor() -> Executor:
     """Return the fastest single-threaded executor of this ROS 2."""
     try:
         from rclpy.experimental import EventsExecutor
@@ -243,15 +179,3 @@ class _Several:
                 following = due + period
                 self._due[k] = following if following > now else now + period, period, do
                 do()
-
-
-def pin_to_core(core: int) -> None:
-    """Run every thread of this process on one CPU core (negative: on any).
-
-    Two processes that take turns pass a message faster on one core than between two.
-    """
-    if core < 0:
-        return
-    cores = sorted(os.sched_getaffinity(0))
-    for thread in os.listdir('/proc/self/task'):
-        os.sched_setaffinity(int(thread), {cores[core % len(cores)]})

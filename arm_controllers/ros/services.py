@@ -10,6 +10,7 @@ from rclpy.service import Service
 
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.qos import SERVICE_QOS
+from arm_controllers.ros.ros_types import Message, ServiceType
 from arm_dynamics.checks import ArmError
 
 
@@ -34,7 +35,9 @@ def refused(code: int) -> Iterator[None]:
         raise RefusedError(code, error) from None
 
 
-def serve(node: Node, kind: Any, name: str, answer: Callable[[Any, Any], str | None]) -> Service:
+def serve(
+    node: Node, kind: ServiceType, name: str, answer: Callable[[Any, Any], str | None]
+) -> Service:
     """Open a service.
 
     Args:
@@ -48,7 +51,7 @@ def serve(node: Node, kind: Any, name: str, answer: Callable[[Any, Any], str | N
     """
     log = Log(node)
 
-    def respond(request: Any, response: Any) -> Any:
+    def respond(request: Message, response: Any) -> Message:
         try:
             done = answer(request, response)
             if done is not None:
@@ -63,7 +66,7 @@ def serve(node: Node, kind: Any, name: str, answer: Callable[[Any, Any], str | N
                 response.message = f'failed with {type(error).__name__}; the log has the reason'
         return response
 
-    def send(response: Any, header: Any) -> None:
+    def send(response: Message, header: object) -> None:
         with suppress(InvalidHandle):  # EventsExecutor hands over what came before the end
             send_response(response, header)
 

@@ -14,8 +14,8 @@ from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import components, prefix_of, to_ns
 from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_parameters
+from arm_controllers.ros.process_settings import pin_to_core
 from arm_controllers.ros.qos import CONTROL_QOS
-from arm_controllers.ros.running import pin_to_core
 from arm_controllers.ros.services import serve
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel

@@ -15,7 +15,8 @@ from rclpy.node import Node
 from arm_controllers.follower.goal import Goal
 from arm_controllers.parameter_values import parameter_fields
 from arm_controllers.ros.parameters import declare_parameters
-from arm_controllers.ros.running import pin_to_core, run_node
+from arm_controllers.ros.process_settings import pin_to_core
+from arm_controllers.ros.running import run_node
 from arm_controllers.ros.wrench_input import wrench_message
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model_error import ModelError

@@ -1,0 +1,87 @@
+"""What rclpy has no public names for; no other module uses its private names."""
+
+from collections.abc import Callable
+
+from rclpy.action import ActionServer
+from rclpy.action.server import ServerGoalHandle
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+from rclpy.subscription import Subscription
+
+from arm_controllers.ros.qos import ACTION_QOS
+from arm_controllers.ros.ros_types import Message
+
+RCLError: type[Exception] = rclpy_implementation.RCLError
+
+
+def parameter_overrides(node: Node) -> dict[str, Parameter]:
+    """Return the parameters that files and the command line give to a node, by name."""
+    return node._parameter_overrides
+
+
+def give_message_info(subscription: Subscription) -> None:
+    """Let a subscription call its function with a message and its info, or with a pair of both.
+
+    EventsExecutor hands over message and info as one argument, others as two: rclpy would take a
+    function of one or two for one that wants no info.
+    """
+    subscription._callback_type = Subscription.CallbackType.WithMessageInfo
+
+
+class EventActionServer(ActionServer):
+    """An action server without a coroutine per goal: EventsExecutor would poll them for ever.
+
+    Attributes:
+        sends_at_once: whether results are sent in the caller's thread, not by the executor.
+    """
+
+    sends_at_once = False
+
+    def __init__(
+        self,
+        node: Node,
+        kind: type,
+        name: str,
+        execute: Callable[[ServerGoalHandle], None],
+        **options: object,
+    ):
+        """Open an action whose goals are taken by `execute`; `options` are ActionServer's."""
+        services = ('goal_service', 'result_service', 'cancel_service')
+        options |= {f'{each}_qos_profile': ACTION_QOS for each in services}
+        super().__init__(node, kind, name, execute, **options)
+
+    async def execute(self, taken_data: object) -> None:
+        """Handle requests; an error would end the process."""
+        try:
+            await super().execute(taken_data)
+        except RuntimeError as error:  # as of a cancel that came too late
+            self._logger.warning(f'goal server: {error}')
+
+    def notify_execute(
+        self, goal_handle: ServerGoalHandle, execute_callback: Callable[..., object] | None
+    ) -> None:
+        """Start a goal: the callback only takes it."""
+        self._execute_callback(goal_handle)
+
+    def finish(
+        self,
+        handle: ServerGoalHandle,
+        result: Message,
+        succeeded: bool = False,
+        canceled: bool = False,
+    ) -> None:
+        """End a goal and send its result; `canceled` counts where a client has requested that."""
+        if succeeded:
+            handle.succeed()
+        elif canceled and handle.is_cancel_requested:
+            handle.canceled()
+        else:
+            handle.abort()
+        answer = self.action_type.Impl.GetResultService.Response(
+            status=handle.status, result=result
+        )
+        future = self._result_futures[bytes(handle.goal_id.uuid)]
+        if self.sends_at_once:
+            future._set_executor(None)
+        future.set_result(answer)
