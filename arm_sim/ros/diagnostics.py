@@ -13,7 +13,7 @@ from arm_dynamics.checks import ArmError
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.state_output import StateOutput
 from arm_sim.simulation.clock import Clock
-from arm_sim.simulation.realtime_clock import TOO_SLOW_HELP
+from arm_sim.simulation.realtime_pacing import TOO_SLOW_HELP
 
 _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
@@ -50,7 +50,7 @@ class SimulatorDiagnostics:
         if self._behind and not before:
             self._slow.warning(self._behind)
         self._publish(*self._state(), self._fixed | self._numbers())
-        self._commands.competing, self._clock.oldest_command_ns = '', 0
+        self._commands.competing, self._clock.pacing.oldest_command_ns = '', 0
         self._seen_stale, self._seen_refused = self._commands.stale, self._refused
 
     def _state(self) -> tuple[bytes, str]:
@@ -62,7 +62,7 @@ class SimulatorDiagnostics:
             return _ERROR, commands.rejection
         if clock.waits:
             return _OK, 'paused'
-        if clock.waits_for_recorder and clock.simulation.steps == self._last_report[1]:
+        if clock.readers.lag and clock.simulation.steps == self._last_report[1]:
             return _WARN, f'waiting for a recorder or camera that stays at {self._recorded()} s'
         if clock.awaited:
             return _OK, f'held: waiting for {", ".join(sorted(clock.awaited))}'
@@ -84,21 +84,21 @@ class SimulatorDiagnostics:
         return _OK, 'running'
 
     def _recorded(self) -> str:
-        recorded = self._clock.recorded_ns
+        recorded = self._clock.readers.reached_ns
         return '-' if recorded is None else f'{recorded * 1e-9:.3f}'
 
     def _look_behind(self) -> str:
         """Return which share of real time was missed since the last report, if a tenth or more."""
         clock = self._clock
-        skipped = clock.skipped - self._seen_skipped
-        self._seen_skipped = clock.skipped
+        skipped = clock.pacing.skipped - self._seen_skipped
+        self._seen_skipped = clock.pacing.skipped
         due = skipped + max(clock.simulation.steps - self._last_report[1], 0)
         if skipped < max(0.1 * due, 1) or clock.simulation.braking:
             return ''
         return f'the machine misses {skipped / due:.0%} of real time: {TOO_SLOW_HELP}'
 
     def _numbers(self) -> dict[str, Any]:
-        clock, simulation = self._clock, self._clock.simulation
+        simulation, pacing = self._clock.simulation, self._clock.pacing
         now = time.monotonic()
         wall, steps = self._last_report
         rate = max((simulation.steps - steps) / (now - wall), 0.0)
@@ -108,13 +108,13 @@ class SimulatorDiagnostics:
             'recorded until [s]': self._recorded(),
             'cycles per second': f'{rate:.1f}',
             'real time factor': f'{rate * simulation.period_ns * 1e-9:.3f}',
-            'late ticks': clock.late,
-            'skipped periods': clock.skipped,
-            'oldest command [ms]': f'{clock.oldest_command_ns * 1e-6:.1f}',
+            'late ticks': pacing.late,
+            'skipped periods': pacing.skipped,
+            'oldest command [ms]': f'{pacing.oldest_command_ns * 1e-6:.1f}',
             'active controllers': ', '.join(self._commands.sources),
             'stale commands': self._commands.stale,
             'refused inputs': self._refused,
             'saturated samples': simulation.saturated_samples,
             'overspeed samples': simulation.overspeed_samples,
-            **clock.counts,
+            **pacing.counts,
         }

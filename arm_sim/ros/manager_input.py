@@ -1,23 +1,25 @@
 """Input of the simulator from joint_state_broadcaster: the state that a manager has read."""
 
+from collections.abc import Sequence
+
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import ArmError
-from arm_sim.simulation.manager_clock import ManagerClock
+from arm_sim.simulation.manager_pacing import ManagerPacing
 
 TOPIC = '~/read_states'  # the launch file remaps it to the broadcaster's joint_states
 
 
 class ManagerInput:
-    """Gives the clock what joint_state_broadcaster publishes."""
+    """Gives the pacing what joint_state_broadcaster publishes."""
 
-    def __init__(self, node: Node, clock: ManagerClock):
+    def __init__(self, node: Node, pacing: ManagerPacing, joint_names: Sequence[str]):
         """Subscribe."""
-        self._clock = clock
-        self._reader = JointStateReader(clock.simulation.plant.joint_names, FIELDS)
+        self._pacing = pacing
+        self._reader = JointStateReader(joint_names, FIELDS)
         node.create_subscription(JointState, TOPIC, self._on_read, QoSProfile(depth=10), raw=True)
 
     def _on_read(self, raw: bytes) -> None:
@@ -29,4 +31,4 @@ class ManagerInput:
             if reader.empty:
                 return
             read = []
-        self._clock.read(reader.time_ns, read)
+        self._pacing.read(reader.time_ns, read)

@@ -1,5 +1,6 @@
 """The simulator: publishes states, applies commands, is the master of time."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -38,10 +39,12 @@ from arm_sim.ros.simulator_setup import (
 )
 from arm_sim.ros.state_output import OneSimulator, StateOutput
 from arm_sim.simulation.clock import Clock
-from arm_sim.simulation.lockstep_clock import LockstepClock
-from arm_sim.simulation.manager_clock import UNCLAIMED, ManagerClock
+from arm_sim.simulation.lockstep_pacing import LockstepPacing
+from arm_sim.simulation.manager_pacing import UNCLAIMED, ManagerPacing
+from arm_sim.simulation.pacing import Pacing
 from arm_sim.simulation.plant import plant_class
-from arm_sim.simulation.realtime_clock import RealtimeClock
+from arm_sim.simulation.readers import Readers
+from arm_sim.simulation.realtime_pacing import RealtimePacing
 
 # How often a clock ticks that expects messages to be lost [s].
 _OFTEN = 1e-4
@@ -78,15 +81,14 @@ class SimulatorNode(Node):
         refuse_unknown_parameters(self)
         urdf = description_of(p, model)
         loop, transport = LoopMessages(self), transport or InProcessTransport()
-        by_arrival = p.command_stamp == 'arrival'
-        others = [UNCLAIMED] if by_arrival and p.mode == 'lockstep' else []
+        others = [UNCLAIMED] if self._pacing is ManagerPacing else []
         self.output = shown = StateOutput(
             self, self.simulation, urdf, p.clock_rate, p.tf_rate, loop, transport, others
         )
         self.arm_clock = clock = self._make_clock(shown, own)
         commands = CommandInput(
             self, clock, lambda error: self._diagnostics.refuse(error), loop, transport,
-            lambda: shown.published, by_arrival,
+            lambda: shown.published,
         )  # fmt: skip
         fixed = {'mode': p.mode, 'engine': p.engine}
         self._diagnostics = SimulatorDiagnostics(self, clock, shown, commands, fixed)
@@ -99,7 +101,7 @@ class SimulatorNode(Node):
         serve(self, Trigger, '~/reset', self._reset)
         serve(self, SetBool, '~/pause', self._pause)
         serve(self, Trigger, '~/step', self._step)
-        self.create_timer(clock.tick_period, clock.tick)
+        self.create_timer(clock.pacing.tick_period, clock.tick)
         self._often = self.create_timer(_OFTEN, clock.tick)
         self._often.cancel()
         clock.wake = self._wake
@@ -124,29 +126,39 @@ class SimulatorNode(Node):
 
     def _make_clock(self, shown: StateOutput, own: OwnGoals | None) -> Clock:
         p = self.parameters
-        common = (self.simulation, shown, p.start_paused, own)
-        if p.mode == 'realtime':
-            return RealtimeClock(*common, **timing(p))
-        kind = ManagerClock if p.command_stamp == 'arrival' else LockstepClock
-        clock = kind(*common, **timing(p), awaited=p.awaited_controllers)
-        if isinstance(clock, ManagerClock):
-            ManagerInput(self, clock)
-        readers = {
-            reader: self.create_subscription(
-                Time, f'~/{topic}', partial(_note_reader, clock, reader), CONTROL_QOS
-            )
-            for reader, topic in (('recorder', 'recorded_until'), ('camera', 'rendered_until'))
-        }
-        if p.wait_for_camera:
-            clock.await_camera()
-        clock.reader_there = lambda reader: readers[reader].get_publisher_count() > 0
+        pacing = partial(self._pacing, **timing(p))
+        clock = Clock(self.simulation, shown, pacing, own, p.start_paused, p.awaited_controllers)
+        if isinstance(clock.pacing, ManagerPacing):
+            ManagerInput(self, clock.pacing, self.simulation.plant.joint_names)
+        if p.mode == 'lockstep':
+            self._open_readers(clock.readers)
         if own is not None:
             let_time_go_on(self, lambda: own.in_charge and clock.go_on())
         return clock
 
+    @property
+    def _pacing(self) -> Callable[..., Pacing]:
+        arrival = self.parameters.command_stamp == 'arrival'
+        if self.parameters.mode == 'realtime':
+            return partial(RealtimePacing, holds=arrival)
+        return ManagerPacing if arrival else LockstepPacing
+
+    def _open_readers(self, readers: Readers) -> None:
+        """Let time in lock-step wait for recorder and cameras."""
+        topics = {'recorder': 'recorded_until', 'camera': 'rendered_until'}
+        inputs = {
+            reader: self.create_subscription(
+                Time, f'~/{topic}', partial(_note_reader, readers, reader), CONTROL_QOS
+            )
+            for reader, topic in topics.items()
+        }
+        if self.parameters.wait_for_camera:
+            readers.await_camera()
+        readers.is_there = lambda reader: inputs[reader].get_publisher_count() > 0
+
     def _wake(self, period: float) -> None:
         """Let the clock tick often, where it asks for its next tick so soon [s]."""
-        soon = period < self.arm_clock.tick_period
+        soon = period < self.arm_clock.pacing.tick_period
         if soon == self._often.is_canceled():  # only a change costs something
             (self._often.reset if soon else self._often.cancel)()
 
@@ -188,8 +200,8 @@ class SimulatorNode(Node):
             self._diagnostics.refuse(error)
 
 
-def _note_reader(clock: LockstepClock, reader: str, stamp: Time) -> None:
-    clock.recorded(to_ns(stamp), reader)
+def _note_reader(readers: Readers, reader: str, stamp: Time) -> None:
+    readers.note(to_ns(stamp), reader)
 
 
 _ADDED = {

@@ -14,6 +14,7 @@ from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import PerJoint, parameter
 from arm_dynamics.robots import ArmParameters, find_urdf
 from arm_sim.ros.state_output import StateOutput
+from arm_sim.simulation.clock import Clock
 from arm_sim.simulation.faults import Faults, read_faults
 from arm_sim.simulation.limits import Limits
 from arm_sim.simulation.plant import Plant, check_model, plant_class
@@ -134,12 +135,12 @@ LIVE = (
 
 
 def timing(parameters: SimulatorParameters) -> dict[str, float]:
-    """Return the timing of the clock in this mode."""
+    """Return the timing of the clock's pacing in this mode."""
     p = parameters
     if p.mode == 'lockstep':
         return {'timeout': p.lockstep_timeout}
     timeout = p.command_timeout if p.command_stamp == 'state' else inf
-    return {'factor': p.real_time_factor, 'timeout': timeout}
+    return {'timeout': timeout, 'factor': p.real_time_factor}
 
 
 class LiveSimulator:
@@ -153,7 +154,7 @@ class LiveSimulator:
         node: Node,
         parameters: SimulatorParameters,
         plant_parameters: Any,
-        clock: Any,
+        clock: Clock,
         shown: StateOutput,
     ):
         """Watch the parameters that are LIVE on the node."""
@@ -205,6 +206,6 @@ class LiveSimulator:
             simulation.set_faults(read_faults(self._now[1].faults))
         simulation.set_limits(p)
         if timing(p) != timing(before):
-            self._clock.set_timing(**timing(p))
+            self._clock.pacing.set_timing(**timing(p))
         self._shown.set_clock_rate(p.clock_rate)
         self._shown.frames.set_rate(p.tf_rate)

@@ -165,8 +165,11 @@ class StateOutput:
         """Positions, velocities and efforts of the newest state."""
         return [each.tobytes() for each in self._of_joints]
 
-    def show_clock(self) -> None:
-        """Publish /clock where it is due, after the state of that time."""
+    def show_clock(self, after: float = 0.0) -> None:
+        """Publish /clock where it is due, `after` a pause [s] in which readers get its state."""
+        if after > 0.0:
+            os.sched_yield()  # readers on the same CPU core receive the state
+            time.sleep(after)
         every, simulation = self.clock_every, self._simulation
         due = every and simulation.steps % every == 0
         if due and self._clock_publisher.get_subscription_count():

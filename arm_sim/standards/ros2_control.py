@@ -12,7 +12,7 @@ from arm_dynamics.actuators import actuators_of
 from arm_dynamics.checks import ArmError, one_line, text_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Stepping
-from arm_sim.simulation.manager_clock import UNCLAIMED
+from arm_sim.simulation.manager_pacing import UNCLAIMED
 from arm_sim.simulation.plant import COMMAND_INTERFACE
 
 # Plugin of each package that connects ros2_control to hardware by topics.

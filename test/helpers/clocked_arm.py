@@ -1,11 +1,14 @@
 """A simulated UR5e with a clock, a hand-set wall clock and a listener that counts."""
 
+from functools import partial
+
 from following import HOME, MODEL
 
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.simulation.lockstep_clock import LockstepClock
+from arm_sim.simulation.clock import Clock
+from arm_sim.simulation.lockstep_pacing import LockstepPacing
 from arm_sim.simulation.plant import PlantParameters
-from arm_sim.simulation.realtime_clock import RealtimeClock
+from arm_sim.simulation.realtime_pacing import RealtimePacing
 from arm_sim.simulation.simulation import Simulation
 
 PERIOD = 2_000_000
@@ -51,24 +54,25 @@ class Wall:
         return self.now
 
 
-def make(kind, own=None, output=Output, **parameters):
+def make(pacing, own=None, output=Output, awaited=(), **parameters):
     simulation = Simulation(MujocoPlant(MODEL, PlantParameters('torque')), MODEL, HOME)
     output, wall = output(), Wall()
     output.simulation = simulation
-    clock = kind(simulation, output, False, own, wall, **parameters)
+    paced = partial(pacing, **parameters)
+    clock = Clock(simulation, output, paced, own, awaited=awaited, wall=wall)
     clock.show()
     return clock, simulation, output, wall
 
 
 def lockstep(own=None):
-    return make(LockstepClock, own, timeout=5.0)
+    return make(LockstepPacing, own, timeout=5.0)
 
 
 def realtime(own=None, factor=1.0):
-    return make(RealtimeClock, own, factor=factor, timeout=0.1)
+    return make(RealtimePacing, own, factor=factor, timeout=0.1)
 
 
 def run(clock, wall, seconds):
-    for _ in range(round(seconds / clock.tick_period)):
-        wall.now += clock.tick_period + 1e-9  # no rounding short of a period
+    for _ in range(round(seconds / clock.pacing.tick_period)):
+        wall.now += clock.pacing.tick_period + 1e-9  # no rounding short of a period
         clock.tick()

@@ -116,7 +116,7 @@ class ObjectServices:
         if np.abs(velocity).max() > _FASTEST:
             raise ArmError(f'twist is {twist.tolist()}; allowed: {_FASTEST:g} m/s and rad/s')
         self._clock.simulation.plant.move_object(name, pin.SE3ToXYZQUAT(pose), velocity)
-        self._clock.show_objects()
+        self._clock.output.show_objects()
 
     def check_rest(self) -> None:
         """Refuse while the arm moves and time runs."""

@@ -28,16 +28,12 @@ def reported(monkeypatch):
         overspeed_samples=0,
     )
     clock = SimpleNamespace(
-        counts={},
+        pacing=SimpleNamespace(counts={}, skipped=0, late=0, oldest_command_ns=0),
+        readers=SimpleNamespace(lag=False, reached_ns=None),
         simulation=simulation,
         fault='',
         waits=False,
-        waits_for_recorder=False,
-        recorded_ns=None,
         awaited=(),
-        skipped=0,
-        late=0,
-        oldest_command_ns=0,
     )
     commands = SimpleNamespace(rejection='', competing='', sources=['pd'], stale=0)
     shown = SimpleNamespace(clocks=0)
@@ -56,7 +52,7 @@ def test_a_machine_that_misses_a_tenth_of_real_time_logs_it_once_and_shows_it_as
     words = []
     for taken, skipped in ((500, 0), (460, 40), (300, 200), (125, 375), (500, 0)):
         clock.simulation.steps += taken
-        clock.skipped += skipped
+        clock.pacing.skipped += skipped
         report()
         words.append(published[-1][1])
     assert [each.partition(':')[0] for each in words] == [
@@ -74,7 +70,7 @@ def test_a_machine_that_misses_a_tenth_of_real_time_logs_it_once_and_shows_it_as
 def test_what_is_missed_before_anybody_commands_is_nobodys_loss(reported):
     report, clock, published, logged, _ = reported
     clock.simulation.braking = True
-    clock.simulation.steps, clock.skipped = 10, 1000
+    clock.simulation.steps, clock.pacing.skipped = 10, 1000
     report()
     assert 'misses' not in published[-1][1]
     assert not logged

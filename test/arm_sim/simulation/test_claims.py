@@ -6,7 +6,7 @@ from clocked_arm import GRAVITY, PERIOD, lockstep, make, realtime, run
 
 from arm_dynamics.checks import ArmError
 from arm_sim.simulation.claims import REJECTION_TIME, Claims, Endpoint
-from arm_sim.simulation.lockstep_clock import LockstepClock
+from arm_sim.simulation.lockstep_pacing import LockstepPacing
 
 NAMES = ('shoulder', 'elbow', 'finger')
 ARM, FINGER = NAMES[:2], NAMES[2:]
@@ -122,7 +122,7 @@ def test_lockstep_steps_when_every_controller_has_answered_the_present_state():
 
 
 def test_lockstep_begins_when_every_awaited_controller_has_answered_and_then_awaits_none():
-    clock, simulation, _, wall = make(LockstepClock, timeout=5.0, awaited=('arm', 'wrist'))
+    clock, simulation, _, wall = make(LockstepPacing, timeout=5.0, awaited=('arm', 'wrist'))
     clock.take_from(claimed(clock, 'arm', range(4)), 0, GRAVITY[:4])
     run(clock, wall, 20.0)
     assert (simulation.steps, clock.awaited, len(clock.claims)) == (0, {'wrist'}, 1)
@@ -154,7 +154,7 @@ def test_the_brake_holds_the_joints_that_no_controller_has_claimed(start):
     q = simulation.plant.q.copy()
     for _ in range(100):
         clock.take_from(wrist, simulation.time_ns, GRAVITY[4:] + np.array([0.0, 0.05]))
-        run(clock, wall, clock.tick_period)
+        run(clock, wall, clock.pacing.tick_period)
     moved = np.abs(simulation.plant.q - q)
     assert moved[:4].max() < 1e-3 < moved[5]
     assert not simulation.braking
@@ -165,7 +165,7 @@ def test_a_moving_arm_is_claimed_only_when_the_brake_has_brought_it_to_rest():
     first = claimed(clock, 'first', range(6))
     for _ in range(50):
         clock.take_from(first, simulation.time_ns, GRAVITY + 5.0)
-        run(clock, wall, clock.tick_period)
+        run(clock, wall, clock.pacing.tick_period)
     clock.release_one(first)
     with pytest.raises(ArmError, match='while the joints move'):
         claimed(clock, 'second', range(6))

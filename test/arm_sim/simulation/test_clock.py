@@ -13,8 +13,8 @@ from arm_dynamics.checks import ArmError
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.simulation.faults import Fault
 from arm_sim.simulation.limits import Limits
-from arm_sim.simulation.lockstep_clock import CAMERA_START
 from arm_sim.simulation.plant import PlantParameters
+from arm_sim.simulation.readers import CAMERA_START
 from arm_sim.simulation.resend_timeout import RESEND_PERIOD
 from arm_sim.simulation.simulation import Simulation
 from arm_sim.standards.steps import Steps
@@ -75,7 +75,7 @@ def test_no_steps_are_made_by_a_clock_that_runs_or_whose_physics_has_stopped():
 def test_lockstep_accepts_only_what_answers_the_present_state_and_steps_once_with_it():
     clock, simulation, output, _ = lockstep()
     for k in range(3):
-        assert [clock.accepts((k + d) * PERIOD) for d in (-1, 0, 1)] == [False, True, False]
+        assert [clock.pacing.accepts((k + d) * PERIOD) for d in (-1, 0, 1)] == [False, True, False]
         clock.take(k * PERIOD, GRAVITY)
         assert simulation.time_ns == (k + 1) * PERIOD
     assert output.shown == 4
@@ -105,18 +105,18 @@ def test_lockstep_shows_a_state_again_that_no_node_answers_and_in_the_end_brakes
 @pytest.mark.parametrize('comes', [False, True])
 def test_time_waits_for_the_start_of_a_camera_and_goes_on_without_one_after_the_limit(comes):
     clock, simulation, output, wall = lockstep()
-    clock.await_camera()
+    clock.readers.await_camera()
     clock.take(0, GRAVITY)
     wall.now += CAMERA_START - 0.1
     clock.tick()
     assert simulation.steps == 0
-    clock.reader_there = lambda reader: comes
+    clock.readers.is_there = lambda reader: comes
     wall.now += 0.2
     clock.tick()
     assert simulation.steps == (0 if comes else 1)
     says = f'no node camera within {CAMERA_START:g} s: time begins without pictures'
     assert output.warnings == [says] * (not comes)
-    clock.reader_there = lambda reader: False  # a camera that has come and gone
+    clock.readers.is_there = lambda reader: False  # a camera that has come and gone
     clock.tick()
     assert simulation.steps == 1
     assert len(output.warnings) == (not comes)
@@ -160,21 +160,21 @@ def test_own_command_source_of_a_lockstep_clock_goes_on_alone_and_takes_over_fro
 @pytest.mark.parametrize('factor', [0.01, 0.5, 1.0, 20.0])
 def test_real_time_follows_the_wall_clock_times_its_factor(factor):
     clock, simulation, output, wall = realtime(factor=factor)
-    assert clock.tick_period <= RESEND_PERIOD
+    assert clock.pacing.tick_period <= RESEND_PERIOD
     run(clock, wall, 1.0)
     assert simulation.time_ns * 1e-9 == pytest.approx(factor, abs=0.005)
     assert output.shown == 1 + simulation.steps
-    assert clock.skipped == clock.late == 0
+    assert clock.pacing.skipped == clock.pacing.late == 0
 
 
 def test_real_time_catches_up_a_little_and_gives_up_what_is_more():
     clock, simulation, _, wall = realtime()
     wall.now += 0.0101
     clock.tick()
-    assert (simulation.steps, clock.late, clock.skipped) == (5, 1, 0)
+    assert (simulation.steps, clock.pacing.late, clock.pacing.skipped) == (5, 1, 0)
     wall.now += 3.0
     clock.tick()
-    assert (simulation.steps, clock.late, clock.skipped) == (6, 2, 1499)
+    assert (simulation.steps, clock.pacing.late, clock.pacing.skipped) == (6, 2, 1499)
     wall.now += 0.0021
     clock.tick()
     assert simulation.steps == 7
@@ -186,7 +186,7 @@ def test_two_steps_due_at_once_are_late_and_one_is_not():
         wall.now += (periods + 0.1) * PERIOD * 1e-9
         clock.tick()
         wall.now -= 0.1 * PERIOD * 1e-9
-        assert clock.late == late
+        assert clock.pacing.late == late
     assert simulation.steps == 6
 
 
@@ -197,9 +197,9 @@ def test_a_command_of_the_timeout_is_still_used_and_of_a_period_more_no_longer()
     given = simulation.time_ns
     while simulation.time_ns <= given + 100_000_000:  # the step at this age goes on
         assert not simulation.braking or simulation.time_ns == given
-        run(clock, wall, clock.tick_period)
+        run(clock, wall, clock.pacing.tick_period)
     assert not simulation.braking
-    run(clock, wall, clock.tick_period)
+    run(clock, wall, clock.pacing.tick_period)
     assert simulation.braking
 
 
@@ -207,19 +207,19 @@ def test_real_time_holds_the_newest_command_until_it_is_too_old():
     clock, simulation, output, wall = realtime()
     run(clock, wall, 0.02)
     newest = simulation.time_ns
-    assert clock.accepts(newest)
-    assert clock.accepts(newest - PERIOD)
-    assert not clock.accepts(newest + PERIOD)
+    assert clock.pacing.accepts(newest)
+    assert clock.pacing.accepts(newest - PERIOD)
+    assert not clock.pacing.accepts(newest + PERIOD)
     clock.take(newest, PUSH)
-    assert clock.accepts(newest)  # any controller that answers the same state again
-    assert not clock.accepts(newest - PERIOD)
+    assert clock.pacing.accepts(newest)  # any controller that answers the same state again
+    assert not clock.pacing.accepts(newest - PERIOD)
     run(clock, wall, 0.09)
     assert not simulation.braking
     assert not output.warnings
     run(clock, wall, 0.03)
     assert simulation.braking
     assert output.warnings[0].startswith('no command for 0.1')
-    assert clock.oldest_command_ns >= 100_000_000
+    assert clock.pacing.oldest_command_ns >= 100_000_000
     run(clock, wall, 2.0)
     assert simulation.at_rest
     assert len(output.warnings) == 1
@@ -231,7 +231,7 @@ def test_many_steps_of_a_paused_clock_are_made_in_real_time_too_so_that_commands
     steps = Steps(clock, 10**15)
     for k in range(100):
         clock.take(simulation.time_ns, GRAVITY)
-        run(clock, wall, clock.tick_period)
+        run(clock, wall, clock.pacing.tick_period)
         assert simulation.steps == k + 1
     assert not simulation.braking
     assert not output.warnings
@@ -263,7 +263,7 @@ def test_paused_real_time_stands_still_steps_when_allowed_and_then_does_not_catc
     clock.pause(False)
     run(clock, wall, 0.01)
     assert simulation.time_ns == 7 * PERIOD
-    assert clock.late == 0
+    assert clock.pacing.late == 0
 
 
 # Both
@@ -274,7 +274,7 @@ def test_release_brakes_at_once_and_a_reset_goes_back_to_a_held_arm_at_time_zero
     clock, simulation, output, wall = start()
     for _ in range(20):
         clock.take(simulation.time_ns, PUSH)
-        run(clock, wall, clock.tick_period)
+        run(clock, wall, clock.pacing.tick_period)
     assert not simulation.braking
     clock.release()
     run(clock, wall, 2.0)
@@ -291,7 +291,7 @@ def moved(start, seconds=0.2):
     clock, simulation, _, wall = start()
     while simulation.time_ns < seconds * 1e9:
         clock.take(simulation.time_ns, PUSH)
-        run(clock, wall, clock.tick_period)
+        run(clock, wall, clock.pacing.tick_period)
     return clock, simulation, wall
 
 
@@ -309,7 +309,7 @@ def test_a_reset_of_time_alone_leaves_the_arm_where_it_is_and_as_fast(start):
     assert np.abs(v).max() > 0.1
     assert not simulation.can_be_claimed()
     clock.take_from(claim, 0, GRAVITY)
-    run(clock, wall, 2 * clock.tick_period)
+    run(clock, wall, 2 * clock.pacing.tick_period)
     assert simulation.time_ns >= PERIOD
     assert not simulation.plant.wrenches
 
@@ -323,14 +323,16 @@ def test_after_a_reset_of_the_state_alone_no_command_for_the_state_before_is_use
     assert simulation.time_ns == now
     assert not simulation.plant.wrenches
     np.testing.assert_array_equal([simulation.plant.q, simulation.plant.v], [HOME, 0.0 * HOME])
-    assert clock.accepts(now) == (start is lockstep)  # where nothing goes on without an answer
-    if clock.accepts(now):
+    assert clock.pacing.accepts(now) == (
+        start is lockstep
+    )  # where nothing goes on without an answer
+    if clock.pacing.accepts(now):
         clock.take(now, GRAVITY + 50.0)
     wall.now += PERIOD * 1e-9 + 1e-9
     clock.tick()
     assert simulation.time_ns == now + PERIOD
     np.testing.assert_allclose(simulation.plant.q, HOME, atol=1e-9)
-    assert clock.accepts(now + PERIOD)
+    assert clock.pacing.accepts(now + PERIOD)
     clock.take(now + PERIOD, PUSH)
     wall.now += PERIOD * 1e-9 + 1e-9
     clock.tick()
@@ -383,13 +385,13 @@ def test_a_reset_leaves_the_arm_to_its_controller_until_that_is_silent_for_the_t
     everywhere = lambda joints: True  # noqa: E731
     claim = clock.claims.claim('own', MODEL.joint_names, everywhere)
     clock.take_from(claim, 0, GRAVITY)
-    run(clock, wall, clock.tick_period)
+    run(clock, wall, clock.pacing.tick_period)
     clock.reset()
     assert claim.newest_ns == -1
     with pytest.raises(ArmError, match="'own' has claimed it, 'intruder' is refused"):
         clock.claims.claim('intruder', MODEL.joint_names, everywhere)
     clock.take_from(claim, 0, GRAVITY)
-    run(clock, wall, clock.tick_period)
+    run(clock, wall, clock.pacing.tick_period)
     assert simulation.time_ns >= PERIOD
     clock.reset()
     run(clock, wall, 40.0)
@@ -411,7 +413,7 @@ def test_physics_that_has_failed_stands_still_until_the_reset(start, monkeypatch
     clock.reset()
     assert not clock.fault
     clock.take(0, GRAVITY)
-    run(clock, wall, clock.tick_period)
+    run(clock, wall, clock.pacing.tick_period)
     assert simulation.steps == 1
     assert np.isfinite(simulation.plant.q).all()
 
@@ -427,11 +429,11 @@ def test_bad_news_of_real_time_name_a_machine_that_is_too_slow_and_by_how_much(
         if stamp > given:
             given = stamp
             clock.take(stamp, GRAVITY)
-        run(clock, wall, clock.tick_period)
+        run(clock, wall, clock.pacing.tick_period)
     simulation.notice = 'too fast'
-    run(clock, wall, clock.tick_period)
+    run(clock, wall, clock.pacing.tick_period)
     monkeypatch.setattr(simulation.plant, 'step', lambda command: simulation.plant.q.fill(np.nan))
-    run(clock, wall, clock.tick_period)
+    run(clock, wall, clock.pacing.tick_period)
     for words in (output.warnings[-1], output.failures[-1]):
         assert (
             'the machine is too slow for real time: commands are 24 ms old, 12' in words
@@ -455,7 +457,7 @@ def test_a_torque_that_is_held_for_the_timeout_moves_no_joint_beyond_the_drives_
             reference = follower.update(time_ns, q, v)
             command, state = law(state, Measurement(q, v), reference, 0.002)
             clock.take(time_ns, command)
-        run(clock, wall, clock.tick_period)
+        run(clock, wall, clock.pacing.tick_period)
     assert simulation.braking
     assert max(shares) < Limits().speed_limit_factor
     assert (max(shares) > 1.2) == (stop == 10), max(shares)  # no law can help what is held
@@ -474,7 +476,7 @@ class LossyLink:
         self.loss, self.round_trip, self.spread = loss, round_trip, spread
         self.rng = np.random.default_rng(seed)
         self.answers, self.sent = [], 0
-        self.tick_at, self.period = self.wall.now, self.clock.tick_period
+        self.tick_at, self.period = self.wall.now, self.clock.pacing.tick_period
 
     def wake(self, period):
         self.tick_at, self.period = self.wall.now + period, period
@@ -498,10 +500,10 @@ class LossyLink:
                 self.clock.tick()
             else:
                 self.answers.remove((time, stamp))
-                if self.clock.accepts(stamp):
+                if self.clock.pacing.accepts(stamp):
                     self.clock.take(stamp, GRAVITY)
                 elif stamp == self.simulation.time_ns - PERIOD:
-                    self.clock.answered_again()
+                    self.clock.pacing.answered_again()
         return self.wall.now - start
 
 
@@ -557,11 +559,11 @@ def test_a_factor_that_is_set_counts_from_then_on():
     periods = []
     clock.wake = periods.append
     run(clock, wall, 0.5)
-    clock.set_timing(factor=0.1, timeout=0.1)
-    assert periods == [clock.tick_period] == [pytest.approx(0.02)]
+    clock.pacing.set_timing(factor=0.1, timeout=0.1)
+    assert periods == [clock.pacing.tick_period] == [pytest.approx(0.02)]
     run(clock, wall, 1.0)
     assert simulation.time_ns * 1e-9 == pytest.approx(0.6, abs=0.005)
-    assert clock.late == clock.skipped == 0
+    assert clock.pacing.late == clock.pacing.skipped == 0
 
 
 def test_a_timeout_that_is_set_counts_from_then_on():
@@ -569,6 +571,6 @@ def test_a_timeout_that_is_set_counts_from_then_on():
     clock.take(0, PUSH)
     run(clock, wall, 2.0)
     assert not output.warnings
-    clock.set_timing(timeout=1.0)
+    clock.pacing.set_timing(timeout=1.0)
     run(clock, wall, 0.1)
     assert output.warnings

@@ -42,7 +42,7 @@ from arm_sim.recording.ros.recorded_run import RecordedRun  # noqa: E402
 from arm_sim.recording.ros.recorded_states import StateSender  # noqa: E402
 from arm_sim.recording.ros.recorder import Recorder  # noqa: E402
 from arm_sim.recording.ros.schemas import message_class, schema_text  # noqa: E402
-from arm_sim.simulation.lockstep_clock import AHEAD  # noqa: E402
+from arm_sim.simulation.readers import AHEAD  # noqa: E402
 
 JOINTS = 'sensor_msgs/msg/JointState'
 THREE = ('joint_1', 'joint_2', 'joint_3')
@@ -437,29 +437,29 @@ def test_a_replay_next_to_a_live_arm_is_refused_except_in_another_namespace(reco
 
 def test_lockstep_runs_no_further_ahead_of_a_recorder_than_publishers_keep():
     clock, simulation, _, wall = lockstep()
-    clock.reader_there = lambda reader: True
+    clock.readers.is_there = lambda reader: True
 
     def go_on():
         for _ in range(3 * AHEAD):
             clock.take(simulation.time_ns, GRAVITY)
         return simulation.steps
 
-    clock.recorded(10 * PERIOD)
+    clock.readers.note(10 * PERIOD)
     assert go_on() == 10 + AHEAD
     run(clock, wall, 20.0)
     assert not simulation.braking  # the controller is not to blame
-    clock.recorded(30 * PERIOD)
+    clock.readers.note(30 * PERIOD)
     assert go_on() == 30 + AHEAD
     clock.reset()
     assert go_on() == AHEAD
-    clock.reader_there = lambda reader: False
+    clock.readers.is_there = lambda reader: False
     run(clock, wall, 0.1)
     assert go_on() > 3 * AHEAD
-    clock.reader_there = lambda reader: True
+    clock.readers.is_there = lambda reader: True
     clock.reset()
-    clock.await_camera()
+    clock.readers.await_camera()
     clock.reset()
     assert go_on() == 0
-    clock.recorded(0, 'camera')
+    clock.readers.note(0, 'camera')
     assert go_on() == AHEAD
     np.testing.assert_array_equal(simulation.plant.v.shape, (6,))

@@ -198,7 +198,7 @@ def test_the_speed_of_the_page_is_the_simulators_and_lock_step_refuses(mode):
 
     until(answered)
     if mode == 'realtime':
-        assert simulator.arm_clock.factor == 0.25
+        assert simulator.arm_clock.pacing.factor == 0.25
         assert not node.arm.events.refusals
     else:
         refusal = node.arm.events.refusals.pop()

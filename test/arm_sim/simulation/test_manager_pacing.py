@@ -4,7 +4,7 @@ import numpy as np
 from clocked_arm import GRAVITY, PERIOD, Output, make
 
 from arm_sim.simulation.claims import Claim
-from arm_sim.simulation.manager_clock import GRACE, ManagerClock
+from arm_sim.simulation.manager_pacing import GRACE, ManagerPacing, State
 
 CLAIM = Claim('manager', (), np.arange(6))
 NONE, EARLIER, COMMANDS = (
@@ -30,7 +30,7 @@ class StateAndClock(Output):
         self.state_bytes = [each.tobytes() for each in (plant.q, plant.v, plant.effort)]
         self.clocks += not self.holds_clock
 
-    def show_clock(self):
+    def show_clock(self, after=0.0):
         self.clocks += 1
 
 
@@ -39,22 +39,22 @@ class Manager:
 
     def __init__(self):
         self.clock, self.simulation, self.output, self.wall = make(
-            ManagerClock, output=StateAndClock, timeout=5.0
+            ManagerPacing, output=StateAndClock, timeout=5.0
         )
 
     def reads(self, state=None):
         state = self.output.state_bytes if state is None else state
-        self.clock.read(self.simulation.time_ns, state)
+        self.clock.pacing.read(self.simulation.time_ns, state)
 
     def writes(self, command=GRAVITY):
         self.clock.take_from(CLAIM, self.simulation.time_ns, command)
-        self.clock.written()
+        self.clock.pacing.written()
 
     def cycle(self, command=GRAVITY):
         """The usual order: the command first, the broadcaster's thread after it."""
         stamp, state = self.simulation.time_ns, self.output.state_bytes
         self.writes(command)
-        self.clock.read(stamp, state)
+        self.clock.pacing.read(stamp, state)
 
     def locked(self):
         self.reads()
@@ -69,7 +69,7 @@ class Manager:
 
     @property
     def unproven(self):
-        return [self.clock.counts[name] for name in (NONE, EARLIER, COMMANDS)]
+        return [self.clock.pacing.counts[name] for name in (NONE, EARLIER, COMMANDS)]
 
 
 def test_time_follows_the_wall_clock_until_the_broadcaster_sends():
@@ -90,7 +90,7 @@ def test_a_cycle_needs_the_command_and_what_was_read_in_any_order():
     manager.writes()
     assert manager.simulation.time_ns == time_ns + PERIOD  # the step needs the command alone
     assert manager.output.clocks == clocks  # the next update needs the proof as well
-    manager.clock.read(time_ns, state)
+    manager.clock.pacing.read(time_ns, state)
     assert manager.output.clocks == clocks + 1
     manager.reads()
     assert manager.simulation.time_ns == time_ns + PERIOD
@@ -98,7 +98,7 @@ def test_a_cycle_needs_the_command_and_what_was_read_in_any_order():
     assert manager.simulation.time_ns == time_ns + 2 * PERIOD
     assert manager.output.clocks == clocks + 2
     assert manager.unproven == [0, 0, 0]
-    assert manager.clock.counts['lock-step cycles'] == 3
+    assert manager.clock.pacing.counts['lock-step cycles'] == 3
 
 
 def test_the_command_of_an_update_acts_in_the_period_after_its_state():
@@ -110,10 +110,10 @@ def test_the_command_of_an_update_acts_in_the_period_after_its_state():
 
 def test_an_earlier_state_is_counted_and_the_run_goes_on():
     manager = Manager().locked()
-    stamp, earlier = manager.simulation.time_ns, manager.clock.before
+    stamp, earlier = manager.simulation.time_ns, manager.clock.pacing.before
     assert earlier != manager.output.state_bytes
     manager.writes()
-    manager.clock.read(stamp, earlier)
+    manager.clock.pacing.read(stamp, earlier)
     assert manager.unproven == [0, 1, 0]
     (warning,) = manager.output.warnings
     assert 'cycle 2 of the lock-step (t = 0.0020 s) is not proven: the hardware' in warning
@@ -164,7 +164,7 @@ def test_a_late_command_shifts_no_later_one():
 
 def test_a_state_that_was_answered_before_the_lock_step_does_not_block_it():
     manager = Manager()
-    manager.clock.read(-PERIOD, manager.output.state_bytes)
+    manager.clock.pacing.read(-PERIOD, manager.output.state_bytes)
     manager.ticks(1.1 * GRACE)
     assert manager.simulation.time_ns == PERIOD
     assert manager.unproven == [0, 0, 0]  # the first cycle is part of the start
@@ -193,9 +193,9 @@ def test_a_reset_of_the_state_alone_keeps_the_lock_step_and_one_of_time_ends_it(
     manager.cycle(GRAVITY)
     assert not manager.simulation.braking
     assert manager.unproven == [0, 0, 0]
-    assert manager.clock.locked
+    assert manager.clock.pacing.state is State.COMMAND
     manager.clock.reset()
-    assert not manager.clock.locked
+    assert manager.clock.pacing.state is State.NO_MANAGER
 
 
 def test_a_manager_that_is_gone_leaves_a_braked_arm_and_a_running_clock():
