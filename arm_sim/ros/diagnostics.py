@@ -114,7 +114,7 @@ class SimulatorDiagnostics:
             'active controllers': ', '.join(self._commands.sources),
             'stale commands': self._commands.stale,
             'refused inputs': self._refused,
-            'saturated samples': simulation.saturated_samples,
-            'overspeed samples': simulation.overspeed_samples,
+            'saturated samples': simulation.saturation.samples,
+            'overspeed samples': simulation.guard.samples,
             **pacing.counts,
         }

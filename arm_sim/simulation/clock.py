@@ -193,9 +193,9 @@ class Clock:
             self.output.fail(self.fault)
         else:
             self.show()
-            if self.simulation.notice:
-                self.output.warn(f'{self.simulation.notice}{self.pacing.remark()}')
-                self.simulation.notice = ''
+            if self.simulation.guard.notice:
+                self.output.warn(f'{self.simulation.guard.notice}{self.pacing.remark()}')
+                self.simulation.guard.notice = ''
 
     def show(self) -> None:
         """Publish the present state; the simulator's own goals answer at once."""

@@ -24,8 +24,8 @@ def reported(monkeypatch):
         braking=False,
         time_ns=0,
         period_ns=2_000_000,
-        saturated_samples=0,
-        overspeed_samples=0,
+        saturation=SimpleNamespace(samples=0),
+        guard=SimpleNamespace(samples=0),
     )
     clock = SimpleNamespace(
         pacing=SimpleNamespace(counts={}, skipped=0, late=0, oldest_command_ns=0),

@@ -430,7 +430,7 @@ def test_bad_news_of_real_time_name_a_machine_that_is_too_slow_and_by_how_much(
             given = stamp
             clock.take(stamp, GRAVITY)
         run(clock, wall, clock.pacing.tick_period)
-    simulation.notice = 'too fast'
+    simulation.guard.notice = 'too fast'
     run(clock, wall, clock.pacing.tick_period)
     monkeypatch.setattr(simulation.plant, 'step', lambda command: simulation.plant.q.fill(np.nan))
     run(clock, wall, clock.pacing.tick_period)

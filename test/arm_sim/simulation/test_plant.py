@@ -15,6 +15,7 @@ from arm_dynamics.robots import find_urdf, robot_names
 from arm_sim.engines.motion_model import MotionModelParameters, MotionModelPlant
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.simulation.brake import Brake
+from arm_sim.simulation.divergence import PhysicsDivergedError
 from arm_sim.simulation.limits import Limits
 from arm_sim.simulation.plant import (
     MODEL_TOLERANCE,
@@ -23,7 +24,7 @@ from arm_sim.simulation.plant import (
     check_model,
     plant_class,
 )
-from arm_sim.simulation.simulation import PhysicsDivergedError, Simulation
+from arm_sim.simulation.simulation import Simulation
 
 UR5E = RobotModel.from_urdf(find_urdf('ur5e'), armature=0.1)
 POSTURE = np.array([-1.5, -1.5, 1.5, -1.5, -1.5, 0.0])
@@ -212,9 +213,9 @@ def test_a_simulation_counts_its_periods_and_those_at_an_effort_limit():
         assert simulation.braking == (command is None)
     assert simulation.steps == 6
     assert simulation.time_ns == 6 * simulation.period_ns
-    assert simulation.saturated_samples == 2
+    assert simulation.saturation.samples == 2
     simulation.reset()
-    assert (simulation.steps, simulation.time_ns, simulation.saturated_samples) == (0, 0, 0)
+    assert (simulation.steps, simulation.time_ns, simulation.saturation.samples) == (0, 0, 0)
 
 
 @pytest.mark.parametrize(
@@ -444,12 +445,12 @@ def test_no_command_drives_a_joint_far_beyond_its_speed_limit(engine, parameters
     for _ in range(1000):
         simulation.advance(wild)
         fastest = max(fastest, np.max(np.abs(simulation.plant.v) / UR5E.velocity_limit))
-        notices += filter(None, [simulation.notice])
-        simulation.notice = ''
+        notices += filter(None, [simulation.guard.notice])
+        simulation.guard.notice = ''
     assert 0.99 * factor < fastest < factor + 1.0  # what a period's torque adds
     assert len(notices) == 1
     assert re.search(f'speed .* is beyond {factor:g} times its limit 3.14', notices[0])
-    assert simulation.overspeed_samples > 10
+    assert simulation.guard.samples > 10
     assert not simulation.braking
     for _ in range(2000):
         simulation.advance(None)
@@ -492,7 +493,7 @@ def test_a_motion_model_that_is_sent_far_away_gets_there_within_twice_its_speed_
         simulation.advance(target)
         fastest = max(fastest, np.max(np.abs(plant.v) / UR5E.velocity_limit))
     assert fastest < 3.0
-    assert simulation.overspeed_samples
+    assert simulation.guard.samples
     np.testing.assert_allclose(plant.q, target, atol=1e-6)
 
 
@@ -504,8 +505,8 @@ def test_without_a_speed_limit_factor_commands_are_obeyed():
         simulation.advance(UR5E.effort_limit)
         fastest = max(fastest, np.max(np.abs(simulation.plant.v) / UR5E.velocity_limit))
     assert fastest > 3.0
-    assert simulation.overspeed_samples == 0
-    assert not simulation.notice
+    assert simulation.guard.samples == 0
+    assert not simulation.guard.notice
 
 
 def test_within_the_speed_limits_of_all_joints_at_once_nothing_is_braked():
@@ -514,7 +515,7 @@ def test_within_the_speed_limits_of_all_joints_at_once_nothing_is_braked():
     q, v = simulation.plant.q, simulation.plant.v
     for _ in range(100):
         simulation.advance(UR5E.inverse_dynamics(q, v, np.zeros(6)))
-    assert simulation.overspeed_samples == 0
+    assert simulation.guard.samples == 0
 
 
 def test_a_payload_falls_off_at_its_time_and_is_back_after_a_reset():
