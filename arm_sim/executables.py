@@ -17,7 +17,7 @@ from typing import Any
 
 from arm_sim.parent_process import LAUNCH, end_with_parent, runs
 from arm_sim.process_limits import missing_resource
-from arm_sim.registered import commands, node_of, nodes
+from arm_sim.registered import class_name, commands, node_of, nodes
 
 _OF_ROS = 'rclpy', 'builtin_interfaces', 'control_msgs', 'arm_interfaces'
 # The nodes that one process may run together, as a pattern and in words.
@@ -84,8 +84,7 @@ def _composed() -> int:
 
 def _made(module: str, *arguments: str, **options: Any) -> Any:
     """Return the node of a module, some_node.py with a class SomeNode."""
-    kind = module.rpartition('.')[2].title().replace('_', '')
-    return getattr(_imported(module), kind)(*arguments, **options)
+    return getattr(_imported(module), class_name(module))(*arguments, **options)
 
 
 def _module(name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Nodes, commands and their Python calls, by the names in their own files; none is imported.
+"""Nodes, commands and their Python calls, by the names in their own files; to look imports none.
 
 - `ros/my_thing_node.py` with the class `MyThingNode` is the node `my_thing`;
 - `commands/my_study.py`, or one in a folder `ros`, with a function `main` is a command;
@@ -10,7 +10,9 @@ setup.py runs this file alone: it imports nothing else of the package.
 import re
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 _ROOT = Path(__file__).parent.parent
 # Nodes with an executable for each law or task: pd_controller.
@@ -26,6 +28,17 @@ def nodes() -> dict[str, str]:
     """Return the module of each node by the node's name."""
     found = {path.stem.removesuffix(_NODE): path for path in _files(f'ros/*{_NODE}.py')}
     return {name: _module(path) for name, path in found.items()}
+
+
+def node_class(name: str) -> Any:
+    """Return the class of a node, whose module is imported."""
+    module = nodes()[name]
+    return getattr(import_module(module), class_name(module))
+
+
+def class_name(module: str) -> str:
+    """Return the name of the class in a node's module."""
+    return module.rpartition('.')[2].title().replace('_', '')
 
 
 def node_of(executable: str) -> str:

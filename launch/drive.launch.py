@@ -12,8 +12,8 @@ from arm_dynamics.checks import ArmError
 from arm_sim.driving.presets import PRESETS, drives_of, period_of
 from arm_sim.launching.arguments import argument, description, namespace_of, number_of, shared
 from arm_sim.launching.arm import controller_process
-from arm_sim.launching.config import config_file, robot_parameter
 from arm_sim.launching.processes import node_process
+from arm_sim.ros.config import config_file, robot_parameter
 
 ARGUMENTS = (
     *shared('robot', 'joints', 'tip_frame', 'xacro_args', 'controller', 'config', 'policy'),

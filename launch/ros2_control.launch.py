@@ -21,8 +21,8 @@ from arm_dynamics.robots import find_urdf, share_folder
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching.arguments import argument, description, namespace_of, shared
 from arm_sim.launching.arm import actuators_argument, arm_nodes, core_of
-from arm_sim.launching.config import sections_of
 from arm_sim.parameter_files import parameters_of
+from arm_sim.ros.config import sections_of
 from arm_sim.ros.manager_input import TOPIC
 from arm_sim.simulation.plant import COMMAND_INTERFACE
 from arm_sim.standards.ros2_control import (

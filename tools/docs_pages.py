@@ -28,17 +28,11 @@ from arm_controllers.parameter_values import (  # noqa: E402
 )
 from arm_controllers.ros.controller_parameters import ControllerParameters  # noqa: E402
 from arm_dynamics.model_error import ModelError  # noqa: E402
-from arm_sim.cartesian.linear_move import LinearMoveParameters  # noqa: E402
-from arm_sim.driving.supervisor_parameters import SupervisorNodeParameters  # noqa: E402
-from arm_sim.ros.inverse_kinematics_node import InverseKinematicsParameters  # noqa: E402
-from arm_sim.ros.plan_motion_node import PlanMotionParameters  # noqa: E402
+from arm_sim.registered import node_class, nodes  # noqa: E402
 from arm_sim.ros.simulator_setup import SimulatorParameters  # noqa: E402
 from arm_sim.ros.task_node import TaskNodeParameters  # noqa: E402
-from arm_sim.ros.tip_servo_node import TipServoNodeParameters  # noqa: E402
 from arm_sim.simulation.plant import PlantParameters, engine_names, plant_class  # noqa: E402
 from arm_sim.tasks import task_class, task_names  # noqa: E402
-from arm_sim.view.ros.described_arm import ShownArmParameters  # noqa: E402
-from arm_sim.view.ros.view_node import ViewParameters  # noqa: E402
 
 PACKAGES = {
     'arm_dynamics': 'The model of an arm: dynamics, kinematics, paths, identification.',
@@ -131,15 +125,11 @@ def interfaces() -> str:
     known: dict[str, Iterable[ParameterField]] = {
         'simulator': [*parameter_fields(SimulatorParameters), *plants()],
         'controller': [*parameter_fields(ControllerParameters), *follower],
-        'inverse_kinematics': parameter_fields(InverseKinematicsParameters),
         'task': parameter_fields(TaskNodeParameters),
-        'viewer': parameter_fields(ShownArmParameters),
-        'view': parameter_fields(ViewParameters),
-        'tip_servo': parameter_fields(TipServoNodeParameters),
-        'supervisor': parameter_fields(SupervisorNodeParameters),
-        'linear_move': parameter_fields(LinearMoveParameters),
-        'plan_motion': parameter_fields(PlanMotionParameters),
     }
+    for name in nodes():
+        if hasattr(node_class(name), 'Parameters'):
+            known[name] = parameter_fields(node_class(name).Parameters)
     for node, fields in known.items():
         parts += [f'## {node}', endpoints(node), table(fields)]
     parts += [

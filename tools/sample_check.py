@@ -11,8 +11,8 @@ from samples import ROOT, Sample, words
 
 from arm_dynamics.checks import ArmError
 from arm_sim.command_line import read
-from arm_sim.launching.known_parameters import known_nodes, known_parameters
 from arm_sim.registered import commands, nodes
+from arm_sim.ros.known_parameters import known_nodes, known_parameters
 
 # Verbs of `ros2` that pages name, and of `./ws`; what follows them is not looked at.
 VERBS = (

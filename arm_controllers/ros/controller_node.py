@@ -23,6 +23,7 @@ from arm_controllers.ros.active_controllers import (
     watch_active_controllers,
 )
 from arm_controllers.ros.control_cycle import ControlCycle
+from arm_controllers.ros.controller_fields import controller_fields
 from arm_controllers.ros.controller_parameters import ControllerParameters, without_meaning
 from arm_controllers.ros.diagnostics import ControllerDiagnostics
 from arm_controllers.ros.goal_server import GoalServer
@@ -55,6 +56,8 @@ class ControllerNode(LifecycleNode):
     Attributes:
         live: the parameters that may change while the node runs.
     """
+
+    fields_of = staticmethod(controller_fields)
 
     def __init__(self, law_name: str, transport: InProcessTransport | None = None):
         """Declare the parameters; with `autostart` also configure and activate.

@@ -76,11 +76,13 @@ class GripperControllerNode(LifecycleNode):
     replaces the running one, which is aborted.
     """
 
+    Parameters = GripperNodeParameters
+
     def __init__(self) -> None:
         """Declare the parameters; with `autostart` also configure and activate."""
         super().__init__('gripper_controller')
         self._log = Log(self)
-        self.parameters = p = declare_parameters(self, GripperNodeParameters)
+        self.parameters = p = declare_parameters(self, self.Parameters)
         declare_unused(self, lambda name: name in _WITHOUT_MEANING)
         self.model = model = p.model()
         self.joint = gripper_joint(model, p.joint)

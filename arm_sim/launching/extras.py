@@ -12,8 +12,8 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 from arm_dynamics.robots import RobotArgument
 from arm_sim.launching.arguments import RECORD, namespace_of, number_of
-from arm_sim.launching.config import config_file, robot_parameter
 from arm_sim.launching.processes import exit_options, node_process
+from arm_sim.ros.config import config_file, robot_parameter
 from arm_sim.standards.hardware import HardwareParameters
 from arm_sim.view.ros.tools import missing, rviz, tool
 from arm_sim.view.server import HELP, has_viser

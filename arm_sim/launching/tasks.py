@@ -14,9 +14,9 @@ from arm_dynamics.parameters import Stepping, changed
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching.arguments import RECORD, namespace_of, of_parameters
 from arm_sim.launching.arm import arm_nodes
-from arm_sim.launching.config import config_file, feedforward_of, robot_parameter
 from arm_sim.launching.processes import task_node
 from arm_sim.robot import Robot, model_error_of
+from arm_sim.ros.config import config_file, feedforward_of, robot_parameter
 from arm_sim.tasks import Task, make_task, task_class
 
 

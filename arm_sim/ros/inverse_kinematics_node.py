@@ -77,6 +77,8 @@ def answer(response: Any, result: NamedTuple) -> None:
 class InverseKinematicsNode(Node):
     """Answers `compute_ik`, `compute_fk` and `compute_ik_path` for one arm."""
 
+    Parameters = InverseKinematicsParameters
+
     def __init__(self, transport: InProcessTransport | None = None):
         """Load the model, compile the solvers, create the services.
 
@@ -84,8 +86,7 @@ class InverseKinematicsNode(Node):
         """
         super().__init__('inverse_kinematics')
         self._prefix = prefix_of(self)
-        kind = InverseKinematicsParameters
-        self.parameters = p = declare_parameters(self, kind, live=_LIVE)
+        self.parameters = p = declare_parameters(self, self.Parameters, live=_LIVE)
         refuse_unknown_parameters(self)  # before the compiler, which takes its time
         self.model = p.model()
         self.requests = self.failures = 0
@@ -101,7 +102,7 @@ class InverseKinematicsNode(Node):
         warm_up(self.model)  # no request has to wait for the compiler
         ik = inverse_kinematics(self.model)
         self._checked(p)
-        on_change_of(self, [kind], self._checked, partial(setattr, self, 'parameters'))
+        on_change_of(self, [self.Parameters], self._checked, partial(setattr, self, 'parameters'))
         self._publish = status_publisher(self)
         serve(self, ComputeIK, 'compute_ik', partial(self._answer, self.compute_ik))
         serve(self, ComputeFK, 'compute_fk', partial(self._answer, self.compute_fk))

@@ -26,10 +26,12 @@ from arm_sim.ros.motion_action import Motion, MotionAction
 class LinearMoveNode(Node):
     """The action `linear_move`: straight lines of the tip, from rest to rest."""
 
+    Parameters = LinearMoveParameters
+
     def __init__(self) -> None:
         """Load the model, compile the solvers, create the action server."""
         super().__init__('linear_move')
-        p = declare_parameters(self, LinearMoveParameters)
+        p = declare_parameters(self, self.Parameters)
         self._prefix, self.model = prefix_of(self), p.model()
         self.parameters = with_arrays(p, self.model.joint_names)
         self._reader = JointReader(self.model.joint_names)

@@ -37,10 +37,12 @@ class PlanMotionParameters(Surroundings, PlanParameters, TipParameters):
 class PlanMotionNode(Node):
     """The action `plan_motion`: motions around obstacles, from rest to rest."""
 
+    Parameters = PlanMotionParameters
+
     def __init__(self) -> None:
         """Load the model, compile the solvers, create the action server."""
         super().__init__('plan_motion')
-        p = declare_parameters(self, PlanMotionParameters)
+        p = declare_parameters(self, self.Parameters)
         self._prefix, self.model = prefix_of(self), p.model()
         self.parameters = with_arrays(p, self.model.joint_names)
         # Between two checked configurations of a plan, half of the clearance is left.

@@ -27,6 +27,7 @@ from arm_sim.ros.loop_messages import LoopMessages
 from arm_sim.ros.manager_input import ManagerInput
 from arm_sim.ros.mjcf_topics import controls_of
 from arm_sim.ros.own_goals import OwnGoals, let_time_go_on
+from arm_sim.ros.simulator_fields import simulator_fields
 from arm_sim.ros.simulator_service import RunningSimulator, open_services
 from arm_sim.ros.simulator_setup import (
     LIVE,
@@ -58,6 +59,8 @@ class SimulatorNode(Node):
         arm_clock: the clock that steps the arm.
         output: what the node publishes of the arm's state.
     """
+
+    fields_of = staticmethod(simulator_fields)
 
     def __init__(self, transport: InProcessTransport | None = None):
         """Build the plant, refuse to run if it differs from the model, and publish state 0.

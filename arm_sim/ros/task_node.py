@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,7 +13,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 
 from arm_controllers.follower.goal import Goal
-from arm_controllers.parameter_values import parameter_fields
+from arm_controllers.parameter_values import ParameterField, parameter_fields
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.process_settings import pin_to_core
 from arm_controllers.ros.running import run_node
@@ -43,7 +43,7 @@ from arm_sim.ros.goal_run import SOON, GoalRun
 from arm_sim.ros.prediction import running_nodes
 from arm_sim.ros.task_clients import GripperGoals, IkClient, poses_over_time
 from arm_sim.simulation.faults import describe, read_faults
-from arm_sim.tasks import Run, Task, task_class
+from arm_sim.tasks import Run, Task, task_class, task_classes
 
 _PROGRESS_LINES = 5
 
@@ -102,6 +102,17 @@ class AnyTaskParameters(Parameters):
     task: str = parameter('sinusoid', 'name of the task')
 
 
+def task_fields(name: str, joint_names: Sequence[str]) -> Iterator[ParameterField]:
+    """Yield the parameters of a task's node; `comparison`: of the node that runs any task."""
+    yield from parameter_fields(TaskNodeParameters)
+    if name != 'comparison':
+        yield from parameter_fields(task_class(name).Parameters)
+        return
+    yield from parameter_fields(AnyTaskParameters)
+    for task in task_classes().values():
+        yield from parameter_fields(task.Parameters)
+
+
 def asked(task: Task, parameters: TaskNodeParameters, q: Array) -> tuple[Goal | None, int]:
     """Return the goal for an arm at rest at q (n,), and the stamp where measuring begins [ns]."""
     if parameters.start == 'rest':
@@ -115,6 +126,8 @@ class TaskNode(Node):
     Attributes:
         parameters, task_parameters: of the node, and of its task.
     """
+
+    fields_of = staticmethod(task_fields)
 
     def __init__(self, name: str, pictures: Executor):
         """Declare and check parameters.

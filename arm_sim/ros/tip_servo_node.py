@@ -55,10 +55,12 @@ class TipServoNode(Node):
     step and the braking from there. The next goal replaces the braking; without it the arm rests.
     """
 
+    Parameters = TipServoNodeParameters
+
     def __init__(self) -> None:
         """Load the model, create publishers and subscriptions."""
         super().__init__('tip_servo')
-        self.parameters = p = declare_parameters(self, TipServoNodeParameters)
+        self.parameters = p = declare_parameters(self, self.Parameters)
         self._log, self._prefix = Log(self, 1.0), prefix_of(self)
         self.model = p.model()
         self._stream = TipStream(TipServo(self.model, p), p.command_timeout)

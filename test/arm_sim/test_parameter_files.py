@@ -14,8 +14,8 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf, share_folder
 from arm_sim.launching.arguments import description
-from arm_sim.launching.known_parameters import check_parameter_file, known_nodes, known_parameters
 from arm_sim.parameter_files import files_of, merged, parameters_of
+from arm_sim.ros.known_parameters import check_parameter_file, known_nodes, known_parameters
 
 FILES = sorted((share_folder() / 'config').glob('*.yaml'))  # of the shipped robots
 

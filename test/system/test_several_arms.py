@@ -25,7 +25,7 @@ from arm_controllers.ros.messages import prefix_of
 from arm_dynamics.checks import ArmError
 from arm_sim.launching.arguments import namespace_of, usual_values
 from arm_sim.launching.arm import arm_nodes
-from arm_sim.launching.config import config_file
+from arm_sim.ros.config import config_file
 from arm_sim.view.ros import tools
 
 PAGE = ROOT / 'docs' / 'several_arms.md'

@@ -42,10 +42,12 @@ _WORDS = {
 class SupervisorNode(Node):
     """Passes states of the robot to the controller, and supervised commands to the robot."""
 
+    Parameters = SupervisorNodeParameters
+
     def __init__(self) -> None:
         """Load the model, open the topics."""
         super().__init__('supervisor')
-        self.parameters = p = declare_parameters(self, SupervisorNodeParameters)
+        self.parameters = p = declare_parameters(self, self.Parameters)
         self._log, self._seldom = Log(self), Log(self, 1.0)
         self.model = p.model()
         names = self.model.joint_names

@@ -11,6 +11,7 @@ from arm_controllers.laws import law_names
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.parent_process import LAUNCH
+from arm_sim.ros.config import config_file, feedforward_of
 from arm_sim.standards.hardware import HardwareParameters
 
 _END_TIMEOUT = 10.0  # of a process after SIGINT [s]
@@ -33,8 +34,6 @@ class ControllerProcesses:
         known = [f'{law}_controller' for law in law_names()]
         if name not in known:
             raise unknown('controller', name, known)
-        from arm_sim.launching.config import config_file, feedforward_of  # they load launch
-
         law, space = name.removesuffix('_controller'), self._namespace.rstrip('/')
         p = self._simulator
         own = {

@@ -38,10 +38,12 @@ class PlotParameters(Parameters):
 class PlotNode(Node):
     """Publishes joint positions (reference, feedback, error) and efforts as arrays of numbers."""
 
+    Parameters = PlotParameters
+
     def __init__(self, start: Callable[[Sequence[str]], Any] = subprocess.Popen):
         """Wait for the controller; `start(command)` starts rqt_plot."""
         super().__init__('plot')
-        self.parameters = declare_parameters(self, PlotParameters)
+        self.parameters = declare_parameters(self, self.Parameters)
         self._start, self._tool = start, tool('rqt_plot')
         self._process: Any = None
         self._positions = {

@@ -50,10 +50,12 @@ class ViewNode(Node):
     commands: ArmCommands
     _input: ArmInput
 
+    Parameters = ViewParameters
+
     def __init__(self, make_page: Callable[..., Any] = Page):
         """Serve the page, and wait for an arm; `make_page` is called as `Page` is."""
         super().__init__('view')
-        self.parameters = p = declare_parameters(self, ViewParameters)
+        self.parameters = p = declare_parameters(self, self.Parameters)
         self._log = Log(self, 0.2)
         self._scheduled: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self.page = make_page(p.view_host, p.view_port, self._scheduled.put)

@@ -28,10 +28,12 @@ _PICTURES = 60.0  # per second
 class ViewerNode(Node):
     """Shows an arm in a window; it only subscribes, so the arm moves on without it."""
 
+    Parameters = ShownArmParameters
+
     def __init__(self, window: Callable[[Scene], Any] | None = None):
         """Wait for an arm; `window(scene)` opens a window (None: MuJoCo's)."""
         super().__init__('viewer')
-        self.parameters = p = declare_parameters(self, ShownArmParameters)
+        self.parameters = p = declare_parameters(self, self.Parameters)
         if window is None:
             from arm_sim.view.window import Window  # loads graphics
 

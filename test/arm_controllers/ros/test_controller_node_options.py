@@ -20,8 +20,8 @@ from arm_controllers.cycle_state import CycleState  # noqa: E402
 from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
 from arm_controllers.ros.messages import goal_from_bytes, trajectory_message  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
-from arm_sim.launching.known_parameters import check_parameter_file  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
+from arm_sim.ros.known_parameters import check_parameter_file  # noqa: E402
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ rclpy = pytest.importorskip('rclpy')
 from nodes_in_process import names_of, started  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 
-from arm_sim.launching.known_parameters import known_nodes  # noqa: E402
+from arm_sim.ros.known_parameters import known_nodes  # noqa: E402
 
 OF_ROS = ('use_sim_time', 'start_type_description_service')
 SIMULATOR = {

@@ -42,7 +42,7 @@ def config_file(robot: str, config: str, namespace: str = '', law: str = '') -> 
     file = temporary_folder() / 'parameters.yaml'
     sections = sections_of(robot, config, law)
     if config:
-        from arm_sim.launching.known_parameters import check_parameter_file  # imports all
+        from arm_sim.ros.known_parameters import check_parameter_file  # imports every node
 
         check_parameter_file(Path(config), RobotModel.from_urdf(find_urdf(robot)).joint_names)
     written = {

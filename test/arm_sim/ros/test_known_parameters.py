@@ -16,7 +16,7 @@ from arm_controllers.ros.parameters import refuse_unknown_parameters
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.launching.known_parameters import known_nodes, known_parameters
+from arm_sim.ros.known_parameters import known_nodes, known_parameters
 
 
 def dumped(node):
