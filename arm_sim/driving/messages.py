@@ -13,7 +13,8 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.driving.presets import period_of
-from arm_sim.driving.supervisor import SupervisedLaw, Supervisor
+from arm_sim.driving.supervised_law import SupervisedLaw
+from arm_sim.driving.supervisor import Supervisor
 
 _STREAM = 1  # of random numbers, separate from that of the arms
 _ROUNDING = 1e-9  # [s]

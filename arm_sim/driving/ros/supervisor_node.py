@@ -25,11 +25,12 @@ from arm_controllers.ros.services import serve
 from arm_controllers.ros.subscriptions import subscribe_controller_state, subscribe_joint_states
 from arm_dynamics.checks import ArmError, Array
 from arm_sim.driving.ros.stop_key import watch_keys
-from arm_sim.driving.supervisor import DRIVING, STOPPED, WAITING, Supervisor, SupervisorState
+from arm_sim.driving.supervisor import Supervisor
 from arm_sim.driving.supervisor_parameters import (
     SupervisorNodeParameters,
     SupervisorParameters,
 )
+from arm_sim.driving.supervisor_state import DRIVING, STOPPED, WAITING, SupervisorState
 
 _TICK = 0.01  # period of looking whether states are missing [s]
 _WORDS = {

@@ -8,7 +8,7 @@ import pytest
 from arm_dynamics.checks import ArmError
 from arm_sim.driving.messages import MessageRanges, RemoteLaw, arrivals
 from arm_sim.driving.rehearsal import BEGINS, experiment_of, rehearse, supervisor_of, table
-from arm_sim.driving.supervisor import SupervisedLaw
+from arm_sim.driving.supervised_law import SupervisedLaw
 from arm_sim.driving.supervisor_parameters import SupervisorParameters
 from arm_sim.experiments.ranges import Ranges
 from arm_sim.loop.loop import Loop

@@ -13,8 +13,10 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Stepping
 from arm_dynamics.robots import find_urdf
 from arm_sim.driving.presets import PRESETS, drives_of, period_of
-from arm_sim.driving.supervisor import DRIVING, STOPPED, WAITING, SupervisedLaw, Supervisor
+from arm_sim.driving.supervised_law import SupervisedLaw
+from arm_sim.driving.supervisor import Supervisor
 from arm_sim.driving.supervisor_parameters import SupervisorNodeParameters, SupervisorParameters
+from arm_sim.driving.supervisor_state import DRIVING, STOPPED, WAITING
 from arm_sim.engines.analytical import AnalyticalPlant
 from arm_sim.loop.loop import Loop
 from arm_sim.simulation.plant import PlantParameters
