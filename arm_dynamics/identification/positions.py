@@ -16,22 +16,22 @@ given model decide.
 """
 
 from collections.abc import Callable
-from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import nnls
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.compiled import ServoArms, SoftFriction
+from arm_dynamics.compiled import SoftFriction
 from arm_dynamics.identification.regressor import JointRegressor
+from arm_dynamics.identification.rollouts import Followed, Rollouts
+from arm_dynamics.identification.servo_fit import ServoFit, servo_names
 from arm_dynamics.identification.signals import Rows, Samples, check_rows, rows_of
 from arm_dynamics.identification.standard_errors import gradient_root
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
 
 _SPREAD = 3.0  # prior standard deviation of the logarithm of a joint's number, see `_mixing`
-_SETTLED = 0.5  # time from the start that does not count: the start is a guess [s]
 _DELAYS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08)  # to begin with [s]
 _DELAY_SPREAD = 0.1  # prior standard deviation of the delay [s]
 _LONGEST_DELAY = 0.5  # [s]
@@ -46,7 +46,6 @@ _LARGEST_STEP = 10.0  # factor by which one iteration changes a number
 _PIECE = 250  # samples that have the same noise in the search
 _UNKNOWN = 0.5  # share of the prior's spread from which on a direction is not shown
 _PART = 0.25  # of a direction's length: a parameter that is named
-OF_SERVO = ('servo_kp', 'servo_kd', 'Coulomb friction', 'rotor inertia')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,144 +58,6 @@ class PositionParameters(Parameters):
     mass_spread: float = parameter(
         0.1, "relative standard deviation of each link's mass about the model [1]", above=0, max=10
     )
-
-
-@dataclass(frozen=True)
-class Followed:
-    """Positions q (m, n) at times (m,) [s], and the commands (m, n) that acted from then on."""
-
-    times: Array
-    q: Array
-    command: Array
-
-
-@dataclass(frozen=True)
-class ServoFit:
-    """Parameters of an arm and its servos.
-
-    Attributes:
-        names: (p,) of the parameters; four of each joint, the mass of each link, the delay.
-        values, errors: (p,) and standard errors, prior included; relative to `values` but for
-            the delay's.
-        share_left: (p,) `errors` over the prior's; near 1: the motion does not show them.
-        unknown: directions in the parameters that positions do not show, in words.
-        fit, validation: (n,) RMS error of the simulated positions in the used and in the held-back
-            part [rad | m]; nan: nothing was held back.
-        motion: (n,) RMS of the positions about their mean [rad | m].
-        rollouts: number of simulated recordings.
-        simulated: (m, n) positions.
-    """
-
-    names: tuple[str, ...]
-    values: Array
-    errors: Array
-    share_left: Array
-    unknown: list[str]
-    fit: Array
-    validation: Array
-    motion: Array
-    rollouts: int
-    simulated: Array
-
-    def of_joints(self) -> Array:
-        """Return servo_kp, servo_kd, Coulomb friction and rotor inertia (4, n)."""
-        n = len(self.motion)
-        return self.values[: 4 * n].reshape(4, n)
-
-    @property
-    def mass_scales(self) -> Array:
-        """Masses (n,) of the links over those of the given model."""
-        n = len(self.motion)
-        return self.values[4 * n : 5 * n]
-
-    @property
-    def delay(self) -> float:
-        """Time from a command to its effect [s]."""
-        return float(self.values[-1])
-
-
-class Rollouts:
-    """Positions of arms with position servos that follow recorded commands.
-
-    Attributes:
-        begin: index of the first sample at which the simulated arm has settled.
-        count: number of simulated recordings.
-    """
-
-    def __init__(
-        self,
-        model: RobotModel,
-        followed: Followed,
-        step: float,
-        friction: SoftFriction | None = None,
-    ):
-        """Take the arm and a recording, which is simulated with steps of at most `step` [s].
-
-        `friction`: soft Coulomb friction as an engine has it; None: exact.
-        """
-        self._n, self._longest = model.nv, step
-        self._take(followed)
-        self._arms = ServoArms(model, friction)
-
-    def of(self, followed: Followed) -> 'Rollouts':
-        """Return rollouts of the same arm along another recording."""
-        other = copy(self)
-        other._take(followed)
-        return other
-
-    def _take(self, followed: Followed) -> None:
-        self.count = 0
-        times = followed.times - followed.times[0]
-        usual = float(np.median(np.diff(times)))
-        self.begin = int(np.searchsorted(times, _SETTLED))
-        self._h = usual / np.ceil(usual / self._longest - 1e-9)
-        self._times, steps = times, int(np.ceil(times[-1] / self._h))
-        self._edges = self._h * np.arange(steps + 1)
-        first = slice(0, max(3, int(np.searchsorted(times, 0.05))))
-        self._start = np.polyfit(times[first], followed.q[first], 1)[::-1]
-        # The integral of the held commands, so that the mean over a step is smooth in the delay.
-        held = followed.command[:-1] * np.diff(times)[:, np.newaxis]
-        self._integral = np.vstack([np.zeros(held.shape[1]), np.cumsum(held, axis=0)])
-        self._first, self._last = followed.command[0], followed.command[-1]
-        # Cubics between the steps, by Hermite's four polynomials.
-        at = np.round(times / self._h, 9)
-        self._step = at.astype(int)
-        self._weights: tuple[Array, ...] | None = None
-        if (at != self._step).any():
-            self._step = np.minimum(self._step, steps - 1)
-            s = (at - self._step)[:, np.newaxis, np.newaxis]
-            self._weights = (
-                (1.0 + 2.0 * s) * (1.0 - s) ** 2, s**2 * (3.0 - 2.0 * s),
-                self._h * s * (1.0 - s) ** 2, -self._h * s**2 * (1.0 - s),
-            )  # fmt: skip
-
-    def __call__(self, values: Array) -> Array:
-        """Return positions (N, m, n) for parameters (N, p), in the order of ServoFit.names."""
-        n, size = self._n, len(values)
-        kp, kd, friction, rotors = np.moveaxis(values[:, : 4 * n].reshape(size, 4, n), 1, 0)
-        self._arms.set(kp, kd, friction, rotors, values[:, 4 * n : 5 * n])
-        q, v = (np.tile(each, (size, 1)) for each in self._start)
-        delays, which = np.unique(values[:, -1], return_inverse=True)
-        ends = np.stack([self._integrated(self._edges - x) for x in delays], axis=1)
-        commands = (np.diff(ends, axis=0) / self._h)[:, which]
-        states = np.empty((len(self._edges), 2, size, n))
-        states[0] = q, v
-        states[1:] = self._arms.follow(q, v, commands, self._h)
-        self.count += size
-        if self._weights is None:
-            return np.swapaxes(states[self._step, 0], 0, 1)
-        one, other, begin, end = self._weights
-        with np.errstate(all='ignore'):
-            found = one * states[self._step, 0] + other * states[self._step + 1, 0]
-            found += begin * states[self._step, 1] + end * states[self._step + 1, 1]
-        return np.swapaxes(found, 0, 1)
-
-    def _integrated(self, at: Array) -> Array:
-        """Return the integral (k, n) of the commands; before the first one it holds."""
-        times = self._times
-        found = np.column_stack([np.interp(at, times, each) for each in self._integral.T])
-        found += np.minimum(at - times[0], 0.0)[:, np.newaxis] * self._first
-        return found + np.maximum(at - times[-1], 0.0)[:, np.newaxis] * self._last
 
 
 def identify_positions(
@@ -254,19 +115,6 @@ def identify_positions(
         names, _values(x), of_prior * share_left, share_left, _unknown(covariance, names), fit,
         validation, used.q.std(axis=0), rollouts.count + whole.count, simulated,
     )  # fmt: skip
-
-
-def servo_names(model: RobotModel, links: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names (p,) of the parameters."""
-    joints = [f'{joint} {name}' for name in OF_SERVO for joint in model.joint_names]
-    return (*joints, *(f'{link} mass' for link in links), 'delay')
-
-
-def servo_pi(model: RobotModel, found: ServoFit) -> Array:
-    """Return JointRegressor's parameters (14 n,) of the identified arm."""
-    _, _, friction, rotors = found.of_joints()
-    links = model.inertial_parameters().reshape(-1, 10) * found.mass_scales[:, np.newaxis]
-    return np.concatenate([links.ravel(), rotors, model.damping, friction, np.zeros(model.nv)])
 
 
 def _first_share(followed: Followed, share: float) -> Followed:

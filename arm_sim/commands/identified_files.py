@@ -11,8 +11,8 @@ from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.compiled import FRICTIONLESS, ForwardModelParameters
 from arm_dynamics.identification.estimation import Identified
 from arm_dynamics.identification.identified_arm import identified_urdf, joint_parameters
-from arm_dynamics.identification.positions import ServoFit, servo_pi
 from arm_dynamics.identification.regressor import JointRegressor
+from arm_dynamics.identification.servo_fit import ServoFit, servo_pi
 from arm_dynamics.parameters import Stepping
 from arm_sim.output_folder import whole_file
 from arm_sim.parameter_files import SHARED

@@ -7,13 +7,9 @@ from matplotlib.figure import Figure
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.identification.estimation import IdentificationParameters
-from arm_dynamics.identification.positions import (
-    OF_SERVO,
-    Followed,
-    PositionParameters,
-    ServoFit,
-    identify_positions,
-)
+from arm_dynamics.identification.positions import PositionParameters, identify_positions
+from arm_dynamics.identification.rollouts import Followed
+from arm_dynamics.identification.servo_fit import OF_SERVO, ServoFit
 from arm_sim.experiments.report import Listing
 from arm_sim.loop.batch_plant import mujoco_friction
 from arm_sim.pictures import BLUE, new_figure, style

@@ -15,8 +15,8 @@ from arm_dynamics.parameters import parameter
 from arm_sim.command_line import Folder, Name, command
 from arm_sim.commands.call import call
 from arm_sim.commands.experiment_options import ExperimentOptions
+from arm_sim.experiments.batchable import check_tunable
 from arm_sim.experiments.executors import Jobs
-from arm_sim.experiments.experiment import check_tunable
 from arm_sim.experiments.report import Report
 from arm_sim.output_folder import writable_folder
 from arm_sim.progress import new_console, progress

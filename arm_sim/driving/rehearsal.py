@@ -17,7 +17,8 @@ from arm_sim.driving.presets import drives_of, period_of
 from arm_sim.driving.supervisor import Supervisor
 from arm_sim.driving.supervisor_parameters import SupervisorParameters
 from arm_sim.driving.supervisor_state import STOPPED, WAITING
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment, check_tunable
+from arm_sim.experiments.batchable import check_tunable
+from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.ranges import Ranges
 from arm_sim.loop.goals import START_NS, goal_reference
 from arm_sim.loop.loop import Loop

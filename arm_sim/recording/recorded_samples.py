@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.identification.positions import Followed
+from arm_dynamics.identification.rollouts import Followed
 from arm_dynamics.identification.signals import Samples
 from arm_dynamics.model import RobotModel
 from arm_sim.loop.recorded_messages import REST_PERIOD, messages_of, reading

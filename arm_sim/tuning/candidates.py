@@ -11,8 +11,9 @@ from arm_dynamics.checks import Array
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import with_error
+from arm_sim.experiments.batchable import check_tunable
 from arm_sim.experiments.drawn_arms import BatchRun, run_batch, tabulated
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment, check_tunable
+from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.ranges import Draw
 from arm_sim.loop.batch_plant import batch_of
 from arm_sim.loop.many_arms import ManyArms

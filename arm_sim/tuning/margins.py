@@ -10,8 +10,9 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_sim.experiments.batchable import check_tunable
 from arm_sim.experiments.drawn_arms import tabulated
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment, check_tunable
+from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.batch_plant import BatchPlant
 from arm_sim.simulation.plant import PlantParameters
 from arm_sim.simulation.sensors import SensorParameters

@@ -13,15 +13,10 @@ from numpy.testing import assert_allclose
 from scipy.interpolate import CubicSpline
 
 from arm_dynamics import ArmError
-from arm_dynamics.identification.positions import (
-    Followed,
-    PositionParameters,
-    Rollouts,
-    identify_positions,
-    servo_names,
-    servo_pi,
-)
+from arm_dynamics.identification.positions import PositionParameters, identify_positions
 from arm_dynamics.identification.regressor import JointRegressor
+from arm_dynamics.identification.rollouts import Followed, Rollouts
+from arm_dynamics.identification.servo_fit import servo_names, servo_pi
 from arm_sim.commands import identify as command
 from arm_sim.loop.batch_plant import mujoco_friction
 from arm_sim.recording.recorded_samples import in_radians, read_followed
