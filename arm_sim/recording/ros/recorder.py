@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from builtin_interfaces.msg import Time
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from rclpy.utilities import get_rmw_implementation_identifier
@@ -19,18 +19,15 @@ from arm_controllers.ros.frame_messages import TFMessage
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, stamp_at
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, RECORD_QOS
-from arm_controllers.ros.quiet_nodes import quiet_node, taken
 from arm_controllers.ros.wrench_input import TOPIC as WRENCH
 from arm_dynamics.checks import ArmError
 from arm_sim.loop.recorded_messages import REST_PERIOD
 from arm_sim.recording.ros.parameter_snapshot import ParameterSnapshot
 from arm_sim.recording.ros.recorded_states import RestFilter, StateSender
+from arm_sim.recording.ros.recorded_topics import RecordedTopics, Take
 from arm_sim.recording.ros.recordings import RecordedFrames, Recordings, file_time_ns
-from arm_sim.recording.ros.schemas import message_class
 from arm_sim.ros import contact_messages, loop_messages
 from arm_sim.versions import versions
-
-Take = Callable[[bytes], None]  # writes a serialised message
 
 _JOINTS = 'sensor_msgs/msg/JointState'
 _WRENCH = 'geometry_msgs/msg/WrenchStamped'
@@ -54,7 +51,7 @@ class Recorder:
     """A recording next to a node. An error ends the recording with one log line, not the node.
 
     The states' stamps are its time. The recorder computes /tf itself, so that the control loop
-    need not. It fetches messages without the executor, which would take longer.
+    need not.
 
     In lock-step a recorder that receives the loop's messages itself publishes on
     `simulator/recorded_until` how far it has come: the simulator runs no further ahead than
@@ -94,16 +91,14 @@ class Recorder:
         self._goals = 0
         self._rendered = b''  # how far the cameras are
         self._early: list[tuple[str, str, bytes]] = []  # pictures from before the first state
-        self._listener = quiet_node(node, f'{node.get_name()}_recorder')
-        self._resolved = self._listener.resolve_topic_name
-        self._states, self._commands = map(self._resolved, ('joint_states', 'joint_commands'))
-        self._inputs: dict[str, tuple[Any, Take]] = {}
-        write, resolved = self._files.write, self._resolved
+        self._topics = RecordedTopics(node)
+        write, resolved = self._files.write, self._topics.resolved
+        self._states, self._commands = map(resolved, ('joint_states', 'joint_commands'))
         objects = partial(write, resolved(object_messages.TOPIC), object_messages.KIND)
         contacts = partial(write, resolved(contact_messages.TOPIC), contact_messages.KIND)
         self._takes = self.take_state, self.take_command, objects, contacts
         self._loop = loop_messages.Takeover()
-        self._progress: Any = None
+        self._progress: Publisher | None = None
         if own_states:
             self._listen_to_loop()
             self._listen(loop_messages.TOPIC, loop_messages.KIND, self._on_batch)
@@ -116,7 +111,7 @@ class Recorder:
         self._listen('/parameter_events', _EVENT, keep)
         self._listen('robot_description', _TEXT, self._on_description, LATCHED_QOS)
         if server:
-            goals = self._resolved(f'{server}/goals')
+            goals = resolved(f'{server}/goals')
             self._listen(goals, _OF_CONTROLLERS['goals'], partial(self._take_goal, goals))
             for name, kind in _OF_CONTROLLERS.items():
                 self._listen(f'{server}/{name}', kind)
@@ -164,10 +159,7 @@ class Recorder:
     @property
     def _has_pictures(self) -> bool:
         """Whether the cameras, which publish how far they are behind their pictures, are done."""
-        if (
-            not self._rendered
-            or not self._inputs[self._resolved(_RENDERED)][0].get_publisher_count()
-        ):
+        if not self._rendered or not self._topics.publishers(_RENDERED):
             return True
         until = deserialize_message(self._rendered, Time)
         return until.sec * 10**9 + until.nanosec >= self._files.now_ns
@@ -175,8 +167,7 @@ class Recorder:
     @property
     def _hears_commands(self) -> bool:
         """Whether lost commands may still arrive."""
-        given = self._inputs.get(self._commands)
-        return self._loop.done or (given is not None and given[0].get_publisher_count() > 0)
+        return self._loop.done or self._topics.publishers(self._commands) > 0
 
     def _stop(self, why: str = '') -> None:
         if why:
@@ -185,24 +176,19 @@ class Recorder:
             self._node.destroy_timer(timer)
         self._timers = []
         self._parameters.close()
-        self._inputs.clear()
+        self._topics.close()
         if self._progress is not None:
             self._node.destroy_publisher(self._progress)
-        self._listener.destroy_node()
 
     # Received messages
 
     def _listen(
         self, topic: str, kind: str, take: Take | None = None, qos: QoSProfile = RECORD_QOS
     ) -> None:
-        name = self._resolved(topic)
-        if name in self._inputs:
-            return
-        what = message_class(kind)
-        made = self._listener.create_subscription(what, name, lambda data: None, qos, raw=True)
+        name = self._topics.resolved(topic)
         if kind == _REPORT:
             take = partial(self._write_at_its_stamp, name, kind)
-        self._inputs[name] = made, take or partial(self._files.write, name, kind)
+        self._topics.listen(name, kind, take or partial(self._files.write, name, kind), qos)
 
     def _listen_to_loop(self) -> None:
         self._listen(self._states, _JOINTS, self.take_state)
@@ -214,28 +200,20 @@ class Recorder:
         for topic, kinds in self._node.get_topic_names_and_types():
             if not topic.startswith(own):  # another arm's
                 continue
-            if topic == self._resolved('actuator_commands'):  # there is no other topic of its kind
+            if topic == self._topics.resolved(
+                'actuator_commands'
+            ):  # there is no other topic of its kind
                 self._listen(topic, _JOINTS)
             for kind in set(_OF_CONTROLLERS.values()).intersection(kinds):
                 self._listen(topic, kind)
             for kind in set(_PICTURES).intersection(kinds):
                 take = partial(self._take_picture, topic, kind)
-                self._listen(topic, kind, take, self._as_published(topic))
+                self._listen(topic, kind, take, self._topics.profile_of(topic))
         self._parameters.look()
-        batches = self._inputs.get(self._resolved(loop_messages.TOPIC))
-        if (
-            self._loop.done and batches and not batches[0].get_publisher_count()
-        ):  # the simulator has ended
+        if self._loop.done and not self._topics.publishers(loop_messages.TOPIC):
+            # The simulator has ended.
             self._loop = loop_messages.Takeover()
             self._listen_to_loop()
-
-    def _as_published(self, topic: str) -> QoSProfile:
-        """Return the profile that receives what a publisher has kept for late readers."""
-        own = self._node.get_publishers_info_by_topic(topic)
-        latched = own and own[0].qos_profile.durability == LATCHED_QOS.durability
-        if not latched:
-            return RECORD_QOS
-        return QoSProfile(depth=RECORD_QOS.depth, durability=LATCHED_QOS.durability)
 
     def _take_goal(self, topic: str, data: bytes) -> None:
         """Write a goal, and count it."""
@@ -253,12 +231,11 @@ class Recorder:
 
     def drain(self) -> None:
         """Write the messages that have arrived since the last call, and publish how far."""
-        for subscription, take in list(self._inputs.values()):
-            for data in list(iter(partial(taken, subscription), None)):
-                with suppress(ArmError):  # it is cut off
-                    take(data)
-                if self.failed:
-                    return
+        for take, data in self._topics.arrived():
+            with suppress(ArmError):  # it is cut off
+                take(data)
+            if self.failed:
+                return
         progress, now_ns = self._progress, self._files.now_ns
         if progress is not None and self._files.begun and self._reported_ns != now_ns:
             self._reported_ns = now_ns
@@ -306,7 +283,7 @@ class Recorder:
         """Write a serialised reading, unless it repeats the last one."""
         if self._files.begun and data != self._last_wrench:
             self._last_wrench = data
-            self._write_at_its_stamp(self._resolved(WRENCH), _WRENCH, data)
+            self._write_at_its_stamp(self._topics.resolved(WRENCH), _WRENCH, data)
 
     def _write(self, what: int, data: bytes) -> None:
         """Write a state or a command, unless the arm is at rest."""
@@ -331,16 +308,16 @@ class Recorder:
         """Write a batch of the simulator; once batches are enough, receive nothing else."""
         commanded_ns = stamp_ns(self._last_command) if self._last_command else -1
         self.take(self._loop.take(data, self._files.now_ns, commanded_ns))
-        if self._loop.done and self._states in self._inputs:
+        if self._loop.done:
             for topic in (self._states, self._commands):
-                self._listener.destroy_subscription(self._inputs.pop(topic)[0])
+                self._topics.leave(topic)
 
     def _write_at_its_stamp(self, topic: str, kind: str, data: bytes) -> None:
         self._files.write(topic, kind, data, file_time_ns(data))
 
     def _on_description(self, data: bytes) -> None:
         """Keep the arm's description, and compute its frames from now on."""
-        self._files.keep(self._resolved('robot_description'), _TEXT, data)
+        self._files.keep(self._topics.resolved('robot_description'), _TEXT, data)
         try:
             if TFMessage is not None:
                 self._frames = RecordedFrames(data, prefix_of(self._node), self._files)
