@@ -7,7 +7,7 @@ from arm_sim.commands.identify import IdentifiedReport
 from arm_sim.commands.judge import JudgementReport
 from arm_sim.commands.plan import PlanReport
 from arm_sim.commands.rehearse import Rehearsal
-from arm_sim.commands.run import Run
+from arm_sim.commands.run import RunReport
 from arm_sim.experiments.report import Report
 from arm_sim.notebook import explore as explore
 
@@ -25,5 +25,5 @@ def plan(robot: str = 'ur5e', scene: str = '', **options: Any) -> PlanReport: ..
 def rehearse(robot: str = 'ur5e', **options: Any) -> Rehearsal: ...
 def run(
     robot: str = 'ur5e', task: str = 'sinusoid', law: str = 'computed_torque', **options: Any
-) -> Run: ...
+) -> RunReport: ...
 def tune(law: str = 'computed_torque', **options: Any) -> Report: ...

@@ -34,7 +34,7 @@ import tyro
 
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.options import REGISTRY, RefusedError, UsageError, flags_of, words_of
+from arm_sim.options import REGISTRY, RefusedOptionError, UsageError, flags_of, words_of
 from arm_sim.progress import interruptible
 
 # Texts that have a name of their own in the help.
@@ -142,7 +142,7 @@ def read[O: CommandOptions](kind: type[O], name: str, words: Sequence[str] | Non
                 config=(tyro.conf.FlagCreatePairsOff, tyro.conf.OmitArgPrefixes),
                 registry=REGISTRY,
             )
-    except RefusedError as refused:
+    except RefusedOptionError as refused:
         raise refused.reason from None
     except SystemExit as end:
         if end.code:

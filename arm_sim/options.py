@@ -30,7 +30,7 @@ class UsageError(ArmError):
     """A command line that cannot be read; the command ends with exit code 2."""
 
 
-class RefusedError(Exception):
+class RefusedOptionError(Exception):
     """Carries an ArmError through tyro, which would catch that: an ArmError is a ValueError."""
 
     def __init__(self, reason: ArmError):
@@ -148,7 +148,7 @@ def _dataclass(info: StructTypeInfo) -> StructConstructorSpec | None:
         try:
             return kind(**values)
         except ArmError as error:
-            raise RefusedError(error) from None
+            raise RefusedOptionError(error) from None
 
     hints = get_type_hints(kind, include_extras=True)
     return StructConstructorSpec(made, tuple(_field(x, hints[x.name]) for x in fields(kind)))
@@ -204,12 +204,12 @@ def _one_word(each: Field, kind: Any, metavar: str) -> PrimitiveConstructorSpec[
             values = tuple(convert(part) for part in parts if part or not listed)
         except ValueError:
             reason = f'{option} is {words[0]!r}; it must be {_KINDS[kind]}'
-            raise RefusedError(UsageError(reason)) from None
+            raise RefusedOptionError(UsageError(reason)) from None
         value = values if listed else values[0]
         try:
             known.check(option, value)
         except ArmError as error:
-            raise RefusedError(UsageError(str(error)) if known.one_of else error) from None
+            raise RefusedOptionError(UsageError(str(error)) if known.one_of else error) from None
         return value
 
     return PrimitiveConstructorSpec(

@@ -26,7 +26,7 @@ from arm_dynamics.identification.fourier import FourierSeries
 from arm_dynamics.identification.identified_arm import with_parameters
 from arm_dynamics.identification.motor_constants import motor_constants
 from arm_dynamics.identification.regressor import JointRegressor
-from arm_dynamics.identification.signals import Samples
+from arm_dynamics.identification.signals import MotionSamples
 from arm_dynamics.identification.torque_scale import Carrying, TorqueScales, carried, torque_scales
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
@@ -106,7 +106,7 @@ def following(motion: FourierSeries) -> ReferenceFunction:
     return follow
 
 
-def measured(record: Record, noise: SensorParameters = NOISE) -> Samples:
+def measured(record: Record, noise: SensorParameters = NOISE) -> MotionSamples:
     """Return what sensors say: positions as the law had them, torques of the period before."""
     steps, n = record.q.shape
     scale = np.array([[noise.position_noise], [noise.velocity_noise]])
@@ -115,7 +115,7 @@ def measured(record: Record, noise: SensorParameters = NOISE) -> Samples:
     ]
     rng = np.random.default_rng(noise.sensor_seed + 1)
     effort = record.effort + TORQUE_NOISE * rms(record.effort) * rng.standard_normal((steps, n))
-    return Samples(record.t[1:], (record.q + positions)[1:], effort[:-1])
+    return MotionSamples(record.t[1:], (record.q + positions)[1:], effort[:-1])
 
 
 class Turning(Law):
@@ -135,7 +135,7 @@ class Turning(Law):
 
 def driven_by_voltages(
     robot: Robot, plant: RobotModel, motors: DCMotors, motion: FourierSeries, seconds: float
-) -> tuple[Samples, np.ndarray]:
+) -> tuple[MotionSamples, np.ndarray]:
     """Return what sensors say of a motion by unknown motors, and the voltages."""
     numbers = {'actuator': 'voltage', 'timestep': 1e-3, 'effort_limits': False}
     arm = AnalyticalPlant(plant, AnalyticalParameters(**numbers, **vars(motors), **vars(NOISE)))
@@ -145,13 +145,14 @@ def driven_by_voltages(
 
 
 def scales_found(robot: Robot, plant: RobotModel, motion: FourierSeries, seconds: float,
-                 scale: np.ndarray, mass: float) -> tuple[Samples, TorqueScales]:  # fmt: skip
+                 scale: np.ndarray, mass: float,
+                 ) -> tuple[MotionSamples, TorqueScales]:  # fmt: skip
     """Return a bare recording whose torques are off, and the scales that it and a load show."""
     regressor, recordings = JointRegressor(robot.model), []
     for payload in (0.0, mass):
         arm = with_error(plant, ModelError(payload=payload))
         seen = measured(driven(robot, arm, motion, seconds))
-        off = Samples(seen.times, seen.q, seen.effort * scale)
+        off = MotionSamples(seen.times, seen.q, seen.effort * scale)
         recordings.append(Carrying(off, carried(regressor, payload)))
     known = IdentificationParameters()
     return recordings[0].samples, torque_scales(regressor, recordings, known)
@@ -222,7 +223,7 @@ def coverage(name: str, seed: int, runs: int, position_noise: float) -> None:
     for run in range(runs):
         rng = np.random.default_rng(run)
         noisy = tau + 2.0 * TORQUE_NOISE * rms(tau) * rng.standard_normal(tau.shape)
-        samples = Samples(times, q + position_noise * rng.standard_normal(q.shape), noisy)
+        samples = MotionSamples(times, q + position_noise * rng.standard_normal(q.shape), noisy)
         found = identify(regressor, samples, IdentificationParameters())
         sure = (found.share_left < 0.3) & (found.errors > 0.0)
         known = found.base_errors > 0.0
@@ -250,7 +251,9 @@ def drives_study(name: str, seed: int, mass: float, seconds: float = 60.0) -> No
     print(f'{robot.name}, seed {seed}: torques off by 30 %, payload of {mass:g} kg known')
     print(f'  found wrong by: {wrong(found.values, scale)}; shown: {found.shown.tolist()}')
     regressor = JointRegressor(robot.model)
-    true = Carrying(Samples(bare.times, bare.q, bare.effort / scale[0]), carried(regressor, 0.0))
+    true = Carrying(
+        MotionSamples(bare.times, bare.q, bare.effort / scale[0]), carried(regressor, 0.0)
+    )
     base = torque_scales(regressor, [true], known, right=0)
     told = wrong(base.values, scale / scale[0])
     print(f'  by the first joint, whose torque is right: {told}; shown: {base.shown.tolist()}')

@@ -17,7 +17,7 @@ from scipy.interpolate import BSpline, CubicSpline
 from scipy.signal import correlate, correlation_lags
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.identification.signals import CUT_OFF_ENDS, RATE, Samples, curves, lowpass
+from arm_dynamics.identification.signals import CUT_OFF_ENDS, RATE, MotionSamples, curves, lowpass
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 
@@ -71,10 +71,10 @@ class Difference:
 class _Motion:
     """The longest piece of a recording, as functions of the time since its first state."""
 
-    def __init__(self, samples: Samples, cutoff: float):
+    def __init__(self, samples: MotionSamples, cutoff: float):
         piece = samples.part(samples.pieces(cutoff)[0])
         times = piece.times - piece.times[0]
-        self.q, self.tau = curves(Samples(times, piece.q, piece.effort), cutoff)
+        self.q, self.tau = curves(MotionSamples(times, piece.q, piece.effort), cutoff)
         self.v, self.a = self.q.derivative(1), self.q.derivative(2)
         self.end, self.count = float(times[-1]), len(times)
 
@@ -85,7 +85,7 @@ class _Motion:
 
 
 def difference(
-    model: RobotModel, real: Samples, simulated: Samples, cutoff: float = 10.0
+    model: RobotModel, real: MotionSamples, simulated: MotionSamples, cutoff: float = 10.0
 ) -> Difference:
     """Return how far two recordings of one motion differ, and what explains it.
 

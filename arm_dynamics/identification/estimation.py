@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.identification.regressor import BaseParameters, JointRegressor
-from arm_dynamics.identification.signals import Rows, Samples, check_rows, rows_of
+from arm_dynamics.identification.signals import MotionSamples, Rows, check_rows, rows_of
 from arm_dynamics.identification.solution import Prior, solved
 from arm_dynamics.identification.standard_errors import gradient_root, standard_errors
 from arm_dynamics.parameters import Parameters, parameter
@@ -131,7 +131,7 @@ def payload_of(found: Identified) -> Payload:
 
 
 def identify(
-    regressor: JointRegressor, samples: Samples, parameters: IdentificationParameters
+    regressor: JointRegressor, samples: MotionSamples, parameters: IdentificationParameters
 ) -> Identified:
     """Return the parameters that explain a recording best.
 

@@ -14,7 +14,7 @@ from scipy.interpolate import CubicSpline, make_interp_spline
 from scipy.optimize import least_squares, minimize_scalar
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.identification.signals import FIRST, Samples, lowpass
+from arm_dynamics.identification.signals import FIRST, MotionSamples, lowpass
 
 _LEAST = 100  # samples needed per joint
 _SURE = 3.0  # standard errors by which a brush drop must differ from zero
@@ -26,7 +26,7 @@ _LARGEST_LAG = 5.0  # samples
 
 
 @dataclass(frozen=True)
-class MotorConstants:
+class FittedMotors:
     """Identified constants of the motors, (n,) except the lag; errors are standard errors.
 
     Attributes:
@@ -66,8 +66,8 @@ class MotorConstants:
 
 
 def motor_constants(
-    samples: Samples, voltage: Array, cutoff: float, names: tuple[str, ...]
-) -> MotorConstants:
+    samples: MotionSamples, voltage: Array, cutoff: float, names: tuple[str, ...]
+) -> FittedMotors:
     """Return the constants of the motors (n,) of joints with these names.
 
     Args:
@@ -119,7 +119,7 @@ def motor_constants(
             [column, _share(column, motor[-2])] if motor[4] else [column]
             for column, motor in zip(voltage.T, motors, strict=True)
         ]
-    return MotorConstants(lag, *np.array(motors).T)
+    return FittedMotors(lag, *np.array(motors).T)
 
 
 def _share(voltage: Array, half: float) -> Array:
@@ -128,7 +128,7 @@ def _share(voltage: Array, half: float) -> Array:
 
 
 def _motor(tau: Array, voltage: Array, v: Array) -> tuple[float, ...]:
-    """Return one motor's numbers, in the order of MotorConstants."""
+    """Return one motor's numbers, in the order of FittedMotors."""
     found, errors, left = _fitted(np.column_stack([voltage, -v]), tau)
 
     def model(z: Array) -> Array:

@@ -26,7 +26,7 @@ from arm_dynamics.compiled import SoftFriction
 from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.identification.rollouts import Followed, Rollouts
 from arm_dynamics.identification.servo_fit import ServoFit, servo_names
-from arm_dynamics.identification.signals import Rows, Samples, check_rows, rows_of
+from arm_dynamics.identification.signals import MotionSamples, Rows, check_rows, rows_of
 from arm_dynamics.identification.standard_errors import gradient_root
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
@@ -125,7 +125,7 @@ def _first_share(followed: Followed, share: float) -> Followed:
 def _linear(regressor: JointRegressor, followed: Followed, cutoff: float) -> Array:
     """Return a first estimate (p,) from accelerations, without delay."""
     model, n = regressor.model, regressor.model.nv
-    lead = Samples(followed.times, followed.q, followed.command - followed.q)
+    lead = MotionSamples(followed.times, followed.q, followed.command - followed.q)
     rows = rows_of(regressor, lead, cutoff, with_noise=False)
     check_rows(rows, model.joint_names)
     links = rows.y[..., : 10 * n] @ regressor.parameters()[: 10 * n]

@@ -33,16 +33,16 @@ _HOLE = 0.125  # periods of the cutoff: below this the first filter passes no ho
 
 
 @dataclass(frozen=True)
-class Samples:
+class MotionSamples:
     """Measured positions and torques (m, n) at times (m,) [s]."""
 
     times: Array
     q: Array
     effort: Array
 
-    def part(self, which: NDArray[np.intp]) -> 'Samples':
+    def part(self, which: NDArray[np.intp]) -> 'MotionSamples':
         """Return the samples with these indices (k,)."""
-        return Samples(self.times[which], self.q[which], self.effort[which])
+        return MotionSamples(self.times[which], self.q[which], self.effort[which])
 
     def pieces(self, cutoff: float) -> list[NDArray[np.intp]]:
         """Return the indices of each piece without a gap, each time once; the longest one first.
@@ -88,7 +88,7 @@ class Rows:
 
 
 def rows_of(
-    regressor: JointRegressor, samples: Samples, cutoff: float, with_noise: bool = True
+    regressor: JointRegressor, samples: MotionSamples, cutoff: float, with_noise: bool = True
 ) -> Rows:
     """Return the filtered equations of all pieces of a recording that are long enough.
 
@@ -115,14 +115,16 @@ def rows_of(
     drawn = [rng.standard_normal((2, *piece.q.shape)) for piece in chosen]
     for sign in (1.0, -1.0):
         other = [
-            Samples(x.times, x.q + sign * q_noise * of_q, x.effort + sign * torque_noise * of_tau)
+            MotionSamples(
+                x.times, x.q + sign * q_noise * of_q, x.effort + sign * torque_noise * of_tau
+            )
             for x, (of_q, of_tau) in zip(chosen, drawn, strict=True)
         ]
         noisy.append(replace(_joined(regressor, other, cutoff), moving=rows.moving))
     return replace(rows, noisy=tuple(noisy))
 
 
-def _joined(regressor: JointRegressor, pieces: Sequence[Samples], cutoff: float) -> Rows:
+def _joined(regressor: JointRegressor, pieces: Sequence[MotionSamples], cutoff: float) -> Rows:
     rows = [_rows_of_piece(regressor, piece, cutoff) for piece in pieces]
     times, y, tau, moving = (
         np.concatenate([getattr(each, name) for each in rows])
@@ -131,7 +133,7 @@ def _joined(regressor: JointRegressor, pieces: Sequence[Samples], cutoff: float)
     return Rows(times, y, tau, moving)
 
 
-def noise_of(pieces: Sequence[Samples], name: str, cutoff: float) -> Array:
+def noise_of(pieces: Sequence[MotionSamples], name: str, cutoff: float) -> Array:
     """Return the standard deviation (n,) of white noise with the power above the first filter.
 
     It is that of a normal distribution with the same median of absolute values. `name` is `q`
@@ -149,7 +151,7 @@ def noise_of(pieces: Sequence[Samples], name: str, cutoff: float) -> Array:
     return np.sqrt(np.average(squares / np.array(passed)[:, np.newaxis], axis=0, weights=weights))
 
 
-def _evenly(samples: Samples) -> tuple[float, Array, Array, Array]:
+def _evenly(samples: MotionSamples) -> tuple[float, Array, Array, Array]:
     """Return rate [Hz], even times (m,), positions (m, n) and torques (m, n) at these times."""
     count, (begin, end) = len(samples.times), samples.times[[0, -1]]
     even = np.linspace(begin, end, count)
@@ -175,7 +177,7 @@ def _lacking(times: Array, cutoff: float) -> str:
     return ''
 
 
-def curves(samples: Samples, cutoff: float) -> tuple[BSpline, CubicSpline]:
+def curves(samples: MotionSamples, cutoff: float) -> tuple[BSpline, CubicSpline]:
     """Return positions and torques (n) over time, after the first filter of a cutoff [Hz].
 
     Raises:
@@ -189,7 +191,7 @@ def curves(samples: Samples, cutoff: float) -> tuple[BSpline, CubicSpline]:
     return make_interp_spline(even, first(q), k=5), CubicSpline(even, first(tau))
 
 
-def _rows_of_piece(regressor: JointRegressor, samples: Samples, cutoff: float) -> Rows:
+def _rows_of_piece(regressor: JointRegressor, samples: MotionSamples, cutoff: float) -> Rows:
     spline, torque = curves(samples, cutoff)
     (begin, end), lost = samples.times[[0, -1]], CUT_OFF_ENDS / cutoff
     times = np.arange(begin, end, 1.0 / (RATE * cutoff))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from arm_dynamics.checks import Array
 from arm_dynamics.identification.estimation import IdentificationParameters, compressed
 from arm_dynamics.identification.regressor import JointRegressor
-from arm_dynamics.identification.signals import Rows, Samples, check_rows, rows_of
+from arm_dynamics.identification.signals import MotionSamples, Rows, check_rows, rows_of
 from arm_dynamics.identification.solution import Prior
 from arm_dynamics.identification.standard_errors import gradient_root, standard_errors
 from arm_dynamics.model_error import ModelError, with_error
@@ -34,7 +34,7 @@ _OPEN = 1e-3  # weight of the prior of the links in `TorqueScales.shown`
 class Carrying(NamedTuple):
     """A recording, and what the arm carries in it beyond its model: (10 n,), see `carried`."""
 
-    samples: Samples
+    samples: MotionSamples
     extra: Array
 
 

@@ -13,9 +13,9 @@ from arm_dynamics.inverse_kinematics.task import IkTask, ik_task
 from arm_dynamics.model import RobotModel
 from arm_dynamics.paths.cartesian_path import Lines, Sequential
 from arm_dynamics.paths.timing import (
-    Limits,
     Piece,
     Timing,
+    TimingLimits,
     check_toppra,
     efforts,
     slow_down,
@@ -138,20 +138,20 @@ def _joint_splines(
     return [make_interp_spline(s, q, k=5) for s, q in zip(parts, rows, strict=True)], ''
 
 
-def limits_of(model: RobotModel, *given: ArrayLike | None) -> Limits:
+def limits_of(model: RobotModel, *given: ArrayLike | None) -> TimingLimits:
     """Return limits of velocity, acceleration, effort; None: the model's, or no limit."""
     usual = model.velocity_limit, np.full(model.nv, np.inf), model.effort_limit
     limits = [
         default
         if values is None
         else per_joint(f'{name}_limit', values, model.joint_names, 0.0, exclusive=True)
-        for name, values, default in zip(Limits._fields, given, usual, strict=True)
+        for name, values, default in zip(TimingLimits._fields, given, usual, strict=True)
     ]
-    return Limits(*limits)
+    return TimingLimits(*limits)
 
 
 def _joined(
-    model: RobotModel, pieces: list[Piece], limits: Limits, frame: str | None, task: IkTask
+    model: RobotModel, pieces: list[Piece], limits: TimingLimits, frame: str | None, task: IkTask
 ) -> TimedPath:
     """Return the sequence of pieces; raises ArmError beyond a position limit."""
     rows: list[tuple[Array, ...]] = []
@@ -176,7 +176,7 @@ def _joined(
     return TimedPath(True, times, q, v, a, effort, *shares, path, turn, '', max(speeds))
 
 
-def for_cubics(model: RobotModel, timed: TimedPath, limits: Limits) -> TimedPath:
+def for_cubics(model: RobotModel, timed: TimedPath, limits: TimingLimits) -> TimedPath:
     """Return a timed path slowed down until the cubics between its points are within the limits.
 
     Where acceleration jumps between two points, as in time-optimal motions, the cubic through

@@ -17,7 +17,7 @@ Timing = Literal['given', 'quintic', 'toppra']
 MOST_POINTS = 100_000  # per motion
 
 
-class Limits(NamedTuple):
+class TimingLimits(NamedTuple):
     """Limits (nv,) of velocity, acceleration and torque or force."""
 
     velocity: Array
@@ -62,7 +62,7 @@ def timed_piece(
     joints: BSpline,
     timing: Timing,
     period: float,
-    limits: Limits,
+    limits: TimingLimits,
     tip_speed: float = np.inf,
 ) -> Piece:
     """Return one motion with the requested timing, slowed down until it meets every limit."""
@@ -109,7 +109,7 @@ def check_toppra() -> None:
 def fastest_rates(
     model: RobotModel,
     joints: BSpline,
-    limits: Limits,
+    limits: TimingLimits,
     grid: Array,
     fastest: Callable[[float], Array] | None = None,
 ) -> tuple[Array, Array]:
@@ -179,7 +179,7 @@ def _time_optimal(
     motion: Lines,
     joints: BSpline,
     period: float,
-    limits: Limits,
+    limits: TimingLimits,
     tip_speed: float,
 ) -> Piece:
     """Return the time-optimal timing: s(t) of piecewise constant acceleration."""
@@ -203,7 +203,7 @@ def _time_optimal(
     return Piece(motion, joints, times, np.clip(s, 0.0, 1.0), rate, accelerations[which])
 
 
-def _slow_down(model: RobotModel, piece: Piece, limits: Limits, tip_speed: float) -> float:
+def _slow_down(model: RobotModel, piece: Piece, limits: TimingLimits, tip_speed: float) -> float:
     """Return the factor by which to stretch time so that every limit holds at every point.
 
     Raises:
@@ -214,7 +214,7 @@ def _slow_down(model: RobotModel, piece: Piece, limits: Limits, tip_speed: float
 
 
 def slow_down(
-    model: RobotModel, motion: tuple[Array, Array, Array], limits: Limits, shares: Array
+    model: RobotModel, motion: tuple[Array, Array, Array], limits: TimingLimits, shares: Array
 ) -> float:
     """Return the factor by which to stretch time so that the joints' limits hold at every point.
 

@@ -6,14 +6,19 @@ import sys
 from collections.abc import Callable, Sequence
 
 from arm_sim.commands import doctor_checks
-from arm_sim.commands.doctor_checks import Finding, State
+from arm_sim.commands.doctor_checks import Diagnosis, Severity
 from arm_sim.versions import versions
 
 CHECKS = doctor_checks.ALL
-_COLOURS = {State.GOOD: 'green', State.NOTE: 'yellow', State.ABSENT: 'dim', State.BROKEN: 'red'}
+_COLOURS = {
+    Severity.GOOD: 'green',
+    Severity.NOTE: 'yellow',
+    Severity.ABSENT: 'dim',
+    Severity.BROKEN: 'red',
+}
 
 
-def findings(checks: Sequence[Callable[[], list[Finding]]]) -> list[Finding]:
+def findings(checks: Sequence[Callable[[], list[Diagnosis]]]) -> list[Diagnosis]:
     """Return the findings of all checks; a check that raises an exception is a finding too."""
     found = []
     for check in checks:
@@ -22,11 +27,11 @@ def findings(checks: Sequence[Callable[[], list[Finding]]]) -> list[Finding]:
         except Exception as error:  # a broken machine may break a check in any way
             name = check.__name__.replace('_', ' ')
             detail = f'{type(error).__name__}: {error}'
-            found.append(Finding(name, State.BROKEN, detail, 'mend what this says'))
+            found.append(Diagnosis(name, Severity.BROKEN, detail, 'mend what this says'))
     return found
 
 
-def show(found: Sequence[Finding]) -> None:
+def show(found: Sequence[Diagnosis]) -> None:
     """Print findings as a table, or as lines where rich is not installed."""
     try:
         from rich.box import SIMPLE
@@ -50,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument('--json', action='store_true', help='print JSON instead of a table')
     options = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
     found = findings(CHECKS)
-    broken = [each.name for each in found if each.state == State.BROKEN]
+    broken = [each.name for each in found if each.state == Severity.BROKEN]
     if options.json:
         detail = [each._asdict() for each in found]
         print(json.dumps({'ok': not broken, 'checks': detail, 'versions': versions()}, indent=2))

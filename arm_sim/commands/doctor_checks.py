@@ -29,7 +29,7 @@ _NODE = (
 )
 
 
-class State(StrEnum):
+class Severity(StrEnum):
     """Result of a check; nothing runs while one is BROKEN."""
 
     GOOD = 'ok'
@@ -38,21 +38,21 @@ class State(StrEnum):
     BROKEN = 'MISSING'
 
 
-class Finding(NamedTuple):
+class Diagnosis(NamedTuple):
     """Result of a check: what was found, and what to do."""
 
     name: str
-    state: State
+    state: Severity
     detail: str
     advice: str = ''
 
 
-def _finding(name: str, detail: str, advice: str, state: State = State.BROKEN) -> Finding:
+def _finding(name: str, detail: str, advice: str, state: Severity = Severity.BROKEN) -> Diagnosis:
     """Return a finding that is good where there is no advice, else has the state given."""
-    return Finding(name, state if advice else State.GOOD, detail, advice)
+    return Diagnosis(name, state if advice else Severity.GOOD, detail, advice)
 
 
-def python() -> list[Finding]:
+def python() -> list[Diagnosis]:
     """Check the versions of Python and of this package."""
     detail = versions()
     advice = '' if sys.version_info >= (3, 12) else 'install Python 3.12 or newer'
@@ -65,7 +65,7 @@ def python() -> list[Finding]:
     ]
 
 
-def packages() -> list[Finding]:
+def packages() -> list[Diagnosis]:
     """Check versions and imports of the Python packages that this package needs."""
     from packaging.requirements import Requirement
 
@@ -78,7 +78,7 @@ def packages() -> list[Finding]:
     return [_finding('Python packages', detail or f'{len(wanted)} of them', advice)]
 
 
-def ros() -> list[Finding]:
+def ros() -> list[Diagnosis]:
     """Check the distribution of ROS 2, and that a node starts with its middleware."""
     distro, asked = os.environ.get('ROS_DISTRO', ''), os.environ.get('RMW_IMPLEMENTATION', '')
     if not distro:
@@ -87,13 +87,13 @@ def ros() -> list[Finding]:
     advice = '' if distro == 'jazzy' else 'written for jazzy, tried on no other one'
     done = _run(_NODE)  # a broken middleware may crash the process
     mend = 'unset RMW_IMPLEMENTATION' if asked else './ws true, or rosdep install, colcon build'
-    node = Finding('middleware', State.GOOD, done.stdout.strip())
+    node = Diagnosis('middleware', Severity.GOOD, done.stdout.strip())
     if done.returncode:
         node = _finding('middleware', f'{asked or "the usual one"}: {_error(done)}', mend)
-    return [_finding('ROS 2', distro, advice, State.NOTE), node]
+    return [_finding('ROS 2', distro, advice, Severity.NOTE), node]
 
 
-def network() -> list[Finding]:
+def network() -> list[Diagnosis]:
     """Check which machines of the network discover the nodes."""
     domain = os.environ.get('ROS_DOMAIN_ID', '0') or '0'
     reach = os.environ.get('ROS_AUTOMATIC_DISCOVERY_RANGE', 'SUBNET')
@@ -103,21 +103,21 @@ def network() -> list[Finding]:
     advice = 'ports of domains 102..214 may be taken: 0..101' if 101 < int(domain) < 215 else ''
     if reach == 'SUBNET':
         advice = 'others on the network hear the nodes: ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST'
-    return [_finding('network', detail, advice, State.NOTE)]
+    return [_finding('network', detail, advice, Severity.NOTE)]
 
 
-def shared_memory(folder: Path = Path('/dev/shm')) -> list[Finding]:
+def shared_memory(folder: Path = Path('/dev/shm')) -> list[Diagnosis]:
     """Check shared memory, the transport between processes of one machine."""
     if not os.access(folder, os.W_OK):
         advice = 'slower without it: give the container --ipc=host or --shm-size=256m'
-        return [_finding('shared memory', f'{folder} cannot be written', advice, State.NOTE)]
+        return [_finding('shared memory', f'{folder} cannot be written', advice, Severity.NOTE)]
     free = shutil.disk_usage(folder).free / 1e6
     full = 'give the container --shm-size=256m, or run "fastdds shm clean"'
     detail, advice = f'{free:.0f} MB free in {folder}', full if free < SHARED_MB else ''
-    return [_finding('shared memory', detail, advice, State.NOTE)]
+    return [_finding('shared memory', detail, advice, Severity.NOTE)]
 
 
-def graphics() -> list[Finding]:
+def graphics() -> list[Diagnosis]:
     """Check OpenGL without a window, which films need."""
     from arm_sim.view.offscreen import BACKENDS, HELP, why_not
 
@@ -125,10 +125,10 @@ def graphics() -> list[Finding]:
     usable = [library for library, reason in reasons.items() if not reason]
     detail = '; '.join(f'{library}: {reason}' for library, reason in reasons.items())
     advice = '' if usable else f'for render: {HELP}'
-    return [_finding('OpenGL', usable[0] if usable else detail, advice, State.ABSENT)]
+    return [_finding('OpenGL', usable[0] if usable else detail, advice, Severity.ABSENT)]
 
 
-def optional() -> list[Finding]:
+def optional() -> list[Diagnosis]:
     """Report which optional packages are there, and what needs the others."""
     from packaging.requirements import Requirement
 
@@ -138,13 +138,13 @@ def optional() -> list[Finding]:
         if extra and extra != 'test':
             advice = f'for arm_sim[{extra}]: pip install "{wanted.name}{wanted.specifier}"'
             lacks = _misfit(wanted)
-            found.append(_finding(wanted.name, lacks, advice if lacks else '', State.ABSENT))
+            found.append(_finding(wanted.name, lacks, advice if lacks else '', Severity.ABSENT))
     prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(':')
     distro = os.environ.get('ROS_DISTRO', 'jazzy')
     for name, what in _ROS_OPTIONAL.items():
         there = any(Path(each, 'share', name, 'package.xml').is_file() for each in prefixes)
         advice = f'for {what}: sudo apt install ros-{distro}-{name.replace("_", "-")}'
-        found.append(_finding(name, '', '' if there else advice, State.ABSENT))
+        found.append(_finding(name, '', '' if there else advice, Severity.ABSENT))
     return found
 
 

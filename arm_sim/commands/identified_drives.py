@@ -7,9 +7,9 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError, in_range, one_of
 from arm_dynamics.identification.estimation import IdentificationParameters
-from arm_dynamics.identification.motor_constants import MotorConstants, motor_constants
+from arm_dynamics.identification.motor_constants import FittedMotors, motor_constants
 from arm_dynamics.identification.regressor import JointRegressor
-from arm_dynamics.identification.signals import Samples
+from arm_dynamics.identification.signals import MotionSamples
 from arm_dynamics.identification.torque_scale import Carrying, TorqueScales, carried, torque_scales
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.experiments.report import Listing
@@ -33,7 +33,10 @@ class TorqueScaleOptions(Parameters):
 
 
 def scales_of(
-    options: TorqueScaleOptions, robot: Robot, samples: Samples, known: IdentificationParameters
+    options: TorqueScaleOptions,
+    robot: Robot,
+    samples: MotionSamples,
+    known: IdentificationParameters,
 ) -> TorqueScales | None:
     """Return the scales of torques; None where nothing separates them from the load.
 
@@ -59,17 +62,17 @@ def scales_of(
     return torque_scales(regressor, recordings, known, right, reference == _LINKS)
 
 
-def without_scale(samples: Samples, scales: TorqueScales | None) -> Samples:
+def without_scale(samples: MotionSamples, scales: TorqueScales | None) -> MotionSamples:
     """Return samples with true torques; a scale that is not shown counts as 1."""
     if scales is None:
         return samples
     used = np.where(scales.shown, scales.values, 1.0)
-    return Samples(samples.times, samples.q, samples.effort / used)
+    return MotionSamples(samples.times, samples.q, samples.effort / used)
 
 
 def motors_of(
-    path: str, robot: Robot, samples: Samples, known: IdentificationParameters
-) -> tuple[MotorConstants | None, str]:
+    path: str, robot: Robot, samples: MotionSamples, known: IdentificationParameters
+) -> tuple[FittedMotors | None, str]:
     """Return the constants of the motors, and why there are none where the arm has motors."""
     if robot.parameters('simulator').get('actuator') != 'voltage':
         return None, ''
@@ -97,7 +100,7 @@ def scale_note(scales: TorqueScales | None, names: tuple[str, ...]) -> str:
     return f'torque scale, recorded over true: {", ".join(parts)}'
 
 
-def motor_table(motors: MotorConstants, names: tuple[str, ...]) -> Listing:
+def motor_table(motors: FittedMotors, names: tuple[str, ...]) -> Listing:
     """Return a table of the motors."""
     title = 'motors; Kt = Ke in SI units; torque left: RMS, as a share of the torque'
     rows, headings = [], ('joint', 'Kt/Ra', 'Ke', 'Ra', 'brush drop [V]', 'torque left')
@@ -113,7 +116,7 @@ def motor_table(motors: MotorConstants, names: tuple[str, ...]) -> Listing:
     return Listing(title, headings, rows)
 
 
-def drive_facts(scales: TorqueScales | None, motors: MotorConstants | None) -> dict[str, Any]:
+def drive_facts(scales: TorqueScales | None, motors: FittedMotors | None) -> dict[str, Any]:
     """Return the numbers."""
     known: dict[str, Any] = {'torque_scale': None, 'motors': None}
     if scales is not None:

@@ -83,7 +83,7 @@ class _Film:
         return video if 'video' in kind else f'<img src="{data}">'
 
 
-class Run(Report):
+class RunReport(Report):
     """A run in the loop.
 
     Attributes:
@@ -206,7 +206,7 @@ def film_record(
         path: ends in .gif, .mp4 or .png.
         title: of the film.
         own: floor and table.
-        size, speed: as for `Run.film`.
+        size, speed: as for `RunReport.film`.
         view: the camera's View; None: its default.
 
     Raises:
@@ -260,9 +260,9 @@ def _part(name: str, text: str, kind: type[Any]) -> Any:
     return read_fields(kind, {known[each]: value for each, value in given.items()})
 
 
-def made(options: Options) -> Run:
+def made(options: Options) -> RunReport:
     """Return the run of the options."""
-    return Run(loaded_experiment(options), options)
+    return RunReport(loaded_experiment(options), options)
 
 
 run = call(

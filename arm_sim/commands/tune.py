@@ -28,7 +28,7 @@ from arm_sim.tuning.report import (
     tunable_laws,
     tuning_figure,
 )
-from arm_sim.tuning.search import FREQUENCIES, Effort, GainSpace, Margins, search, validate
+from arm_sim.tuning.search import FREQUENCIES, Effort, GainSpace, RequiredMargins, search, validate
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Options(ExperimentOptions):
         'computed_torque', f'control law to tune: all, or one of {", ".join(law_names())}'
     )
     output_dir: Folder = parameter('tuning', 'folder for gains, numbers and picture')
-    margins: Margins = field(default_factory=Margins)
+    margins: RequiredMargins = field(default_factory=RequiredMargins)
     effort: Effort = field(default_factory=Effort)
     jobs: Jobs = field(default_factory=Jobs)
 

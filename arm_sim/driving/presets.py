@@ -6,7 +6,7 @@ from arm_dynamics.checks import ArmError, unknown
 
 
 @dataclass(frozen=True)
-class Drives:
+class DrivePreset:
     """The command interface of a robot under ros2_control, and what its drives add.
 
     Attributes:
@@ -36,41 +36,41 @@ class Drives:
 
 
 PRESETS = {
-    'position': Drives('position', 'forward_position_controller', source='ros2_controllers'),
-    'velocity': Drives('velocity', 'forward_velocity_controller', source='ros2_controllers'),
-    'effort': Drives('effort', 'forward_effort_controller', source='ros2_controllers'),
-    'trajectory': Drives(
+    'position': DrivePreset('position', 'forward_position_controller', source='ros2_controllers'),
+    'velocity': DrivePreset('velocity', 'forward_velocity_controller', source='ros2_controllers'),
+    'effort': DrivePreset('effort', 'forward_effort_controller', source='ros2_controllers'),
+    'trajectory': DrivePreset(
         'position', 'joint_trajectory_controller', 'trajectory', source='ros2_controllers'
     ),
-    'franka': Drives(
+    'franka': DrivePreset(
         'effort', 'forward_effort_controller', rate=1000.0, torque_rate=1000.0,
         effort_convention='gravity_compensated', friction_compensation=True,
         source='libfranka, franka::Torques (torques without gravity and friction) and '
         'kMaxTorqueRate of rate_limiting.h',
     ),
-    'ur_direct_torque': Drives(
+    'ur_direct_torque': DrivePreset(
         'effort', 'forward_effort_controller',
         effort_convention='gravity_compensated', friction_compensation=True,
         source='ur_robot_driver, Force and Torque Control (torques without gravity); URScript '
         'direct_torque, whose defaults compensate 0.8 to 0.9 of viscous, 0.7 to 0.8 of Coulomb '
         'friction',
     ),
-    'ur_position': Drives(
+    'ur_position': DrivePreset(
         'position', 'forward_position_controller', source='ur_robot_driver, controllers'
     ),
-    'kinova': Drives(
+    'kinova': DrivePreset(
         'position', 'joint_trajectory_controller', 'trajectory', rate=1000.0,
         source='ros2_kortex, ros2_controllers.yaml of the Gen3',
     ),
-    'kinova_torque': Drives(
+    'kinova_torque': DrivePreset(
         'effort', 'forward_effort_controller', rate=1000.0,
         source='ros_kortex issue 243: at torque zero the Gen3 falls, it adds no gravity term',
     ),
-    'xarm': Drives(
+    'xarm': DrivePreset(
         'position', 'xarm6_traj_controller', 'trajectory', rate=150.0,
         source='xarm_ros2, xarm6_controllers.yaml',
     ),
-    'xarm_velocity': Drives(
+    'xarm_velocity': DrivePreset(
         'velocity', 'forward_velocity_controller', rate=150.0,
         source='xarm_ros2, velocity_control:=true',
     ),
@@ -82,7 +82,7 @@ def period_of(rate: float) -> float:
     return round(1e9 / rate) / 1e9
 
 
-def drives_of(name: str, command_interface: object = '') -> Drives:
+def drives_of(name: str, command_interface: object = '') -> DrivePreset:
     """Return a preset.
 
     Args:

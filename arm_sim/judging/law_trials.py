@@ -15,7 +15,7 @@ from pathlib import Path
 
 from arm_dynamics.checks import ArmError
 from arm_sim.experiments.processes import Group
-from arm_sim.judging.plan import Plan, Trial, read_plan
+from arm_sim.judging.plan import JudgedTrial, JudgingPlan, read_plan
 from arm_sim.judging.trials import judgement
 from arm_sim.judging.verdict import Judgement
 from arm_sim.loop.outcome import outcome
@@ -32,7 +32,7 @@ _LOOK = 0.02  # [s]
 
 
 def judge_law(
-    plan: Plan,
+    plan: JudgingPlan,
     law: str,
     folder: Path,
     seconds: float = 60.0,
@@ -58,7 +58,7 @@ def judge_law(
     with Group(words, folder / 'law.log', os.environ) as group:
         end = time.monotonic() + _ASLEEP * seconds
 
-        def tried(trial: Trial) -> tuple[Record, list[Check]]:
+        def tried(trial: JudgedTrial) -> tuple[Record, list[Check]]:
             file = trial.folder(folder) / 'trial.json'
             while not file.is_file() and group.code is None and time.monotonic() < end:
                 time.sleep(_LOOK)
@@ -87,7 +87,7 @@ def _why(group: Group, seconds: float) -> str:
     return f'the process of the law ended {how}{last}'
 
 
-def attempt(trial: Trial, law: str, folder: Path) -> None:
+def attempt(trial: JudgedTrial, law: str, folder: Path) -> None:
     """Run a trial and write its record and limits, or why it failed."""
     folder.mkdir(parents=True, exist_ok=True)
     checks, reason = [], ''

@@ -39,7 +39,7 @@ _WRONG = ('plant_error', 'drives')
 _NAME = r'[A-Za-z0-9_.+%=-]([A-Za-z0-9_.+%= -]{0,58}[A-Za-z0-9_.+%=-])?'
 
 
-class Trial(NamedTuple):
+class JudgedTrial(NamedTuple):
     """One run of the controller.
 
     Attributes:
@@ -72,7 +72,7 @@ class Trial(NamedTuple):
         return whole / self.name.replace(', ', '_')
 
 
-class Plan(NamedTuple):
+class JudgingPlan(NamedTuple):
     """All trials of a judgement.
 
     Attributes:
@@ -83,7 +83,7 @@ class Plan(NamedTuple):
 
     file: str
     timeout: float
-    trials: tuple[Trial, ...]
+    trials: tuple[JudgedTrial, ...]
 
     @property
     def robot(self) -> str:
@@ -102,7 +102,7 @@ class _Arm(Parameters):
     timeout: float = parameter(60.0, 'longest time until an answer [s]', min=0.1, max=1000)
 
 
-def read_plan(file: Path | str) -> Plan:
+def read_plan(file: Path | str) -> JudgingPlan:
     """Return what a file says.
 
     Raises:
@@ -115,7 +115,7 @@ def read_plan(file: Path | str) -> Plan:
         raise ArmError(f'{file}: {error}') from None
 
 
-def _plan(file: str, said: Any) -> Plan:
+def _plan(file: str, said: Any) -> JudgingPlan:
     if isinstance(said, dict) and 'wrongness' in said and 'variants' not in said:
         warnings.warn(f'{file}: wrongness is called variants since 0.4.0', FutureWarning, 2)
         said = {'variants' if key == 'wrongness' else key: said[key] for key in said}
@@ -152,7 +152,7 @@ def _plan(file: str, said: Any) -> Plan:
         wrong[name] = _wrong(name, values, arm, own.actuator)
     limits = _limits(given.get('limits'), {name: x.task for name, x in tasks.items()}, wrong)
     trials = [
-        Trial(
+        JudgedTrial(
             loaded.changed(engine=engine, error=error, drives=drives),
             how,
             _limits_of(limits, name, how, loaded.task.event),
@@ -163,7 +163,7 @@ def _plan(file: str, said: Any) -> Plan:
     ]
     if not any(trial.limits for trial in trials):
         raise ArmError(f'limits are missing; what may have one: {", ".join(measure_names())}')
-    return Plan(file, own.timeout, tuple(trials))
+    return JudgingPlan(file, own.timeout, tuple(trials))
 
 
 def _wrong(

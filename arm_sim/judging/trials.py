@@ -17,7 +17,7 @@ from arm_controllers.parameter_values import as_ros_value
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import changed
 from arm_sim.experiments.over_topics import launch_arguments, launched
-from arm_sim.judging.plan import Plan, Trial
+from arm_sim.judging.plan import JudgedTrial, JudgingPlan
 from arm_sim.judging.verdict import Judgement, Verdict
 from arm_sim.loop.measures import measure, measure_names
 from arm_sim.loop.record import Record
@@ -65,7 +65,7 @@ def _environment(command: Sequence[str]) -> dict[str, str]:
 
 
 def judge_all(
-    plan: Plan,
+    plan: JudgingPlan,
     words: Sequence[str],
     folder: Path,
     advance: Callable[[int], None] = lambda done: None,
@@ -82,7 +82,7 @@ def judge_all(
     """
     command = controller_command(words) if words else []
 
-    def tried(trial: Trial) -> tuple[Record, list[Check]]:
+    def tried(trial: JudgedTrial) -> tuple[Record, list[Check]]:
         own = writable_folder(str(trial.folder(folder)))
         return _run(plan, trial, command, own)
 
@@ -91,9 +91,9 @@ def judge_all(
 
 
 def judgement(
-    plan: Plan,
+    plan: JudgingPlan,
     name: str,
-    tried: Callable[[Trial], tuple[Record, list[Check]]],
+    tried: Callable[[JudgedTrial], tuple[Record, list[Check]]],
     advance: Callable[[int], None] = lambda done: None,
 ) -> Judgement:
     """Return the judgement of a controller, called `name`, from all trials.
@@ -116,7 +116,9 @@ def judgement(
     return Judgement(plan, name, tuple(found))
 
 
-def _verdict(trial: Trial, seconds: float, record: Record, of_task: Sequence[Check]) -> Verdict:
+def _verdict(
+    trial: JudgedTrial, seconds: float, record: Record, of_task: Sequence[Check]
+) -> Verdict:
     tracking = trial.loaded.track(record)
     measures = measure(record, tracking, trial.loaded.task.event)
     numbers = {name: measures[name] for name in measure_names()}
@@ -127,7 +129,7 @@ def _verdict(trial: Trial, seconds: float, record: Record, of_task: Sequence[Che
 
 
 def _run(
-    plan: Plan, trial: Trial, command: Sequence[str], folder: Path
+    plan: JudgingPlan, trial: JudgedTrial, command: Sequence[str], folder: Path
 ) -> tuple[Record, list[Check]]:
     """Return the record of a trial, and the task's own limits; raises ArmError as `launched`."""
     arguments = _arguments(plan, trial, folder)
@@ -145,7 +147,7 @@ def _finite(value: Any) -> float:
     return float('nan') if value is None else float(value)
 
 
-def _arguments(plan: Plan, trial: Trial, folder: Path) -> dict[str, str]:
+def _arguments(plan: JudgingPlan, trial: JudgedTrial, folder: Path) -> dict[str, str]:
     """Return the arguments of `task.launch.py`; writes the parameter file that they name."""
     loaded, experiment = trial.loaded, trial.loaded.experiment
     sections = merged([Path(experiment.config)] if experiment.config else [])

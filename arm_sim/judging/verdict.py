@@ -8,7 +8,7 @@ from math import isnan
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_sim.judging.plan import Plan, Trial
+from arm_sim.judging.plan import JudgedTrial, JudgingPlan
 from arm_sim.loop.report import Check
 
 
@@ -26,7 +26,7 @@ class Verdict:
         course: time [s] and error of the tip [mm] (2, about 500).
     """
 
-    trial: Trial
+    trial: JudgedTrial
     seconds: float
     measures: Mapping[str, float] = field(default_factory=dict)
     checks: Sequence[Check] = ()
@@ -65,7 +65,7 @@ class Judgement:
         verdicts: in the order of the plan; a first trial that fails ends the judgement.
     """
 
-    plan: Plan
+    plan: JudgingPlan
     command: str
     verdicts: tuple[Verdict, ...]
 

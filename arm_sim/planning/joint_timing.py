@@ -20,7 +20,7 @@ from arm_controllers.follower.goal import Goal
 from arm_controllers.follower.trajectory import Trajectory, through
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
-from arm_dynamics.paths.timing import MOST_POINTS, Limits, efforts, fastest_rates, slow_down
+from arm_dynamics.paths.timing import MOST_POINTS, TimingLimits, efforts, fastest_rates, slow_down
 
 _GRID = 150  # intervals of s for TOPP-RA
 _SAMPLES = 300  # instants at which a window is judged
@@ -64,7 +64,7 @@ class JointMotion(NamedTuple):
 
 
 def time_path(
-    model: RobotModel, path: BSpline, limits: Limits, jerk: Array, period: float = 0.01
+    model: RobotModel, path: BSpline, limits: TimingLimits, jerk: Array, period: float = 0.01
 ) -> JointMotion:
     """Return the motion along a joint path, from rest to rest, within all limits.
 
@@ -109,7 +109,7 @@ def time_path(
     return JointMotion(times, q, v, a, *shares, optimal)
 
 
-def _time_optimal(model: RobotModel, path: BSpline, limits: Limits) -> PPoly:
+def _time_optimal(model: RobotModel, path: BSpline, limits: TimingLimits) -> PPoly:
     """Return the time-optimal s(t), 0 before its start and 1 after its end."""
     grid = np.linspace(0.0, 1.0, _GRID + 1)
     accelerations, rates = fastest_rates(model, path, limits, grid)
@@ -150,7 +150,7 @@ def _joints(path: BSpline, s: Array, rate: Array, acceleration: Array, jerk: Arr
 
 
 def _stretched(
-    path: BSpline, position: PPoly, window: float, period: float, limits: Limits, jerk: Array
+    path: BSpline, position: PPoly, window: float, period: float, limits: TimingLimits, jerk: Array
 ) -> float:
     """Return the duration [s] with a window, stretched until all limits but torques hold."""
     duration = position.x[-2] + window + 2.0 * period
@@ -159,7 +159,7 @@ def _stretched(
     return float(duration) * max(1.0, _slower(v, a, j, limits, jerk))
 
 
-def _slower(v: Array, a: Array, j: Array, limits: Limits, jerk: Array) -> float:
+def _slower(v: Array, a: Array, j: Array, limits: TimingLimits, jerk: Array) -> float:
     """Return the factor by which to stretch time for v, a and jerk (m, n)."""
     return max(
         float((np.abs(v) / limits.velocity).max()),
@@ -181,14 +181,16 @@ def _between(trajectory: Trajectory) -> tuple[list[Array], Array]:
     return found, times / trajectory.times[-1]
 
 
-def _slow_down(model: RobotModel, trajectory: Trajectory, limits: Limits, jerk: Array) -> float:
+def _slow_down(
+    model: RobotModel, trajectory: Trajectory, limits: TimingLimits, jerk: Array
+) -> float:
     """Return the factor by which to stretch time so that all limits hold between the points."""
     (q, v, a, j), shares = _between(trajectory)
     return max(slow_down(model, (q, v, a), limits, shares), _slower(v, a, j, limits, jerk))
 
 
 def _shares(
-    model: RobotModel, trajectory: Trajectory, limits: Limits, jerk: Array
+    model: RobotModel, trajectory: Trajectory, limits: TimingLimits, jerk: Array
 ) -> tuple[float, float, float, float]:
     """Return the largest used shares of velocity, acceleration, torque and jerk."""
     (q, v, a, j), _ = _between(trajectory)

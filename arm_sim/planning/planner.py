@@ -25,7 +25,7 @@ from arm_dynamics.inverse_kinematics.task import ik_task, pose_matrix
 from arm_dynamics.model import RobotModel
 from arm_dynamics.object_shapes import ObjectShape
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
-from arm_dynamics.paths.timing import Limits
+from arm_dynamics.paths.timing import TimingLimits
 from arm_dynamics.scene_clearance import OWN
 from arm_sim.planning.joint_timing import JointMotion, time_path
 
@@ -116,13 +116,13 @@ def plan_motion(
     model = clearance.model
     start = model.check_configuration(start, 'start of the plan')
     goals = np.array([model.check_configuration(each, 'goal of the plan') for each in goals])
-    limits = Limits(
+    limits = TimingLimits(
         p.velocity_share * model.velocity_limit,
         per_joint('acceleration_limit', p.acceleration_limit, model.joint_names),
         p.effort_share * model.effort_limit,
     )
     jerk = per_joint('jerk_limit', p.jerk_limit, model.joint_names)
-    path = _Search(clearance, p).path(start, goals)
+    path = _PathSearch(clearance, p).path(start, goals)
     motion = time_path(model, path.spline, limits, jerk)
     rows = range(0, len(motion.times), 2)
     found = [clearance.nearest(motion.q[row], p.clearance) for row in rows]
@@ -222,7 +222,7 @@ class _Path(NamedTuple):
     direct: bool
 
 
-class _Search:
+class _PathSearch:
     """The search of a path; `checks`: number of configurations that have been checked."""
 
     def __init__(self, clearance: Clearance, p: PlanParameters):

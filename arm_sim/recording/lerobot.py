@@ -20,7 +20,7 @@ import numpy as np
 from PIL import Image
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.identification.signals import Samples
+from arm_dynamics.identification.signals import MotionSamples
 from arm_sim.loop.recorded_messages import messages_of, reading
 from arm_sim.output_folder import whole_file
 from arm_sim.recording.ros_messages import JOINT_STATE, decoder, seconds
@@ -272,7 +272,7 @@ def _stats(values: Any, feature: dict[str, Any]) -> dict[str, list[Any]]:
     }
 
 
-def samples_of(folder: Path, joint_names: Sequence[str]) -> Samples:
+def samples_of(folder: Path, joint_names: Sequence[str]) -> MotionSamples:
     """Return times, positions and torques of these joints of all episodes, one after another.
 
     Raises:
@@ -289,7 +289,7 @@ def samples_of(folder: Path, joint_names: Sequence[str]) -> Samples:
                 raise ArmError(f'{feature} has no {joint}.{end}; it has {", ".join(names)}')
         order = [names.index(f'{joint}.{end}') for joint in joint_names]
         found.append(np.array(table[feature].to_pylist())[:, order])
-    return Samples(np.array(table['frame_index']) / info['fps'], *found)
+    return MotionSamples(np.array(table['frame_index']) / info['fps'], *found)
 
 
 def _pyarrow(what: str) -> tuple[Any, Any]:

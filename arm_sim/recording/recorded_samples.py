@@ -8,7 +8,7 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.identification.rollouts import Followed
-from arm_dynamics.identification.signals import Samples
+from arm_dynamics.identification.signals import MotionSamples
 from arm_dynamics.model import RobotModel
 from arm_sim.loop.recorded_messages import REST_PERIOD, messages_of, reading
 from arm_sim.recording.lerobot import INFO, samples_of
@@ -20,7 +20,7 @@ _TURNS = 6.0 * np.pi  # largest position that is taken as radians: three turns
 _SOON = 1e-9  # a command with a state's own stamp acts after that state [s]
 
 
-def read_samples(path: Path | str, joint_names: Sequence[str]) -> Samples:
+def read_samples(path: Path | str, joint_names: Sequence[str]) -> MotionSamples:
     """Return times, positions and torques of these joints, in their order.
 
     Raises:
@@ -28,7 +28,7 @@ def read_samples(path: Path | str, joint_names: Sequence[str]) -> Samples:
     """
     with reading(path) as file:
         if table := _of_table(file, joint_names, 'effort'):
-            samples = Samples(*table)
+            samples = MotionSamples(*table)
         elif (file / INFO).is_file():
             samples = samples_of(file, joint_names)
         else:
@@ -154,7 +154,7 @@ def _columns(file: Path, wanted: Sequence[str]) -> Array:
 
 def _of_messages(
     file: Path, joint_names: Sequence[str], commands: bool = False, effort: bool = True
-) -> Samples:
+) -> MotionSamples:
     """Return the joint states of MCAP or rosbag2, or the joint commands; `effort`: needed."""
     if not file.is_dir() and file.suffix not in ('.mcap', '.db3'):
         raise ArmError('it must be an .mcap, .db3, .npz or .csv file, or the folder of a bag')
@@ -180,13 +180,13 @@ def _of_messages(
     if not times:
         names = ', '.join(sorted(seen)) or 'none'
         raise ArmError(f'no {kind} of {", ".join(joint_names)}; it has {names}')
-    samples = Samples(np.array(times), np.array(q), np.array(efforts))
+    samples = MotionSamples(np.array(times), np.array(q), np.array(efforts))
     if commands or REST_PERIOD not in facts.get('arm_sim', {}) or len(times) < 2:
         return samples
     return _with_rest(samples, float(facts['arm_sim'][REST_PERIOD]))
 
 
-def _with_rest(samples: Samples, longest: float) -> Samples:
+def _with_rest(samples: MotionSamples, longest: float) -> MotionSamples:
     """Return samples with the states at rest, which the recorder left out for `longest` [s]."""
     steps = np.diff(samples.times)
     period = steps[steps > 0.0].min(initial=longest)
@@ -195,4 +195,6 @@ def _with_rest(samples: Samples, longest: float) -> Samples:
     counts = np.append(np.where(gap, np.rint(steps / period), 1).astype(int), 1)
     rows = np.repeat(np.arange(len(counts)), counts)
     number = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return Samples(samples.times[rows] + number * period, samples.q[rows], samples.effort[rows])
+    return MotionSamples(
+        samples.times[rows] + number * period, samples.q[rows], samples.effort[rows]
+    )

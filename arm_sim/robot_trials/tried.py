@@ -40,7 +40,7 @@ _POINTS = 101  # of a goal at which that is looked at
 
 
 @dataclass(frozen=True)
-class Trial:
+class RobotTrial:
     """One file of an arm, tried.
 
     Attributes:
@@ -77,7 +77,7 @@ class Trial:
         return found
 
 
-def trial_of(robot: Robot, poses: int) -> Trial:
+def trial_of(robot: Robot, poses: int) -> RobotTrial:
     """Try an arm under the servo law in MuJoCo; `poses`: number of poses for inverse kinematics.
 
     Raises:
@@ -87,7 +87,7 @@ def trial_of(robot: Robot, poses: int) -> Trial:
     parity = check_model(plant, robot.model)
     errors = _held(robot, plant), _gone(robot, plant)
     model = robot.model
-    return Trial('', model.nv, model.tip_frame, parity, *errors, reached(robot, poses))
+    return RobotTrial('', model.nv, model.tip_frame, parity, *errors, reached(robot, poses))
 
 
 def drives_of(robot: Robot) -> PlantParameters:
@@ -191,8 +191,8 @@ class Tried:
     """
 
     name: str
-    own: Trial
-    mjcf: Trial | None = None
+    own: RobotTrial
+    mjcf: RobotTrial | None = None
     no_mjcf: str = ''
     picture: Picture | None = None
     no_picture: str = ''
@@ -215,7 +215,7 @@ def try_robot(name: str, poses: int, size: int) -> Tried:
     try:
         robot = Robot.load(name)
     except ArmError as error:
-        return Tried(name, Trial(reason=one_line(error)))
+        return Tried(name, RobotTrial(reason=one_line(error)))
     picture, no_picture = None, ''
     if size:
         try:
@@ -225,11 +225,11 @@ def try_robot(name: str, poses: int, size: int) -> Tried:
     try:
         own, (mjcf, no_mjcf) = trial_of(robot, poses), _through_mjcf(robot, poses)
     except ArmError as error:
-        own, mjcf, no_mjcf = Trial(reason=one_line(error)), None, ''
+        own, mjcf, no_mjcf = RobotTrial(reason=one_line(error)), None, ''
     return Tried(name, own, mjcf, no_mjcf, picture, no_picture)
 
 
-def _through_mjcf(robot: Robot, poses: int) -> tuple[Trial | None, str]:
+def _through_mjcf(robot: Robot, poses: int) -> tuple[RobotTrial | None, str]:
     """Return the trial of the MJCF that MuJoCo writes of an arm, or why there is none."""
     if robot.model.mjcf:
         return None, 'the robot is an MJCF already'
@@ -243,7 +243,7 @@ def _through_mjcf(robot: Robot, poses: int) -> tuple[Trial | None, str]:
         try:
             return trial_of(Robot.load(words), poses), ''
         except ArmError as error:
-            return Trial(reason=one_line(error)), ''
+            return RobotTrial(reason=one_line(error)), ''
 
 
 def write_mjcf(robot: Robot, drives: PlantParameters, file: Path) -> None:

@@ -31,7 +31,7 @@ _LOST = 0.01  # share of the force below which the tool is off the surface
 _NUDGE, _GROWN = 1e-9, 1e-7  # by which two runs differ: at the start, when unstable [rad | m]
 
 
-class Contact:
+class ContactLoop:
     """One arm at rest in contact with a surface, under one law.
 
     Attributes:
@@ -179,11 +179,11 @@ def contact_limits(
 
     `simulate`: those that are predicted between the two are also looked for by simulation.
     """
-    contacts: dict[float, Contact] = {}
+    contacts: dict[float, ContactLoop] = {}
 
-    def at(stiffness: float) -> Contact:
+    def at(stiffness: float) -> ContactLoop:
         if stiffness not in contacts:
-            contacts[stiffness] = Contact(experiment, stiffness)
+            contacts[stiffness] = ContactLoop(experiment, stiffness)
         return contacts[stiffness]
 
     grid = np.geomspace(low, high, 1 + round(_PER_DECADE * np.log10(high / low)))
@@ -210,7 +210,7 @@ def _found(experiment: Experiment, limit: Limit) -> float:
     """Return the limit by simulation, looked for around the predicted one [N/m]."""
 
     def stable(stiffness: float) -> bool:
-        return Contact(experiment, stiffness).stable_in_simulation(limit.delay)
+        return ContactLoop(experiment, stiffness).stable_in_simulation(limit.delay)
 
     low = high = limit.predicted
     if stable(low):

@@ -18,7 +18,7 @@ from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.report import Listing
 from arm_sim.loop.report import write_json
 from arm_sim.output_folder import whole_file
-from arm_sim.tuning.search import Found, Margins, Outcome, validate
+from arm_sim.tuning.search import Found, Outcome, RequiredMargins, validate
 
 _SHOWN = 1000  # arms as dots
 
@@ -33,7 +33,7 @@ class Tuned(NamedTuple):
     """
 
     experiment: Experiment
-    margins: Margins
+    margins: RequiredMargins
     found: Found
     names: Sequence[str]
     shipped: Array

@@ -84,7 +84,7 @@ _CHUNK = 500  # fresh arms in one batch
 
 
 @dataclass(frozen=True)
-class Margins(Parameters):
+class RequiredMargins(Parameters):
     """What 95 % of the arms must keep to; every one must be stable."""
 
     torque: float = parameter(0.9, "largest torque over the arm's limit [1]", above=0, max=1)
@@ -122,7 +122,7 @@ class Outcome(NamedTuple):
         return cls(rms, torque, chatter, int(rows[:, 3].sum()), len(rows))
 
 
-def score(rows: Array, drawn: int, margins: Margins) -> float:
+def score(rows: Array, drawn: int, margins: RequiredMargins) -> float:
     """Return what is minimised: log of the drawn arms' 95 % RMS, more where margins are not kept.
 
     Args:
@@ -148,7 +148,7 @@ class Found(NamedTuple):
 
 def search(
     experiment: Experiment,
-    margins: Margins,
+    margins: RequiredMargins,
     effort: Effort,
     executor: Executor,
     progress: Callable[[int], None] = lambda done: None,

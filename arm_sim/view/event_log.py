@@ -8,7 +8,7 @@ ALARM, _PLAIN = '#c92a2a', '#495057'  # colours
 _LINES, _LONGEST = 6, 300
 
 
-class Event(NamedTuple):
+class LoggedEvent(NamedTuple):
     """A line of the list.
 
     Attributes:
@@ -33,7 +33,7 @@ class EventLog:
 
     def __init__(self) -> None:
         """Begin without events."""
-        self._events: deque[Event] = deque(maxlen=_LINES)
+        self._events: deque[LoggedEvent] = deque(maxlen=_LINES)
         self.refusals: deque[str] = deque(maxlen=2)
         self._changed = True
 
@@ -46,7 +46,7 @@ class EventLog:
         for event in [each for each in self._events if each.text == text]:
             self._events.remove(event)
             times += event.times
-        self._events.appendleft(Event(text, bad, t, times))
+        self._events.appendleft(LoggedEvent(text, bad, t, times))
         self._changed = True
 
     def refuse(self, what: str, reason: str, t: float) -> None:
@@ -62,7 +62,7 @@ class EventLog:
         return ''.join(map(_html, self._events)) or 'nothing yet'
 
 
-def _html(event: Event) -> str:
+def _html(event: LoggedEvent) -> str:
     """Return an event as HTML; its text is escaped, because any node may have written it."""
     times = f' ({event.times} times)' if event.times > 1 else ''
     style = 'font-size:0.8em;line-height:1.35;margin:0 0 0.35em;color:'

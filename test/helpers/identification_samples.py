@@ -6,7 +6,7 @@ import numpy as np
 from scripts import load_script
 
 from arm_dynamics.identification.fourier import FourierSeries, at_rest_at_start
-from arm_dynamics.identification.signals import Samples
+from arm_dynamics.identification.signals import MotionSamples
 
 STUDY = load_script('benchmarks/identification.py')
 
@@ -28,7 +28,7 @@ def exact_samples(model, motion, seconds=24.0, lag=0.0, noise=0.0, seed=0):
     states = zip(*motion.states(times + lag), strict=True)
     tau = np.array([model.inverse_dynamics(*state) for state in states])
     tau += noise * STUDY.rms(tau) * np.random.default_rng(seed).standard_normal(tau.shape)
-    return Samples(times, motion.states(times)[0], tau)
+    return MotionSamples(times, motion.states(times)[0], tau)
 
 
 def serialized(time_ns, names, q, effort, order='<'):

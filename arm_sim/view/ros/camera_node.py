@@ -65,7 +65,7 @@ class CameraNode(Node):
         self.parameters = p = declare_parameters(self, CameraParameters)
         self._log, prefix = Log(self), prefix_of(self)
         cameras = read_cameras(Path(p.cameras).expanduser())
-        self._outputs = [_Output(self, each, prefix) for each in cameras]
+        self._outputs = [_CameraOutput(self, each, prefix) for each in cameras]
         names = ', '.join(each.name for each in cameras)
         size = 1e-6 * sum(each.bytes_per_second for each in cameras)
         self._log.info(f'{names}: {size:.3g} MB of pictures per simulated second')
@@ -171,7 +171,7 @@ class CameraNode(Node):
         super().destroy_node()
 
 
-class _Output:
+class _CameraOutput:
     """The topics of a camera.
 
     Attributes:

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from arm_dynamics import ArmError
 from arm_dynamics.identification.difference import difference
-from arm_dynamics.identification.signals import Samples
+from arm_dynamics.identification.signals import MotionSamples
 from arm_sim.commands import compare_recordings as command
 
 COULOMB = np.array([3.0, 2.0, 4.0, 0.5, 0.6, 0.7])
@@ -51,7 +51,7 @@ def recorded(model, motion, times=TIMES, lags=0.0, mass=0.0, coulomb=0.0, viscou
         ]
         for into, values in zip((q, v, tau), (*states[:2], np.array(torques)), strict=True):
             into[:, late] = values[:, late]
-    return Samples(times, q, tau + coulomb * np.clip(v / 0.05, -1.0, 1.0) + viscous * v)
+    return MotionSamples(times, q, tau + coulomb * np.clip(v / 0.05, -1.0, 1.0) + viscous * v)
 
 
 @pytest.fixture(scope='module')
@@ -109,7 +109,7 @@ def test_all_causes_are_found_together_at_other_rates_with_noise_and_a_later_sta
     rng, times = np.random.default_rng(3), np.arange(0.0, 12.0, 0.003)
     late = recorded(arm, motion, times, 0.0034, 1.0, COULOMB, VISCOUS)
     noise = rng.standard_normal((2, *late.q.shape))
-    real = Samples(times + 1.7e9, late.q + 1e-5 * noise[0], late.effort + 0.1 * noise[1])
+    real = MotionSamples(times + 1.7e9, late.q + 1e-5 * noise[0], late.effort + 0.1 * noise[1])
     found = difference(arm, real, simulated)
     assert_allclose(found.joint_lags, 0.0034, atol=1e-4)
     assert_allclose(found.mass, 1.0, atol=0.02)
@@ -148,7 +148,7 @@ def test_the_torque_of_another_motion_is_a_part_of_its_own(arm, motion, simulate
 
 def test_a_torque_that_no_cause_explains_is_the_rest(arm, motion, simulated):
     ripple = 5.0 * np.sin(40.0 * TIMES)[:, np.newaxis]
-    real = Samples(simulated.times, simulated.q, simulated.effort + ripple)
+    real = MotionSamples(simulated.times, simulated.q, simulated.effort + ripple)
     found = difference(arm, real, simulated)
     assert (found.shares[4] > 0.95).all()
     assert_allclose(found.tau.max(axis=0), 5.0, rtol=0.05)
@@ -158,10 +158,10 @@ def test_another_motion_other_joints_and_an_arm_at_rest_are_refused(arm, motion,
     other = recorded(arm, some_motion(arm, 8))
     with pytest.raises(ArmError, match='not of the same motion.*it must be 0.5 or more'):
         difference(arm, other, simulated)
-    fewer = Samples(simulated.times, simulated.q[:, :5], simulated.effort[:, :5])
+    fewer = MotionSamples(simulated.times, simulated.q[:, :5], simulated.effort[:, :5])
     with pytest.raises(ArmError, match="the real recording has not the 6 joints of 'ur5e'"):
         difference(arm, fewer, simulated)
-    still = Samples(simulated.times, 0.0 * simulated.q, simulated.effort)
+    still = MotionSamples(simulated.times, 0.0 * simulated.q, simulated.effort)
     with pytest.raises(ArmError, match='no joint of the simulated recording moves'):
         difference(arm, simulated, still)
 
@@ -178,7 +178,7 @@ def test_the_command_reads_two_formats_and_writes_what_it_prints(
     monkeypatch.chdir(tmp_path)
     np.savez('sim.npz', t=simulated.times, q=simulated.q, effort=simulated.effort)
     real = recorded(arm, motion, lags=0.0034, mass=1.0)
-    degrees = Samples(real.times, np.degrees(real.q), real.effort)
+    degrees = MotionSamples(real.times, np.degrees(real.q), real.effort)
     write_csv('real.csv', arm.joint_names, degrees)
     assert command.main(['real.csv', 'sim.npz', '--units', 'deg']) == 0
     said = capsys.readouterr().out

@@ -28,7 +28,7 @@ from arm_dynamics.identification.estimation import (
 )
 from arm_dynamics.identification.identified_arm import identified_urdf, with_parameters
 from arm_dynamics.identification.regressor import JointRegressor
-from arm_dynamics.identification.signals import Samples, noise_of, rows_of
+from arm_dynamics.identification.signals import MotionSamples, noise_of, rows_of
 from arm_dynamics.identification.solution import Prior, solved
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands import identify as command
@@ -330,12 +330,12 @@ def test_a_recording_is_read_in_pieces_between_gaps_and_resets():
     times = np.concatenate(
         [np.arange(0, 1, 0.01), np.arange(3, 8, 0.01), [7.99], np.arange(0, 2, 0.01)]
     )
-    samples = Samples(times, times[:, None], times[:, None])
+    samples = MotionSamples(times, times[:, None], times[:, None])
     pieces = samples.pieces(10.0)
     assert [len(piece) for piece in pieces] == [500, 200, 100]
     assert_allclose(times[pieces[0][[0, -1]]], [3.0, 7.99])
     hiccup = np.delete(np.arange(0, 8, 0.001), [3000, 3001, 3002, 3003, 3004, 3005, 3006, 3007])
-    one, each = Samples(hiccup, hiccup[:, None], hiccup[:, None]), np.arange(len(hiccup))
+    one, each = MotionSamples(hiccup, hiccup[:, None], hiccup[:, None]), np.arange(len(hiccup))
     np.testing.assert_array_equal(one.pieces(10.0), [each])  # 9 ms, of 12.5 ms of the filter
     assert len(one.pieces(20.0)) == 2
 
@@ -347,7 +347,7 @@ def test_white_noise_is_measured_above_the_filter(name):
     sizes = np.array([1e-4, 1e-3, 0.1])
     noisy = signal + sizes * rng.standard_normal(signal.shape)
     values = {'q': signal, 'effort': signal, name: noisy}
-    found = noise_of([Samples(times, **values)], name, 10.0)
+    found = noise_of([MotionSamples(times, **values)], name, 10.0)
     assert_allclose(found, sizes, rtol=0.1)  # the filter has no sharp edge
 
 
@@ -360,7 +360,7 @@ def test_jitter_hiccups_a_reset_and_an_offset_sensor_do_not_spoil_what_is_found(
     for begin in rng.uniform(0.0, 40.0, 12):  # holes that a filter of 40 Hz does not pass
         keep &= np.abs(whole.times - begin) > 0.03
     times = whole.times - np.where(whole.times > 25.0, 25.0, 0.0)
-    damaged = Samples(times, whole.q, whole.effort + np.array([0.0, 0.5, 0.0])).part(
+    damaged = MotionSamples(times, whole.q, whole.effort + np.array([0.0, 0.5, 0.0])).part(
         np.flatnonzero(keep)
     )
     found = identify(JointRegressor(model), damaged, IdentificationParameters())

@@ -16,7 +16,7 @@ from arm_dynamics.identification.estimation import IdentificationParameters, ide
 from arm_dynamics.identification.identified_arm import with_parameters
 from arm_dynamics.identification.motor_constants import motor_constants
 from arm_dynamics.identification.regressor import JointRegressor
-from arm_dynamics.identification.signals import Samples
+from arm_dynamics.identification.signals import MotionSamples
 from arm_dynamics.identification.torque_scale import Carrying, carried, torque_scales
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.motors import DCMotors
@@ -31,7 +31,7 @@ KNOWN = IdentificationParameters()
 
 
 def off(samples, scale):
-    return Samples(samples.times, samples.q, samples.effort * scale)
+    return MotionSamples(samples.times, samples.q, samples.effort * scale)
 
 
 def recordings(plant, regressor, motion, scale, masses, noise=0.01):
@@ -217,7 +217,7 @@ def test_motors_are_found_from_what_was_recorded(kind, tmp_path):
 
 def test_a_motor_that_stands_still_is_named():
     times = np.arange(0.0, 4.0, 0.002)
-    still = Samples(times, np.zeros((2000, 1)), np.zeros((2000, 1)))
+    still = MotionSamples(times, np.zeros((2000, 1)), np.zeros((2000, 1)))
     with pytest.raises(ArmError, match="joint 'r1': its motor turned too little"):
         motor_constants(still, np.zeros((2000, 1)), 10.0, ('r1',))
     with pytest.raises(ArmError, match='0 samples have a voltage; the motors need 100'):

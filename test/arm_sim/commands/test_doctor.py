@@ -9,7 +9,7 @@ import pytest
 from repository import ROOT
 
 from arm_sim.commands import doctor, doctor_checks
-from arm_sim.commands.doctor_checks import Finding, State
+from arm_sim.commands.doctor_checks import Diagnosis, Severity
 from arm_sim.view import offscreen
 
 
@@ -33,14 +33,14 @@ def found(done):
 def test_here_all_that_is_needed_is_there():
     done = examined('--json')
     parameters = json.loads(done.stdout)
-    assert [each for each in parameters['checks'] if each['state'] == State.BROKEN] == []
+    assert [each for each in parameters['checks'] if each['state'] == Severity.BROKEN] == []
     assert (done.returncode, parameters['ok']) == (0, True)
     assert parameters['versions']['numpy']
     names = [each['name'] for each in parameters['checks']]
     assert len(names) == len(set(names)) > 15
     assert {'pyarrow', 'distributed', 'imageio-ffmpeg', 'xacro', 'rviz2', 'OpenGL'} <= set(names)
     for each in parameters['checks']:
-        assert each['advice'] or each['state'] in (State.GOOD, State.NOTE), each
+        assert each['advice'] or each['state'] in (Severity.GOOD, Severity.NOTE), each
         assert '\n' not in each['detail'] + each['advice'], each
 
 
@@ -51,7 +51,7 @@ def test_a_broken_middleware_is_named_with_what_to_do():
     middleware = found(done)['middleware']
     assert done.returncode == 1
     assert (middleware['state'], middleware['advice']) == (
-        State.BROKEN,
+        Severity.BROKEN,
         'unset RMW_IMPLEMENTATION',
     )
     assert 'rmw_nothing_cpp' in middleware['detail']
@@ -72,7 +72,7 @@ def test_packages_that_lack_or_do_not_fit_are_named(tmp_path, monkeypatch):
     needed = ['numpy>=99', 'no-such-package', 'scipy', 'absent; extra == "film"']
     monkeypatch.setattr(doctor_checks, 'requires', lambda name: needed)
     (check,) = doctor_checks.packages()
-    assert check.state == State.BROKEN
+    assert check.state == Severity.BROKEN
     assert 'not >=99, no no-such-package' in check.detail
     assert check.advice == 'pip install --force-reinstall -r requirements.txt'
     needed[:2] = ['numpy']
@@ -81,17 +81,17 @@ def test_packages_that_lack_or_do_not_fit_are_named(tmp_path, monkeypatch):
     (broken / '__init__.py').write_text('raise ImportError("made for another Python")')
     monkeypatch.setenv('PYTHONPATH', str(tmp_path))
     (check,) = doctor_checks.packages()
-    assert (check.state, check.detail) == (State.BROKEN, 'ImportError: made for another Python')
+    assert (check.state, check.detail) == (Severity.BROKEN, 'ImportError: made for another Python')
 
 
 @pytest.mark.parametrize(
     ('domain', 'reach', 'state'),
     [
-        ('500', 'LOCALHOST', State.BROKEN),
-        ('x', 'LOCALHOST', State.BROKEN),
-        ('150', 'LOCALHOST', State.NOTE),
-        ('3', 'SUBNET', State.NOTE),
-        ('', 'LOCALHOST', State.GOOD),
+        ('500', 'LOCALHOST', Severity.BROKEN),
+        ('x', 'LOCALHOST', Severity.BROKEN),
+        ('150', 'LOCALHOST', Severity.NOTE),
+        ('3', 'SUBNET', Severity.NOTE),
+        ('', 'LOCALHOST', Severity.GOOD),
     ],
 )
 def test_a_domain_that_cannot_be_is_named(monkeypatch, domain, reach, state):
@@ -99,7 +99,7 @@ def test_a_domain_that_cannot_be_is_named(monkeypatch, domain, reach, state):
     monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', reach)
     (check,) = doctor_checks.network()
     assert check.state == state
-    assert bool(check.advice) == (state != State.GOOD)
+    assert bool(check.advice) == (state != Severity.GOOD)
 
 
 def test_shared_memory_that_cannot_be_written_or_is_full_is_named(monkeypatch, tmp_path):
@@ -138,7 +138,7 @@ def test_a_check_that_fails_itself_is_a_finding_and_the_others_go_on(monkeypatch
     def odd_part():
         raise ZeroDivisionError('of a machine')
 
-    fine = Finding('fine', State.GOOD, '')
+    fine = Diagnosis('fine', Severity.GOOD, '')
     monkeypatch.setattr(doctor, 'CHECKS', (odd_part, lambda: [fine]))
     assert doctor.main(['--json']) == 1
     odd, other = json.loads(capsys.readouterr().out)['checks']

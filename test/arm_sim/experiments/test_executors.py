@@ -27,7 +27,7 @@ from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.monte_carlo import run_monte_carlo
 from arm_sim.experiments.spreads import Spread
 from arm_sim.robot_trials.tried import try_robot
-from arm_sim.tuning.search import Effort, Margins, search
+from arm_sim.tuning.search import Effort, RequiredMargins, search
 
 CASE, LAWS = Experiment('planar_3r', 'step', 'pd'), ('pd', 'computed_torque')
 
@@ -88,7 +88,7 @@ def test_a_cluster_that_loses_a_worker_gives_each_answer_once_and_the_same_bits(
         trial = Experiment.of_files('planar_3r', 'step', 'computed_torque')
         effort = Effort(arms=2, edge=1, generations=1, population=4, fresh=1)
         with executor(1) as near:
-            gains = [search(trial, Margins(), effort, each) for each in (near, far)]
+            gains = [search(trial, RequiredMargins(), effort, each) for each in (near, far)]
             job, names = partial(try_robot, poses=5, size=0), ('planar_3r', 'no_arm')
             arms = [ordered(each, job, names) for each in (near, far)]
         assert gains[0] == gains[1]

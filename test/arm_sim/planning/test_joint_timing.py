@@ -7,7 +7,7 @@ from numpy.polynomial import polynomial
 from optional import optional
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.paths.timing import Limits
+from arm_dynamics.paths.timing import TimingLimits
 from arm_sim.planning.joint_timing import time_path
 from arm_sim.planning.planner import schoenberg
 from arm_sim.robot import Robot
@@ -19,7 +19,7 @@ A_MAX, JERK = 10.0, 100.0
 
 def limits(velocity=1.0, effort=1.0):
     acceleration = np.full(MODEL.nv, A_MAX)
-    return Limits(velocity * MODEL.velocity_limit, acceleration, effort * MODEL.effort_limit)
+    return TimingLimits(velocity * MODEL.velocity_limit, acceleration, effort * MODEL.effort_limit)
 
 
 def line(joint, distance):

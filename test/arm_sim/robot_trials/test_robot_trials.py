@@ -14,7 +14,7 @@ from arm_sim.robot import Robot
 from arm_sim.robot_trials import tried
 from arm_sim.robot_trials.arms import all_arms, is_serial
 from arm_sim.robot_trials.report import Trials
-from arm_sim.robot_trials.tried import SIZE, Trial, Tried, drives_of, try_robot, write_mjcf
+from arm_sim.robot_trials.tried import SIZE, RobotTrial, Tried, drives_of, try_robot, write_mjcf
 from arm_sim.simulation.plant import PlantParameters
 from arm_sim.view import arm_picture as pictures
 from arm_sim.view.arm_picture import arm_picture
@@ -165,10 +165,10 @@ def test_a_picture_has_the_whole_arm_in_its_middle_and_no_floor_before_it(name):
 
 def test_the_sheet_shows_each_arm_that_has_a_picture():
     picture = np.full((SIZE, SIZE, 3), 200, dtype=np.uint8)
-    arms = [Tried(name, Trial(), picture=picture) for name in ('a', 'b')]
-    figure = Trials([*arms, Tried('c', Trial())]).sheet()
+    arms = [Tried(name, RobotTrial(), picture=picture) for name in ('a', 'b')]
+    figure = Trials([*arms, Tried('c', RobotTrial())]).sheet()
     assert [axis.get_title() for axis in figure.axes if axis.images] == ['a', 'b']
-    assert Trials([Tried('c', Trial())]).sheet() is None
+    assert Trials([Tried('c', RobotTrial())]).sheet() is None
 
 
 def test_without_a_way_to_draw_everything_else_is_reported(monkeypatch, tmp_path, capsys):

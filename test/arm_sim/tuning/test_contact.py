@@ -6,7 +6,7 @@ import pytest
 
 from arm_sim.commands import margins as command
 from arm_sim.experiments.experiment import Experiment
-from arm_sim.tuning.contact import Contact, contact_limits
+from arm_sim.tuning.contact import ContactLoop, contact_limits
 
 ROBOT = 'ur5e gripper:=probe'
 # An admittance with little mass and damping, as in files for ros2_controllers.
@@ -40,7 +40,7 @@ def of_law(tmp_path):
 def test_a_loop_becomes_unstable_within_a_tenth_of_the_predicted_stiffness(of_law, law, delay):
     (limit,) = contact_limits(of_law(law), 1e3, 1e6, range(delay, delay + 1))
     assert 1e3 < limit.predicted < 1e6
-    below, above = (Contact(of_law(law), factor * limit.predicted) for factor in (0.9, 1.1))
+    below, above = (ContactLoop(of_law(law), factor * limit.predicted) for factor in (0.9, 1.1))
     assert below.margin(delay) > 0.0 > above.margin(delay)
     assert below.stable_in_simulation(delay, 1.0)
     assert not above.stable_in_simulation(delay, 1.0)
@@ -48,7 +48,7 @@ def test_a_loop_becomes_unstable_within_a_tenth_of_the_predicted_stiffness(of_la
 
 @pytest.mark.slow
 def test_a_loop_becomes_unstable_within_a_period_of_the_predicted_delay(of_law):
-    contact = Contact(of_law('joint_impedance'), 1e5)
+    contact = ContactLoop(of_law('joint_impedance'), 1e5)
     stable = [contact.margin(delay) > 0.0 for delay in range(7)]
     last = stable.index(False) - 1
     assert stable == [delay <= last for delay in range(7)]
@@ -58,7 +58,7 @@ def test_a_loop_becomes_unstable_within_a_period_of_the_predicted_delay(of_law):
 
 def test_a_surface_without_friction_holds_no_point(of_law):
     assert (
-        Contact(of_law('joint_impedance'), 1e4).margin(0) > 10.0
+        ContactLoop(of_law('joint_impedance'), 1e4).margin(0) > 10.0
     )  # 0.03 with a point that sticks
 
 

@@ -20,7 +20,7 @@ from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.tuning.candidates import Drawn, try_gains
 from arm_sim.tuning.report import Surveyed, Tuned, tunable_laws
-from arm_sim.tuning.search import Effort, Found, GainSpace, Margins, Outcome, score, search
+from arm_sim.tuning.search import Effort, Found, GainSpace, Outcome, RequiredMargins, score, search
 
 TRIAL = Experiment.of_files('planar_3r', 'sinusoid', 'computed_torque')
 TUNED = [name for name in law_names() if law_class(name).designed]
@@ -31,7 +31,7 @@ def rows(rms=1.0, torque=0.5, chatter=0.01, unstable=0.0):
 
 
 def test_the_score_is_the_95th_percentile_and_more_beyond_a_margin():
-    margins = Margins(torque=0.6, chatter=0.02)
+    margins = RequiredMargins(torque=0.6, chatter=0.02)
     assert score(rows(), 20, margins) == 0.0
     better = rows(rms=0.5)
     assert_allclose(score(better, 20, margins), np.log(0.5))
@@ -122,7 +122,7 @@ def test_two_processes_find_the_gains_of_one():
     found = []
     for workers in (1, 2):
         with executor(workers) as work:
-            found.append(search(replace(TRIAL, task='step'), Margins(), effort, work))
+            found.append(search(replace(TRIAL, task='step'), RequiredMargins(), effort, work))
     assert found[0] == found[1]
 
 
@@ -155,7 +155,7 @@ def test_every_law_is_tuned_into_one_table(tmp_path, capsys, monkeypatch):
 def test_what_keeps_an_error_from_being_less_is_said(columns, believed, words):
     some = np.tile([*columns, 0.0], (20, 1))
     found = Found(None, Outcome.of(some), [])
-    tuned = Tuned(TRIAL, Margins(), found, [], some, some)
+    tuned = Tuned(TRIAL, RequiredMargins(), found, [], some, some)
     assert Surveyed('pd', tuned, believed).binds == words
 
 
