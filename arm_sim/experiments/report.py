@@ -16,7 +16,7 @@ from arm_dynamics.checks import ArmError
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.spreads import Spread
 from arm_sim.experiments.sweeps import Sweep
-from arm_sim.loop.measures import OF_FORCE, Measure, Measures, all_measures, heading_of
+from arm_sim.loop.measures import Measure, Measures, all_measures, heading_of
 from arm_sim.loop.report import write_json
 from arm_sim.output_folder import whole_file
 from arm_sim.progress import new_console
@@ -227,11 +227,11 @@ def _comparison(title: str, group: Iterable[tuple[Experiment, Measures]]) -> Lis
 def _columns(measures: Sequence[Measures]) -> list[Measure]:
     """Return the measures of a table; where a force counts, those of the force come first."""
     columns = [each for each in all_measures() if each.heading]
-    found = {name for name in OF_FORCE if any(not math.isnan(row[name]) for row in measures)}
-    if not found:
-        return [each for each in columns if each.name not in OF_FORCE]
-    columns = [each for each in columns if each.name in found | {*_WITH_FORCE}]
-    return sorted(columns, key=lambda each: each.name not in found)
+    of_force = [each for each in columns if each.needs == 'force']
+    counted = [x for x in of_force if any(not math.isnan(row[x.name]) for row in measures)]
+    if not counted:
+        return [each for each in columns if each not in of_force]
+    return counted + [each for each in columns if each.name in _WITH_FORCE]
 
 
 def _cells(measures: Measures, columns: Sequence[Measure]) -> list[str]:

@@ -11,8 +11,6 @@ from arm_dynamics.model import RobotModel
 from arm_sim.loop.loop import Step
 from arm_sim.loop.measures import (
     KINDS,
-    OF_CONTACTS,
-    OF_FORCE,
     Poses,
     Samples,
     all_measures,
@@ -43,8 +41,8 @@ class BatchMeasures:
         self._contact_facts, self._forces = contact_facts, forces
         self._model, self._continuous = BatchModel(model), model.continuous
         self._period, self._event, self._end = period, event, 0.0
-        left_out = (*(() if contact_facts else OF_CONTACTS), *(() if forces else OF_FORCE))
-        self._measures = [each for each in all_measures() if each.name not in left_out]
+        served = {'': True, 'contacts': contact_facts is not None, 'force': forces is not None}
+        self._measures = [each for each in all_measures() if served[each.needs]]
         self._kinds = np.array([KINDS.index(each.over) for each in self._measures])
         count = len(self._measures)
         self._totals, self._counts = np.zeros((size, count)), np.zeros((size, count))

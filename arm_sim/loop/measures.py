@@ -74,6 +74,8 @@ class Measure(NamedTuple):
         sample: returns the samples (k,) of a run; nan: none at that time.
         over: how samples become one number: 'rms', 'max', 'mean', 'integral' over time, or
             'settled': the time from the event until the samples stay zero; nan: never.
+        needs: what it is nan without: 'force', of a task that counts one, or 'contacts', which
+            the plant simulates; empty: nothing.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Measure(NamedTuple):
     format: str
     sample: Callable[[Samples], Array]
     over: str
+    needs: str = ''
 
 
 def _outside(s: Samples) -> Array:
@@ -106,18 +109,19 @@ BUILT_IN = (
     Measure('energy_j', 'energy [J]', '.4g', lambda s: s.power, 'integral'),
     Measure('chatter_nm', 'chatter [N.m]', '.3g', lambda s: s.torque_step, 'rms'),
     Measure('recovery_s', 'recovery [s]', '.3g', _outside, 'settled'),
-    Measure('force_rms_n', 'force RMS [N]', '.3g', lambda s: s.force_error, 'rms'),
-    Measure('force_max_n', 'force max [N]', '.3g', lambda s: np.abs(s.force_error), 'max'),
-    Measure('force_peak_n', 'peak [N]', '.4g', lambda s: s.force, 'max'),
-    Measure('contact_lost_s', 'no contact [s]', '.3g', _without_contact, 'integral'),
-    Measure('penetration_max_mm', '', '.3g', lambda s: s.penetration, 'max'),
-    Measure('contact_force_max_n', '', '.4g', lambda s: s.contact_force, 'max'),
-    Measure('contact_impulse_ns', '', '.4g', lambda s: s.contact_force, 'integral'),
-    Measure('contact_slip_mm', '', '.3g', lambda s: s.slip, 'integral'),
+    Measure('force_rms_n', 'force RMS [N]', '.3g', lambda s: s.force_error, 'rms', 'force'),
+    Measure(
+        'force_max_n', 'force max [N]', '.3g', lambda s: np.abs(s.force_error), 'max', 'force'
+    ),
+    Measure('force_peak_n', 'peak [N]', '.4g', lambda s: s.force, 'max', 'force'),
+    Measure('contact_lost_s', 'no contact [s]', '.3g', _without_contact, 'integral', 'force'),
+    Measure('penetration_max_mm', '', '.3g', lambda s: s.penetration, 'max', 'contacts'),
+    Measure('contact_force_max_n', '', '.4g', lambda s: s.contact_force, 'max', 'contacts'),
+    Measure('contact_impulse_ns', '', '.4g', lambda s: s.contact_force, 'integral', 'contacts'),
+    Measure('contact_slip_mm', '', '.3g', lambda s: s.slip, 'integral', 'contacts'),
 )
-OF_CONTACTS = tuple(each.name for each in BUILT_IN[-4:])  # nan where no contacts are simulated
-OF_FORCE = tuple(each.name for each in BUILT_IN[-8:-4])  # nan but of contact tasks
 KINDS = ('rms', 'max', 'mean', 'integral', 'settled')
+NEEDS = ('', 'force', 'contacts')
 # A report has these in more detail.
 _DETAILED = (
     'tracking_rms_mm', 'tracking_max_mm', 'orientation_rms_rad', 'orientation_max_rad',
@@ -132,7 +136,7 @@ def all_measures() -> tuple[Measure, ...]:
     Raises:
         ArmError: a plugin that is no Measure, cannot be imported, or has a name that is taken.
     """
-    found = {each.name: each for each in BUILT_IN}
+    measures = {each.name: each for each in BUILT_IN}
     for entry in entry_points(group='arm_sim.measures'):
         try:
             measure = entry.load()
@@ -142,15 +146,25 @@ def all_measures() -> tuple[Measure, ...]:
             raise ArmError(
                 f'measure {entry.name!r} ({entry.value}) is no Measure with one of {KINDS}'
             )
-        if measure.name in found:
+        if measure.needs not in NEEDS:
+            raise ArmError(
+                f'measure {entry.name!r} ({entry.value}) needs {measure.needs!r}; '
+                f'allowed: {", ".join(map(repr, NEEDS))}'
+            )
+        if measure.name in measures:
             raise ArmError(f'measure {measure.name!r} ({entry.value}) has the name of another one')
-        found[measure.name] = measure
-    return tuple(found.values())
+        measures[measure.name] = measure
+    return tuple(measures.values())
 
 
 def measure_names() -> tuple[str, ...]:
     """Return the names of all measures."""
     return tuple(each.name for each in all_measures())
+
+
+def names_that_need(*needs: str) -> set[str]:
+    """Return the names of the measures that need one of these, see `Measure.needs`."""
+    return {each.name for each in all_measures() if each.needs in needs}
 
 
 def heading_of(name: str) -> str:
@@ -292,7 +306,8 @@ def summarize(
 ) -> dict[str, Any]:
     """Return the numbers that every report of joints has: errors, where largest, torques."""
     measures = measure(record, tracking, event)
-    left_out = (*_DETAILED, *OF_FORCE, *(() if len(record.contacts) else OF_CONTACTS))
+    lacking = ('force',) if len(record.contacts) else ('force', 'contacts')
+    left_out = {*_DETAILED, *names_that_need(*lacking)}
     magnitude = np.abs(record.effort)
     sample, joint = np.unravel_index(magnitude.argmax(), magnitude.shape)
     size = np.abs(tracking.joint_error)

@@ -81,8 +81,9 @@ def common_rows(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
         impulse = f'impulse {report["contact_impulse_ns"]:.4g} N.s'
         force = f'{report["contact_force_max_n"]:.4g}'
         rows.append(('contact force [N]', '', force, f'{impulse}; {slip}'))
-    own = [each for each in all_measures() if each not in BUILT_IN and each.heading]
-    rows += [(each.heading, '', format(report[each.name], each.format), '') for each in own]
+    plugins = [each for each in all_measures() if each not in BUILT_IN and each.heading]
+    shown = [each for each in plugins if each.name in report]
+    rows += [(each.heading, '', format(report[each.name], each.format), '') for each in shown]
     return rows
 
 

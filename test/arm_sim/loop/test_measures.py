@@ -20,6 +20,7 @@ from arm_sim.loop.measures import (
     Tracking,
     all_measures,
     measure,
+    names_that_need,
     rms,
     rotation_angle,
     summarize,
@@ -315,6 +316,9 @@ NONE = made(lambda s: None, 'max')
 WRONG = 3
 KIND = made(late, 'median')
 TAKEN = Measure('energy_j', '', '.3g', late, 'max')
+OF_FORCE = Measure('own_force', 'own', '.3g', lambda s: s.force, 'max', 'force')
+OF_CONTACTS = Measure('own_contacts', 'own', '.3g', lambda s: s.slip, 'max', needs='contacts')
+OF_WIND = Measure('own_wind', 'own', '.3g', late, 'max', needs='wind')
 """
 
 
@@ -359,6 +363,28 @@ def test_where_no_sample_counts_or_the_arm_never_settles_there_is_no_number(of_p
         np.testing.assert_array_equal(together[f'own_{kind}'], [np.nan] * 2)
 
 
+def test_a_measure_is_left_out_where_what_it_needs_is_missing(of_plugins):
+    alone, together = of_plugins('OF_FORCE', 'OF_CONTACTS', 'BELOW_MAX')
+    for name in ('own_force', 'own_contacts'):
+        np.testing.assert_equal(alone[name], np.nan)
+        np.testing.assert_array_equal(together[name], [np.nan] * 2)
+    assert names_that_need('force') == {
+        'force_rms_n', 'force_max_n', 'force_peak_n', 'contact_lost_s', 'own_force'
+    }  # fmt: skip
+    assert names_that_need('contacts') == {
+        'penetration_max_mm', 'contact_force_max_n', 'contact_impulse_ns', 'contact_slip_mm',
+        'own_contacts',
+    }  # fmt: skip
+    loaded = Experiment('planar_3r', 'sinusoid', 'pd').load()
+    task = loaded.task
+    task.duration = 0.1
+    record = task.run(loaded.law(), *loaded.plants())
+    report = task.report(Run(record, track(loaded.robot.model, record)))
+    assert report['own_max'] < 0.0
+    assert {'own_force', 'own_contacts'}.isdisjoint(report)
+    assert 'own' not in [name for name, *_ in task.rows(report)]
+
+
 @pytest.mark.parametrize(
     ('name', 'reason'),
     [
@@ -369,6 +395,7 @@ def test_where_no_sample_counts_or_the_arm_never_settles_there_is_no_number(of_p
         ('WRONG', r"measure 'wrong' \(.*:WRONG\) is no Measure with one of \('rms', 'max'"),
         ('KIND', r"measure 'kind' \(.*:KIND\) is no Measure with one of \('rms', 'max'"),
         ('TAKEN', r"measure 'energy_j' \(.*:TAKEN\) has the name of another one"),
+        ('OF_WIND', r"measure 'of_wind' \(.*\) needs 'wind'; allowed: '', 'force', 'contacts'"),
     ],
 )
 def test_a_measure_that_fails_is_named_in_one_line(of_plugins, name, reason):
