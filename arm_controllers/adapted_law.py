@@ -8,6 +8,7 @@ from arm_controllers.drive_convention import DriveConvention, OverDrives
 from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.known_friction import FRICTION_VELOCITIES, FrictionOfReference
 from arm_controllers.law import Law
+from arm_controllers.law_evaluation import refuse_moved
 from arm_dynamics.parameters import Parameters, parameter
 
 
@@ -52,11 +53,11 @@ def adapted_law(
     Raises:
         ArmError: the law refuses its parameters, or does not allow one of the adapters.
     """
-    if friction_velocity == 'measured':
-        law = law_class(model, parameters)
-    else:
-        inner = law_class(model.without_coulomb_friction(), parameters)
-        law = FrictionOfReference(inner, model)
+    of_reference = friction_velocity != 'measured'
+    law = law_class(model.without_coulomb_friction() if of_reference else model, parameters)
+    refuse_moved(law_class.__name__, vars(law))
+    if of_reference:
+        law = FrictionOfReference(law, model)
     if reference_motion == 'discrete':
         law = DiscreteMotion(law)
     if guard is not None and guard.enabled:

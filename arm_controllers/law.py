@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from arm_controllers.law_evaluation import LawEvaluation, refuse_moved
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_controllers.second_order_gains import frequency_and_ratio
@@ -42,17 +43,7 @@ class Law:
             is no such design, and the law is not compared with others.
         gains: the two parameters that frequency and ratio set while the controller runs; empty:
             there are none.
-        tuned: the parameters that a robust tuning varies; empty: `gains`.
-        without_meaning: parameters that files for another implementation of the law have, and that
-            are accepted and logged here.
-        model_use: how much of the model of the arm the law uses, from 0; sorts compared laws.
-        compared_as: what differs from the design, by name in comparisons; empty: nothing, by the
-            law's own name.
-        variant: the parameter that a name such as `servo:discrete` sets; empty: there is none.
-        of_file: whether a file designs it, as that of a policy; it is then compared by its file.
-        derivative_step: of the differences by which margins linearise it; 0: its answer depends
-            on earlier periods, and has no derivatives.
-        knows_delay: whether a designed law gets the delay of the drives as its parameter `delay`.
+        evaluation: what comparisons, tuning and margins need to know of the law.
         guard: the Guard around the law, which has the same state; None: there is none.
     """
 
@@ -65,15 +56,13 @@ class Law:
     many_arms = True
     designed: ClassVar[Any] = None
     gains: tuple[str, ...] = ()
-    tuned: tuple[str, ...] = ()
-    without_meaning: tuple[str, ...] = ()
-    model_use = 100
-    compared_as: ClassVar[dict[str, dict[str, Any]]] = {}
-    variant: ClassVar[str] = ''
-    of_file: ClassVar[bool] = False
-    derivative_step = 1e-6
-    knows_delay = False
+    evaluation = LawEvaluation()
     guard: Any = None
+
+    def __init_subclass__(cls, **others: Any) -> None:
+        """Refuse the attributes that are now in `evaluation`; see refuse_moved."""
+        super().__init_subclass__(**others)
+        refuse_moved(cls.__name__, vars(cls))
 
     def __init__(self, model: RobotModel, parameters: Any):
         """Keep both; parameters of one number per joint as arrays (n,).
@@ -143,7 +132,7 @@ class LawAdapter(Law):
         self.law, self.model = law, law.model
         self.lookahead, self.many_arms = law.lookahead, law.many_arms
         self.needs, self.goal_needs, self.guard = law.needs, law.goal_needs, law.guard
-        self.derivative_step = law.derivative_step
+        self.evaluation = law.evaluation
 
     def check_period(self, dt: float) -> None:
         """Accept a control period [s]. Raises ArmError: the law is made for another one."""

@@ -120,9 +120,12 @@ class Parameters:
 
     Attributes:
         prefix: of the parameters' names in messages.
+        without_meaning: names of further parameters that the files of another implementation
+            have; a node accepts these and logs that they have no effect.
     """
 
     prefix: ClassVar[str] = ''
+    without_meaning: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         for each in fields(self):

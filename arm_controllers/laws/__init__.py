@@ -8,6 +8,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from arm_controllers.law import Law, State
+from arm_controllers.law_evaluation import LawEvaluation
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
@@ -15,8 +16,8 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.plugins import PluginRegistry
 
 __all__ = [
-    'LAWS', 'Array', 'Law', 'Measurement', 'Reference', 'RobotModel', 'State', 'law_class',
-    'law_names', 'law_of_file',
+    'LAWS', 'Array', 'Law', 'LawEvaluation', 'Measurement', 'Reference', 'RobotModel', 'State',
+    'law_class', 'law_names', 'law_of_file',
 ]  # fmt: skip
 
 LAWS = PluginRegistry('law', __name__, 'arm_sim.laws', ('Parameters',), Law)
@@ -37,16 +38,16 @@ def law_of_file(file: Path | str) -> type[Law]:
         spec.loader.exec_module(module)
     except Exception as error:  # a file of a user may raise anything
         raise ArmError(f'law {str(file)!r}: {type(error).__name__}: {error}') from error
-    own = [
+    laws = [
         each
         for each in vars(module).values()
         if isinstance(each, type) and issubclass(each, Law) and each.__module__ == spec.name
     ]
-    if len(own) != 1:
-        raise ArmError(f'law {str(file)!r} defines {len(own)} subclasses of Law; expected: 1')
-    if not hasattr(own[0], 'Parameters'):
-        raise ArmError(f'law {str(file)!r}: {own[0].__name__} has no Parameters')
-    return own[0]
+    if len(laws) != 1:
+        raise ArmError(f'law {str(file)!r} defines {len(laws)} subclasses of Law; expected: 1')
+    if not hasattr(laws[0], 'Parameters'):
+        raise ArmError(f'law {str(file)!r}: {laws[0].__name__} has no Parameters')
+    return laws[0]
 
 
 law_names = LAWS.names  # returns the names of all laws, sorted; no law is imported

@@ -6,7 +6,15 @@ from typing import Any
 import numpy as np
 
 from arm_controllers.adaptation import Adaptation
-from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
+from arm_controllers.laws import (
+    Array,
+    Law,
+    LawEvaluation,
+    Measurement,
+    Reference,
+    RobotModel,
+    State,
+)
 from arm_controllers.second_order_gains import Numbers, frequency_and_ratio, numbers
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
@@ -56,8 +64,7 @@ class AdaptiveComputedTorque(Law):
     """
 
     gains = ('slope', 'damping_rate')
-    tuned = ('slope', 'damping_rate', 'adaptation_gain')
-    model_use = 90
+    evaluation = LawEvaluation(model_use=90, tuned=('slope', 'damping_rate', 'adaptation_gain'))
     Parameters = AdaptiveComputedTorqueParameters
 
     def __init__(self, model: RobotModel, parameters: AdaptiveComputedTorqueParameters):

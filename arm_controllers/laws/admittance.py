@@ -2,11 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
+from arm_controllers.laws import (
+    Array,
+    Law,
+    LawEvaluation,
+    Measurement,
+    Reference,
+    RobotModel,
+    State,
+)
 from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_dynamics.parameters import Parameters, parameter
 from arm_dynamics.small_matrices import (
@@ -43,6 +51,8 @@ _TOOL = "empty: the model's tool frame"
 @dataclass(frozen=True)
 class AdmittanceRuleParameters(Parameters):
     """Parameters of the rule, by their names in ros2_controllers' admittance_controller."""
+
+    without_meaning: ClassVar[tuple[str, ...]] = _THEIRS
 
     selected_axes: tuple[bool, ...] = parameter(
         (True,) * 6, f'axes along which a wrench moves the tool: {_AXES}',
@@ -138,9 +148,8 @@ class Admittance(Law):
     ros2_controllers' admittance_controller.
     """
 
-    model_use = 54
+    evaluation = LawEvaluation(model_use=54)
     needs, wrench_goal = ('wrench',), ('force', 'torque')
-    without_meaning = _THEIRS
     Parameters: Any = AdmittanceParameters
     command_interface = 'position'
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arm_controllers.laws import Array, Measurement, Reference, RobotModel, State
+from arm_controllers.laws import Array, LawEvaluation, Measurement, Reference, RobotModel, State
 from arm_controllers.modal_damping import modal_damping
 from arm_controllers.task_space import (
     TASK_AXES,
@@ -89,7 +89,7 @@ class CartesianImpedance(ToolLaw):
     (Kronander and Billard, IEEE Trans. Robotics 32(5), 2016).
     """
 
-    model_use = 21
+    evaluation = LawEvaluation(model_use=21)
     wrench_goal = ('force', 'torque')
     Parameters = CartesianImpedanceParameters
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from arm_controllers.laws import Array, Law, Measurement, Reference, State
+from arm_controllers.laws import Array, Law, LawEvaluation, Measurement, Reference, State
 from arm_controllers.second_order_gains import acceleration_gains
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
@@ -24,7 +24,7 @@ class ComputedTorque(Law):
 
     gains = ('kp', 'kd')
     designed = acceleration_gains  # kp = wn^2, kd = 2 zeta wn
-    model_use = 60
+    evaluation = LawEvaluation(model_use=60)
     Parameters = ComputedTorqueParameters
 
     def __call__(

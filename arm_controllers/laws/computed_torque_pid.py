@@ -5,7 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
+from arm_controllers.laws import (
+    Array,
+    Law,
+    LawEvaluation,
+    Measurement,
+    Reference,
+    RobotModel,
+    State,
+)
 from arm_controllers.second_order_gains import Numbers, numbers, second_order_gains
 from arm_dynamics.checks import ArmError, entries
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
@@ -35,8 +43,7 @@ class ComputedTorquePid(Law):
     """
 
     gains = ('kp', 'kd')
-    tuned = ('kp', 'ki', 'kd')
-    model_use = 70
+    evaluation = LawEvaluation(model_use=70, tuned=('kp', 'ki', 'kd'))
     Parameters = ComputedTorquePidParameters
 
     def __init__(self, model: RobotModel, parameters: ComputedTorquePidParameters):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arm_controllers.laws import Array, Measurement, Reference, RobotModel, State
+from arm_controllers.laws import Array, LawEvaluation, Measurement, Reference, RobotModel, State
 from arm_controllers.task_space import AxesParameters, ToolLaw, ToolParameters, damped
 from arm_dynamics.parameters import parameter
 from arm_dynamics.small_matrices import inverse_axes, solve_positive, times, transposed
@@ -67,7 +67,7 @@ class HandGuiding(ToolLaw):
     Source: Hogan, J. Dynamic Systems, Measurement and Control 107, 1985 (impedance control).
     """
 
-    model_use = 22
+    evaluation = LawEvaluation(model_use=22)
     needs = ('wrench',)
     Parameters = HandGuidingParameters
 

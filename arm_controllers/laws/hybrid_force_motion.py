@@ -14,7 +14,7 @@ from arm_controllers.contact import (
     pace,
     sides_of,
 )
-from arm_controllers.laws import Array, Measurement, Reference, State
+from arm_controllers.laws import Array, LawEvaluation, Measurement, Reference, State
 from arm_controllers.task_space import PostureParameters, ToolLaw, ToolParameters, pose_error
 from arm_dynamics.parameters import parameter
 from arm_dynamics.small_matrices import times
@@ -94,7 +94,7 @@ class HybridForceMotion(ToolLaw):
     control); Khatib, IEEE J. Robotics and Automation 3(1), 1987 (unified operational space).
     """
 
-    model_use = 55
+    evaluation = LawEvaluation(model_use=55)
     needs, wrench_goal = ('wrench',), ('force',)
     Parameters = HybridForceMotionParameters
 

@@ -5,7 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
+from arm_controllers.laws import (
+    Array,
+    Law,
+    LawEvaluation,
+    Measurement,
+    Reference,
+    RobotModel,
+    State,
+)
 from arm_controllers.second_order_gains import Numbers, numbers
 from arm_dynamics.checks import ArmError, entries
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
@@ -36,8 +44,9 @@ class IndependentJoint(Law):
     8.3). tau_0 is the torque that holds the arm where the controller took over.
     """
 
-    tuned = ('natural_frequency', 'damping_ratio', 'integral_rate')
-    model_use = 0
+    evaluation = LawEvaluation(
+        model_use=0, tuned=('natural_frequency', 'damping_ratio', 'integral_rate')
+    )
     Parameters = IndependentJointParameters
 
     def __init__(self, model: RobotModel, parameters: IndependentJointParameters):

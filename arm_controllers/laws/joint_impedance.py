@@ -5,7 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
+from arm_controllers.laws import (
+    Array,
+    Law,
+    LawEvaluation,
+    Measurement,
+    Reference,
+    RobotModel,
+    State,
+)
 from arm_controllers.modal_damping import modal_damping
 from arm_controllers.second_order_gains import second_order_gains
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
@@ -35,8 +43,7 @@ class JointImpedance(Law):
     (Albu-Schaeffer et al., ICRA 2003, double diagonalisation).
     """
 
-    tuned = ('stiffness', 'damping_ratio')
-    model_use = 20
+    evaluation = LawEvaluation(model_use=20, tuned=('stiffness', 'damping_ratio'))
     Parameters = JointImpedanceParameters
 
     def __init__(self, model: RobotModel, parameters: JointImpedanceParameters):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arm_controllers.laws import Array, Measurement, Reference, State
+from arm_controllers.laws import Array, LawEvaluation, Measurement, Reference, State
 from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
 from arm_controllers.momentum import momentum, predicted_momentum
 from arm_dynamics.parameters import PerJoint, parameter
@@ -45,8 +45,7 @@ class MomentumObserver(ComputedTorque):
     effort: that answers what the model lacks, and the observer sees what is left of it.
     """
 
-    tuned = ('kp', 'kd', 'observer_gain')
-    model_use = 80
+    evaluation = LawEvaluation(model_use=80, tuned=('kp', 'kd', 'observer_gain'))
     Parameters = MomentumObserverParameters
 
     def start(self, measured: Measurement, reference: Reference) -> State:

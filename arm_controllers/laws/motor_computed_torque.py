@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from arm_controllers.laws import Array, Measurement, Reference, RobotModel, State
+from arm_controllers.laws import Array, LawEvaluation, Measurement, Reference, RobotModel, State
 from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
 from arm_dynamics.checks import per_joint
 from arm_dynamics.motors import DCMotors
@@ -21,7 +21,7 @@ class MotorComputedTorque(ComputedTorque):
     """
 
     command_interface = 'voltage'
-    model_use = 100
+    evaluation = LawEvaluation(model_use=100)
     Parameters = MotorComputedTorqueParameters
 
     def __init__(self, model: RobotModel, parameters: MotorComputedTorqueParameters):

@@ -9,7 +9,15 @@ from numpy.typing import NDArray
 
 from arm_controllers.contact import ContactParameters, Touch
 from arm_controllers.delayed_drives import DelayedDrives, Pending, Prediction
-from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
+from arm_controllers.laws import (
+    Array,
+    Law,
+    LawEvaluation,
+    Measurement,
+    Reference,
+    RobotModel,
+    State,
+)
 from arm_controllers.predicted_contact import PredictedContact, Pressing
 from arm_controllers.second_order_gains import acceleration_gains
 from arm_controllers.task_space import ToolParameters
@@ -86,8 +94,7 @@ class Mpc(Law):
 
     gains = ('kp', 'kd')
     designed = acceleration_gains
-    knows_delay = True
-    model_use = 85
+    evaluation = LawEvaluation(model_use=85, knows_delay=True)
     goal_needs, wrench_goal = ('wrench',), ('force',)
     Parameters = MpcParameters
 

@@ -5,7 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
+from arm_controllers.laws import (
+    Array,
+    Law,
+    LawEvaluation,
+    Measurement,
+    Reference,
+    RobotModel,
+    State,
+)
 from arm_controllers.second_order_gains import second_order_gains
 from arm_controllers.task_space import AxesParameters, PoseParameters, TaskSpace, pose_error
 from arm_dynamics.parameters import parameter
@@ -34,8 +42,7 @@ class OperationalSpace(Law):
     (Nakamura), which gives the direction up without a jump; the posture holds it.
     """
 
-    tuned = ('kp', 'kd', 'posture_kp', 'posture_kd')
-    model_use = 50
+    evaluation = LawEvaluation(model_use=50, tuned=('kp', 'kd', 'posture_kp', 'posture_kd'))
     Parameters = OperationalSpaceParameters
 
     def __init__(self, model: RobotModel, parameters: OperationalSpaceParameters):

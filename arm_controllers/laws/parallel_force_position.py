@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arm_controllers.laws import Array, Measurement, Reference, State
+from arm_controllers.laws import Array, LawEvaluation, Measurement, Reference, State
 from arm_controllers.task_space import (
     PoseParameters,
     ToolLaw,
@@ -45,7 +45,7 @@ class ParallelForcePosition(ToolLaw):
     Siciliano and Villani, IEEE Trans. Automatic Control 39(3), 1994.
     """
 
-    model_use = 56
+    evaluation = LawEvaluation(model_use=56)
     needs, wrench_goal = ('wrench',), ('force', 'torque')
     Parameters = ParallelForcePositionParameters
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from arm_controllers.laws import Array, Law, Measurement, Reference, State
+from arm_controllers.laws import Array, Law, LawEvaluation, Measurement, Reference, State
 from arm_controllers.second_order_gains import torque_gains
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
@@ -30,7 +30,7 @@ class PDFeedforward(Law):
 
     gains = ('kp', 'kd')
     designed = torque_gains  # kp = M_jj wn^2, kd = 2 zeta wn M_jj, each joint as if alone
-    model_use = 40
+    evaluation = LawEvaluation(model_use=40)
     Parameters = PDFeedforwardParameters
 
     def __call__(

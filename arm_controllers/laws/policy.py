@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +10,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arm_controllers.latency import FORMS, latency_of
-from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State, law_class
+from arm_controllers.laws import (
+    Array,
+    Law,
+    LawEvaluation,
+    Measurement,
+    Reference,
+    RobotModel,
+    State,
+    law_class,
+)
 from arm_controllers.parameter_values import read_fields
 from arm_controllers.policy_layout import PolicyLayout
 from arm_controllers.position_chunks import PositionChunks
@@ -133,8 +142,7 @@ class Policy(Law):
     """
 
     Parameters = PolicyParameters
-    variant = 'policy'
-    of_file = True
+    evaluation = LawEvaluation(variant='policy', of_file=True)
 
     def __init__(self, model: RobotModel, parameters: Any):
         """Load the policy and build its law; see PolicyFile.
@@ -167,9 +175,8 @@ class Policy(Law):
         self._execute = parameters.execute or max(round(count * periods), 1)
         late = str(parameters.latency) not in ('0', '0.0')
         self._slow = self.file.chunk > 0 or self._execute > 1 or late or layout.rate > 0
-        self.derivative_step = 1e-6 if self.file.exact else 1e-3
-        if self._slow:
-            self.derivative_step = 0.0
+        step = 1e-6 if self.file.exact else 1e-3
+        self.evaluation = replace(self.evaluation, derivative_step=0.0 if self._slow else step)
         self._scale = np.array(layout.scale)
 
     def check_period(self, dt: float) -> None:

@@ -6,7 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arm_controllers.delayed_drives import DelayedDrives, Prediction
-from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
+from arm_controllers.laws import (
+    Array,
+    Law,
+    LawEvaluation,
+    Measurement,
+    Reference,
+    RobotModel,
+    State,
+)
 from arm_controllers.second_order_gains import Numbers, second_order_gains
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import PerJoint, Stepping, parameter
@@ -106,9 +114,7 @@ class Servo(Law):
 
     command_interface = 'position'
     lookahead = 0  # unless the feedforward is discrete
-    tuned = ('servo_kp', 'servo_kd')
-    variant = 'feedforward'
-    model_use = 30
+    evaluation = LawEvaluation(model_use=30, tuned=('servo_kp', 'servo_kd'), variant='feedforward')
     Parameters = ServoParameters
 
     def __init__(self, model: RobotModel, parameters: ServoParameters):

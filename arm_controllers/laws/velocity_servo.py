@@ -3,7 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
-from arm_controllers.laws import Array, Law, Measurement, Reference, RobotModel, State
+from arm_controllers.laws import (
+    Array,
+    Law,
+    LawEvaluation,
+    Measurement,
+    Reference,
+    RobotModel,
+    State,
+)
 from arm_controllers.second_order_gains import Numbers, second_order_gains
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
@@ -34,8 +42,7 @@ class VelocityServo(Law):
     """
 
     command_interface = 'velocity'
-    tuned = ('kp', 'servo_kd')
-    model_use = 35
+    evaluation = LawEvaluation(model_use=35, tuned=('kp', 'servo_kd'))
     Parameters = VelocityServoParameters
 
     @classmethod

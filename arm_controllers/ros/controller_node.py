@@ -87,7 +87,7 @@ class ControllerNode(LifecycleNode):
             from geometry_msgs.msg import WrenchStamped  # most laws take none
 
             self.create_subscription(WrenchStamped, '~/wrench_goal', self._on_wrench, 10)
-        of_law = self._law_class.without_meaning
+        of_law = self._law_class.Parameters
         declare_unused(self, lambda name: without_meaning(name, of_law))
         refuse_unknown_parameters(self)  # before it says that it starts
         if self.parameters.autostart:

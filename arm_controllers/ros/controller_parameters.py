@@ -1,7 +1,8 @@
 """Parameters of every controller node."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 from arm_controllers.adapted_law import LawAdaptation
 from arm_controllers.drive_convention import DriveConvention
@@ -68,9 +69,10 @@ _WITHOUT_MEANING = (
 )
 
 
-def without_meaning(name: str, of_law: Sequence[str] = ()) -> bool:
+def without_meaning(name: str, *parameters: Any) -> bool:
     """Whether a parameter, or the one it is part of, is accepted and has no effect here.
 
-    `of_law`: the law's `without_meaning`.
+    `parameters`: classes of parameters with names `without_meaning` of their own.
     """
-    return any(f'{name}.'.startswith(f'{each}.') for each in (*_WITHOUT_MEANING, *of_law))
+    known = [getattr(each, 'without_meaning', ()) for each in parameters]
+    return any(f'{name}.'.startswith(f'{each}.') for each in chain(_WITHOUT_MEANING, *known))

@@ -115,7 +115,7 @@ def compared(options: Options) -> Report:
         why = f'sweep {options.sweep}, ' if options.sweep else ''
         why += f'friction_velocity {friction}, ' if friction != 'measured' else ''
         name = law.partition(':')[0]
-        if name not in law_names() or not law_class(name).of_file:
+        if name not in law_names() or not law_class(name).evaluation.of_file:
             one_of(f'law ({why}reference_motion {adapted.reference_motion})', name, possible)
     workers = 1 if over_topics else options.jobs.workers
     if over_topics and options.jobs.scheduler:

@@ -23,8 +23,8 @@ def compared_laws() -> dict[str, tuple[str, dict[str, Any]]]:
             ranked.append((math.inf, {name: (name, {})}))
             continue
         if law.designed and law.command_interface != 'voltage':
-            named = law.compared_as or {name: {}}
-            ranked.append((law.model_use, {own: (name, named[own]) for own in named}))
+            named = law.evaluation.compared_as or {name: {}}
+            ranked.append((law.evaluation.model_use, {own: (name, named[own]) for own in named}))
     ranked.sort(key=lambda entry: entry[0])
     return {own: compared for _, laws in ranked for own, compared in laws.items()}
 
@@ -49,7 +49,7 @@ def compared_class(name: str) -> Any:
         ArmError: no such law, one that is not compared, or a plugin that cannot be imported.
     """
     compared = tuple(compared_laws())
-    if name in law_names() and law_class(name).of_file:
+    if name in law_names() and law_class(name).evaluation.of_file:
         return law_class(name)
     if name in law_names() and name not in compared:
         raise ArmError(

@@ -47,8 +47,8 @@ class Experiment(Parameters):
 
     Attributes:
         robot, task, engine: by name.
-        law: by name; `servo:discrete` and `policy:file.onnx` also set its `Law.variant`; or the
-            path of a law's Python file, which runs.
+        law: by name; `servo:discrete` and `policy:file.onnx` also set the parameter that
+            `LawEvaluation.variant` names; or the path of a law's Python file, which runs.
         config: parameter file on top of the robot's own.
         feedforward: level of a servo law; empty: its default.
         actuator: drive of the arm under a controller that is no law of this package, 'external';
@@ -202,11 +202,11 @@ class LoadedExperiment:
         level: dict[str, Any] = {'feedforward': e.feedforward} if e.feedforward else {}
         name, variant = self._own_law
         if variant:
-            if not law.variant:
+            if not law.evaluation.variant:
                 raise ArmError(f'law {e.law!r}: {name} has no variants')
-            level = {law.variant: variant}
+            level = {law.evaluation.variant: variant}
         if e.latency != '':
-            if not law.of_file:
+            if not law.evaluation.of_file:
                 raise ArmError(f"law {e.law!r} infers nothing: latency is for law 'policy'")
             level |= {'latency': e.latency, 'latency_seed': e.latency_seed}
         if not e.natural_frequency:
@@ -215,10 +215,10 @@ class LoadedExperiment:
                 given |= gains_of_arm(law, given, self.robot.model, self.task.gripper)
             return read_fields(law.Parameters, given, '', arm.joint_names)
         start = self.robot.start[[x in arm.joint_names for x in self.robot.model.joint_names]]
-        if law.of_file:
+        if law.evaluation.of_file:
             return read_fields(law.Parameters, {**self.robot.controller_parameters(name), **level})
         design = law.designed(arm, start, e.natural_frequency, 1.0)
-        if law.knows_delay:
+        if law.evaluation.knows_delay:
             level['delay'] = e.drives.command_delay
         _, named = compared_laws().get(name, ('', {}))  # a law of a file is not among them
         return replace(design, **named, **level)

@@ -138,7 +138,7 @@ def _controller(given: Mapping[str, str], own: Mapping[str, Any]) -> dict[str, A
     optional = ('policy', 'reference_motion', 'friction_velocity')
     parameters |= {name: given[name] for name in optional if given[name]} | dict(own)
     if text := given['latency']:
-        if not law_class(law).of_file:
+        if not law_class(law).evaluation.of_file:
             raise ArmError(f'latency is {text!r}: controller {law!r} is no policy')
         latency_of(text)  # a mistake is refused before any node starts
         parameters |= {'latency': text, 'latency_seed': int(number_of(given, 'latency_seed'))}

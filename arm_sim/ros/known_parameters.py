@@ -48,13 +48,13 @@ def known_parameters(node: str, joint_names: Sequence[str]) -> dict[str, Paramet
     return {name: field for field in reversed(fields) for name in field.names or [field.name]}
 
 
-def _without_meaning(nodes: Sequence[str]) -> list[str]:
-    """Return the names that the laws of these controllers accept without an effect."""
-    found: list[str] = []
+def _of_laws(nodes: Sequence[str]) -> list[type]:
+    """Return the classes of parameters of the laws of these controllers."""
+    classes: list[type] = []
     for law in {node.removesuffix('_controller') for node in nodes} & {*law_names()}:
         with suppress(ArmError):  # a plugin that cannot be imported
-            found += law_class(law).without_meaning
-    return found
+            classes.append(law_class(law).Parameters)
+    return classes
 
 
 def check_parameter_file(file: Path, joint_names: Sequence[str]) -> None:
@@ -66,7 +66,7 @@ def check_parameter_file(file: Path, joint_names: Sequence[str]) -> None:
         known: dict[str, ParameterField] = {}
         for node in nodes if section == SHARED else [section]:
             known |= known_parameters(node, joint_names)
-        unused = _without_meaning(nodes if section == SHARED else [section])
+        of_laws = _of_laws(nodes if section == SHARED else [section])
         for name, value in values.items():
             field = known.get(name) or known.get(f'{name.partition(".")[0]}.*')
             if field is not None:
@@ -75,5 +75,5 @@ def check_parameter_file(file: Path, joint_names: Sequence[str]) -> None:
                     from_ros_value(name, value, kind)
                 except ArmError as error:
                     raise ArmError(f'{file}: {section}: {error}') from None
-            elif name not in _EVERY_NODE and not without_meaning(name, unused):
+            elif name not in _EVERY_NODE and not without_meaning(name, *of_laws):
                 raise unknown(f'parameter of {section} in {file}:', name, known)

@@ -55,7 +55,7 @@ def linear_law(
     Raises:
         ArmError: a law that answers late or in chunks.
     """
-    if not law.derivative_step:
+    if not law.evaluation.derivative_step:
         raise ArmError(
             'margins are of a loop that answers every control period; this policy answers late '
             'or in chunks'
@@ -104,7 +104,7 @@ def linear_law(
         command, state = step(state, k, point[len(memory) :])
         return np.concatenate([_memory(state, changes), command])
 
-    rows, m = derivatives(answer, point, law.derivative_step), len(memory)
+    rows, m = derivatives(answer, point, law.evaluation.derivative_step), len(memory)
     return LinearLaw(rows[:m, :m], rows[:m, m:], rows[m:, :m], rows[m:, m:], answer(point)[m:])
 
 

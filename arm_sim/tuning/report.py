@@ -186,7 +186,7 @@ def tunable_laws() -> list[str]:
             law = law_class(name)
         except ArmError:  # a plugin that cannot be imported
             continue
-        if (law.tuned or law.gains) and law.command_interface != 'voltage':
+        if (law.evaluation.tuned or law.gains) and law.command_interface != 'voltage':
             found.append(name)
     return found
 

@@ -35,9 +35,11 @@ class GainSpace:
             ArmError: the law has no gains to vary.
         """
         self._cls, self._model, self._shipped = law_class(law), model, shipped
-        self.names: Sequence[str] = self._cls.tuned or self._cls.gains
+        self.names: Sequence[str] = self._cls.evaluation.tuned or self._cls.gains
         if not self.names:
-            raise ArmError(f'law {law!r} has no gains to tune: neither `tuned` nor `gains`')
+            raise ArmError(
+                f'law {law!r} has no gains to tune: neither `evaluation.tuned` nor `gains`'
+            )
 
     def point(self, parameters: Any) -> Array:
         """Return x of the law's parameters."""

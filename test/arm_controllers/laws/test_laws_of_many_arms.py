@@ -42,7 +42,7 @@ def states(rng, arms, n):
     return q, v + 0.0 * q, rows
 
 
-LAWS = [name for name in law_names() if not law_class(name).of_file]
+LAWS = [name for name in law_names() if not law_class(name).evaluation.of_file]
 
 
 @pytest.mark.parametrize('arms', [(1,), (3,), (2, 2)])
