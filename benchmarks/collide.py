@@ -57,7 +57,7 @@ def collide(law: str, speed: float, reaction: str, **given: Any) -> Collision:
 
     loop.run(task.duration, [recorder, watch])
     record = recorder.record()
-    report = task.results(Run(record, track(ROBOT.model, record)))
+    report = task.report.results(Run(record, track(ROBOT.model, record)))
     at = noticed[0] - report['contact_at_s'] if noticed else np.nan
     return Collision(report, 1e3 * at)
 

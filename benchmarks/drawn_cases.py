@@ -30,7 +30,7 @@ def result(robot: str, task: str, law: str, rows: Rows, number: int) -> np.ndarr
     first = first_case(robot, task, law)
     loaded = LoadedExperiment(first.experiment, first.robot, {'number': number})
     record = loaded.run()
-    found = loaded.task.results(Run(record, track(loaded.robot.model, record)))
+    found = loaded.task.report.results(Run(record, track(loaded.robot.model, record)))
     digest = list(bytes.fromhex(record.checksum()))
     numbers = (np.nan if found[name] is None else found[name] for name, _ in rows)
     return np.array([found['success'], *numbers, *digest], dtype=float)

@@ -85,7 +85,7 @@ def run(column: Column, law: str, error: ModelError) -> Found:
         return None
     loaded = experiment.load()
     record = loaded.run()
-    found = loaded.task.results(Run(record, track(loaded.robot.model, record)))
+    found = loaded.task.report.results(Run(record, track(loaded.robot.model, record)))
     return [found[column.number], float(found['success'])]
 
 
@@ -142,7 +142,7 @@ def cell(column: Column, found: Sequence[Found]) -> str:
 
 def heading(name: str, column: Column, samples: int) -> str:
     """Return the heading of a column."""
-    shown = heading_of(task_class(column.task).ranked_by) if samples else column.shown
+    shown = heading_of(task_class(column.task).evaluation.ranked_by) if samples else column.shown
     return f'{name}: {" ".join(shown.split())}'
 
 

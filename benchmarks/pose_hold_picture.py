@@ -69,7 +69,7 @@ def main() -> None:
         for (label, (law, off)), color in zip(laws.items(), COLORS, strict=True):
             task = PoseHold(robot, PoseHoldParameters(target, 3.0))
             run = run_closed_loop(plant, law, task.reference, 3.0, start=np.array(target) + off)
-            cost, error = task.cost(run), np.abs(run.q - target).max(axis=1)
+            cost, error = task.report.cost(run), np.abs(run.q - target).max(axis=1)
             ends = 'blows up' if cost >= BLOW_UP_COST else f'J = {cost:.3g}'
             print(f'{target} {label:40} {ends}, worst {error.max():.3g} rad')
             if off and axis is left:

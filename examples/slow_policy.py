@@ -65,7 +65,7 @@ def swept(options: Options) -> Report:
         for number, ((text, latency), start) in enumerate(runs):
             run = run_slowly(loaded, options.chunks, latency, start == _STARTS[1])
             tracking = loaded.track(run.record)
-            measures = loaded.task.measure(run.record, tracking)
+            measures = loaded.task.report.measure(run.record, tracking)
             rows.append({
                 'latency': text, 'start': start, 'rms_mm': measures.tracking_rms_mm,
                 'max_mm': measures.tracking_max_mm, 'torque_share': measures.peak_torque_share,

@@ -100,12 +100,13 @@ class RunReport(Report):
         error = model_error_of(options.model_error, 'model_error', robot.model)
         self.record = loaded.run(error)
         self.tracking = track(robot.model, self.record)
-        self.measures = task.measure(self.record, self.tracking)
+        self.measures = task.report.measure(self.record, self.tracking)
         run = TaskRun(self.record, self.tracking, self._facts())
         self._report, self.checks = outcome(task, run)
-        rows, texts = task.rows(self._report), [x for x in task.columns if x == 'where']
-        listing = Listing(self._title(), task.columns, rows, texts=texts)
-        draw = partial(task.draw, run, self._report)
+        columns, rows = task.report.columns, task.report.rows(self._report)
+        texts = [x for x in columns if x == 'where']
+        listing = Listing(self._title(), columns, rows, texts=texts)
+        draw = partial(task.report.draw, run, self._report)
         super().__init__(loaded.experiment.task, [listing], [dict(self.measures)], draw, found=run)
         self.code = int(not self.held)
 
@@ -183,7 +184,7 @@ class RunReport(Report):
 
         self._report['command'] = command
         names = write_outcome(folder, self.loaded.task, self.found, self._report)
-        save(self.figure, folder / self.loaded.task.picture_name)
+        save(self.figure, folder / self.loaded.task.report.picture_name)
         return names
 
 

@@ -73,7 +73,7 @@ def measure_batch(
             plants[interface] = own.batch(draws)
         plant, events = plants[interface]
         run = run_batch(task, own.batch_law(model), plant, events)
-        names = 'tracking_rms_mm', 'joint_rms_rad', task.ranked_by
+        names = 'tracking_rms_mm', 'joint_rms_rad', task.evaluation.ranked_by
         answers = np.array([run.measures[each] for each in names])
         answers[:, ~run.alive | ~np.isfinite(answers).all(axis=0)] = np.inf
         answers[:, run.beyond] = np.nan

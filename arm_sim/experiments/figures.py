@@ -35,7 +35,7 @@ def comparison_figure(
     """
     runs = {
         (case.robot, case.task, case.law, case.engine, error): max(
-            found[task_class(case.task).ranked_by], _ROUNDING
+            found[task_class(case.task).evaluation.ranked_by], _ROUNDING
         )
         for case, found, error in zip(cases, measures, errors, strict=True)
         if found.completed
@@ -77,7 +77,7 @@ def comparison_figure(
             )  # fmt: skip
         several = len(engines) > 1
         axis.set_yticks(range(len(lines)), [f'{law}, {e}' if several else law for law, e in lines])
-        x = title_of(task_class(group[1]).ranked_by)
+        x = title_of(task_class(group[1]).evaluation.ranked_by)
         pictures.style(axis, f'{group[0]}: {group[1]}', x, grid='')
     if others:
         for mark, error in zip(_MARKS, (first, *others), strict=False):

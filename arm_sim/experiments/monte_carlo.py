@@ -54,7 +54,7 @@ def run_monte_carlo(
             keep(arms, answer)
         done += len(arms)
         progress(done * len(laws))
-    ranked_by = task_class(experiment.task).ranked_by
+    ranked_by = task_class(experiment.task).evaluation.ranked_by
     return [Spread(law, row, ranked_by) for law, row in zip(laws, errors, strict=True)]
 
 
@@ -76,7 +76,7 @@ def run_together(experiment: Experiment, names: tuple[str, ...], samples: Sequen
 def _run_alone(loaded: LoadedExperiment, draw: Draw) -> tuple[float, float, float]:
     """Return what `run_together` has of one arm; inf: the loop was unstable."""
     record = loaded.on(draw).run()
-    found = loaded.task.measure(record, loaded.track(record))
+    found = loaded.task.report.measure(record, loaded.track(record))
     failed = np.inf if not found.completed else 0.0
-    ranked = found[loaded.task.ranked_by] + failed
+    ranked = found[loaded.task.evaluation.ranked_by] + failed
     return found.tracking_rms_mm + failed, found.joint_rms_rad + failed, ranked

@@ -23,6 +23,7 @@ from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.joints import JointParameters
 from arm_sim.simulation.sensors import SensorParameters
+from arm_sim.tasks import simulator_of
 
 LAUNCH = ['ros2', 'launch', 'arm_sim', 'task.launch.py']
 TIMEOUT = 600.0  # of one launch [s]
@@ -155,9 +156,9 @@ def experiment_of(
 
 
 def simulator_parameters(loaded: LoadedExperiment, moving: bool = True) -> dict[str, Any]:
-    """Return the parameters of the simulator node; `moving`: see `Task.scene`."""
+    """Return the parameters of the simulator node; `moving`: see `simulator_of`."""
     plant = loaded.plant_parameters()
-    scene = loaded.task.scene(loaded.experiment.error, moving, plant.period_ns)
+    scene = simulator_of(loaded.task, loaded.experiment.error, moving, plant.period_ns)
     # Where drives, joints and sensors are ideal, the robot's files decide on them.
     parts = DriveParameters(), JointParameters(), SensorParameters()
     ideal = {name: value for part in parts for name, value in ros_values(part).items()} | {

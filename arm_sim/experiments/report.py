@@ -216,7 +216,7 @@ def comparison_report(
 
 def _comparison(title: str, group: Iterable[tuple[Experiment, Measures]]) -> Listing:
     cases, measures = zip(*group, strict=True)
-    ranked_by = task_class(cases[0].task).ranked_by
+    ranked_by = task_class(cases[0].task).evaluation.ranked_by
     ranks = [row[ranked_by] if row.completed else math.inf for row in measures]
     columns = _columns(measures)
     rows = [[case.law, *_cells(row, columns)] for case, row in zip(cases, measures, strict=True)]

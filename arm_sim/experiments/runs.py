@@ -28,7 +28,7 @@ def observe(
     loaded, found = experiment.load(), record(experiment)
     tracking = loaded.track(found)
     course = np.vstack([found.t, 1e3 * tracking.error])[:, :: max(1, len(found.t) // 500)]
-    return loaded.task.measure(found, tracking), course
+    return loaded.task.report.measure(found, tracking), course
 
 
 def observe_all(

@@ -190,7 +190,7 @@ def run_sweep(
     chosen = tuple(values) or SWEEPS[parameter][0]
     jobs = [case_at(parameter, v, replace(case, law=law)) for law in laws for v in chosen]
     answers = [each for each, _ in observe_all(jobs, progress, run, work)]
-    measure = task_class(jobs[0].task).ranked_by
+    measure = task_class(jobs[0].task).evaluation.ranked_by
     found = [each[measure] if each.completed else np.nan for each in answers]
     errors = np.reshape(found, (len(laws), len(chosen)))
     return Sweep(parameter, chosen, tuple(laws), errors, measure)

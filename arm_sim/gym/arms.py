@@ -130,9 +130,10 @@ class GymArms:
         self._samples = BatchMeasures(
             model, self._size, self.loop.period, task.event, forces=forces
         ).samples
-        self._measure = next(x for x in all_measures() if x.name == task.ranked_by)
+        ranked_by = task.evaluation.ranked_by
+        self._measure = next(x for x in all_measures() if x.name == ranked_by)
         if self._measure.over == 'settled':
-            raise ArmError(f'{task.ranked_by} ranks the task; it gives no reward of a period')
+            raise ArmError(f'{ranked_by} ranks the task; it gives no reward of a period')
         self._rows = Reference(model.nv, (self._size,))
         self.reset()
 

@@ -17,7 +17,7 @@ from arm_sim.launching.arm import arm_nodes
 from arm_sim.launching.processes import task_node
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.ros.config import config_file, feedforward_of, robot_parameter
-from arm_sim.tasks import Task, make_task, task_class
+from arm_sim.tasks import Task, make_task, simulator_of, task_class
 
 
 def task_arguments(task: str, *names: str, **others: str) -> list[DeclareLaunchArgument]:
@@ -52,7 +52,7 @@ def run_task(
     period_ns = read_fields(Stepping, robot.parameters('simulator')).period_ns
     moving = given['start'] == 'moving'
     error = model_error_of(given['plant_error'], 'plant_error', robot.model)
-    scene = made.scene(error, moving, period_ns) | _values(given, simulator)
+    scene = simulator_of(made, error, moving, period_ns) | _values(given, simulator)
     if given['controller'] == 'external' and error != ModelError():
         described = temporary_folder() / f'{robot.name}.urdf'  # the controller must not know it
         described.write_text(robot.model.description)

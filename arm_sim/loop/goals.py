@@ -51,6 +51,16 @@ def goal_of(model: RobotModel, times: Array, states: tuple[Array, ...], rest: fl
     )
 
 
+def without_joint(goal: Goal, joint: str) -> Goal:
+    """Return a goal without a joint, such as that of a gripper, which has goals of its own."""
+    kept = [k for k, name in enumerate(goal.joint_names) if name != joint]
+    rows = (goal.positions, goal.velocities, goal.accelerations)
+    q, v, a = (None if each is None else each[:, kept] for each in rows)
+    assert q is not None
+    names = tuple(goal.joint_names[k] for k in kept)
+    return replace(goal, joint_names=names, positions=q, velocities=v, accelerations=a)
+
+
 def led_in(
     goal: Goal, model: RobotModel, q: ArrayLike, approach: float, settle: float, period_ns: int
 ) -> tuple[Goal, int]:

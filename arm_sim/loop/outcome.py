@@ -15,8 +15,8 @@ from arm_sim.simulation.realtime_pacing import TOO_SLOW_HELP
 
 def outcome(task: Any, run: Any) -> tuple[dict[str, Any], Sequence[Check]]:
     """Return a run's report with its limits, and the limits."""
-    report = task.report(run)
-    checks = task.checks(report)
+    report = task.report.numbers(run)
+    checks = task.report.checks(report)
     report['limits'] = [check._asdict() | {'held': check.held} for check in checks]
     report['limits_held'] = all_held(checks)
     return report, checks
@@ -43,7 +43,7 @@ def print_outcome(task: Any, report: Mapping[str, Any], checks: Sequence[Check])
     )
     notes = (*(f'fault: {each}' for each in report.get('faults', ())), *notes)
     title = f'{report["task"]}: {title_of(report)}, {report["duration_s"]:g} s'
-    print_report(title, task.columns, task.rows(report), notes, checks)
+    print_report(title, task.report.columns, task.report.rows(report), notes, checks)
 
 
 def picture_process() -> ProcessPoolExecutor:
@@ -81,8 +81,8 @@ def draw_pictures(
     from arm_sim.loop.picture import PASSES, passes_figure
     from arm_sim.pictures import save
 
-    task = kind(robot, parameters)
-    save(task.draw(run, report), folder / task.picture_name)
+    drawing = kind(robot, parameters).report
+    save(drawing.draw(run, report), folder / drawing.picture_name)
     if len(report['passes_mm']) > 1:
         save(passes_figure({title_of(report): report['passes_mm']}), folder / PASSES)
 
@@ -91,4 +91,4 @@ def write_outcome(folder: Path, task: Any, run: Any, report: Mapping[str, Any]) 
     """Write report and record; return the names of all files, the picture's among them."""
     write_json(folder / 'report.json', report)
     run.record.save(folder / RECORD)
-    return ['report.json', task.picture_name, RECORD]
+    return ['report.json', task.report.picture_name, RECORD]

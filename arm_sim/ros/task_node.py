@@ -24,7 +24,7 @@ from arm_dynamics.parameters import Parameters, PerJoint, Stepping, parameter
 from arm_dynamics.plugins import extensions
 from arm_dynamics.robots import ArmParameters, RobotArgument
 from arm_sim.loop.events import Push
-from arm_sim.loop.goals import goal_reference
+from arm_sim.loop.goals import goal_reference, without_joint
 from arm_sim.loop.learning import GoalLearner
 from arm_sim.loop.measures import Tracking, error_facts, track
 from arm_sim.loop.outcome import (
@@ -194,7 +194,8 @@ class TaskNode(Node):
         if task.gripper:
             self._gripper = GripperGoals(self, executor, task.gripper, p.timeout)
         nodes = running_nodes(self, p.law, arm.call)
-        expected = nodes.predicted(task) if task.asks_prediction and p.law != 'external' else None
+        compared = task.report.asks_prediction
+        expected = nodes.predicted(task) if compared and p.law != 'external' else None
         goal, start_ns = asked(task, p, q)
         if task.push is not None:
             arm.wait_until(lambda: self._wrenches.get_subscription_count() > 0, 'simulator')
@@ -239,11 +240,12 @@ class TaskNode(Node):
             self._send(task.push, arm.joint_states().q[-1], ends[0])
         if self._gripper is not None:
             self._gripper.send(task.gripper_goals(), ends[0], arm.wait_until)
+            goal = goal and without_joint(goal, task.gripper)
         if task.wrench is not None:
             self._send_goal(arm, task.wrench, ends[0] + task.wrench_start_ns)
         period_ns = self.period_ns if self.parameters.mode == 'lockstep' else 0
         arm.follow(
-            goal and task.goal_of_arm(goal), ends[1], period_ns, self._print_progress(task, *ends),
+            goal, ends[1], period_ns, self._print_progress(task, *ends),
             task.goal_may_end,
         )  # fmt: skip
         return arm.joint_states()
@@ -283,7 +285,7 @@ class TaskNode(Node):
         """Return a function of the stamp [ns] that prints the progress."""
         lines = [(0.0, 'the arm moves to the start')] if start_ns else []
         for share in (i / _PROGRESS_LINES for i in range(_PROGRESS_LINES + 1)):
-            lines.append((start_ns + share * (end_ns - start_ns), task.progress(share)))
+            lines.append((start_ns + share * (end_ns - start_ns), task.report.progress(share)))
 
         def progress(time_ns: int) -> None:
             while lines and time_ns >= lines[0][0]:

@@ -7,15 +7,15 @@ A task `class MyTask(ContactTask)` in a file of its own has in `prepare`
     self.wrench = np.array([0.0, 0.0, -10.0, 0.0, 0.0, 0.0])  # goal of the force; None: none
     self.duration, self.measured = 8.0, (2.0, 7.0)
 
-and a `reference` that calls `self.add_wrench(t, reference)`. `results` and `rows` add what is the
-task's own, `succeeded` says what counts as success, and `normals` has a normal that depends on
-the place.
+and a `reference` that calls `self.add_wrench(t, reference)`; `normals` has a normal that depends
+on the place. In a `ContactReport` of its own `results` and `rows` add what is the task's own, and
+`succeeded` says what counts as success.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from arm_sim.loop.measures import NO_CONTACT, Poses, rms, tips
 from arm_sim.loop.record import Record
 from arm_sim.loop.report import Check, common_rows
 from arm_sim.simulation.scene import SceneObject, objects_text
-from arm_sim.tasks import Run, Task
+from arm_sim.tasks import Run, Task, TaskEvaluation, TaskReport
 
 _IMPACT = 0.1  # longest time of an impact [s]
 _TOLERANCE = 0.2  # largest error of the force in a success, as a share of the goal
@@ -57,6 +57,97 @@ class SurfaceParameters(Parameters):
         )  # fmt: skip
 
 
+class ContactReport(TaskReport):
+    """What the force did, and whether the task succeeded."""
+
+    def forces(self, run: Run) -> Array:
+        """Return the forces (k, 3) of a run, see `forces_at`; nan without a sensor."""
+        record = run.record
+        if not len(record.wrench):  # not the simulator of this task
+            return np.full((len(record.t), 3), np.nan)
+        return self.task.forces_at(tips(self.robot.model, record.q), record.wrench)
+
+    def results(self, run: Run) -> dict[str, Any]:
+        """Return what the force did, and whether the task succeeded."""
+        t, forces = run.record.t, self.forces(run)
+        force, kept = self.task.along(forces, run.tracking.tip), self.task.kept(t)
+        touched = np.flatnonzero((force > NO_CONTACT) & _near_contact(run.record))
+        first = int(touched[0]) if len(touched) else len(t) - 1
+        if self.task.measured is None:
+            kept[:first] = False
+        period, lost = float(t[1] - t[0]), force <= NO_CONTACT
+        impact = force[first : first + round(_IMPACT / period)]
+        bounced = np.flatnonzero(impact <= NO_CONTACT)
+        found: dict[str, Any] = {
+            'force_n': self.task.wanted,
+            'contact_at_s': float(t[first]) if len(touched) else None,
+            'peak_force_n': float(force.max()),
+            'peak_at_s': float(t[int(force.argmax())]),
+            'impact_n': float(impact.max()),
+            'impact_impulse_ns': float(period * impact[: [*bounced, None][0]].sum()),
+            'bounce_s': float(period * lost[first:][~kept[first:]].sum()),
+            'contact_lost_s': float(period * lost[kept].sum()),
+            'work_j': _work(forces, run.tracking.tip),
+        }  # fmt: skip
+        wanted = self.task.wanted
+        if self.task.wrench is not None and wanted:
+            direction = self.task.wrench[:3] / wanted
+            off = run.tracking.tip - run.tracking.reference_tip
+            off = np.linalg.norm(off - np.outer(off @ direction, direction), axis=1)
+            for name, values in (('force_error', force - wanted), ('path_error', off)):
+                values = np.abs(values[kept]) if kept.any() else np.array([np.nan])
+                unit, scale = ('n', 1.0) if name == 'force_error' else ('mm', 1e3)
+                found[f'{name}_rms_{unit}'] = float(scale * rms(values))
+                found[f'{name}_max_{unit}'] = float(scale * values.max())
+        found['success'] = run.record.completed and self.succeeded(found)
+        return found
+
+    def succeeded(self, found: Mapping[str, Any]) -> bool:
+        """Return whether a run succeeded; `found` has its results.
+
+        Without another rule: the contact is never lost, the force stays within 20 % of its goal.
+        """
+        error = found.get('force_error_max_n', 0.0)
+        kept = found['contact_at_s'] is not None and found['contact_lost_s'] == 0.0
+        return kept and error <= _TOLERANCE * (self.task.wanted or 0.0)
+
+    def checks(self, report: Mapping[str, Any]) -> list[Check]:
+        """Return the limit of the force's error, where there is one."""
+        limit = getattr(self.parameters, 'limit', 0.0)
+        return [Check('force error', report['force_error_rms_n'], limit, 'N')] if limit else []
+
+    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+        """Return rows of the force and of the path, and what every task has."""
+        at, begin = report['contact_at_s'], (self.task.measured or (0.0, 0.0))[0]
+        touched = 'never' if at is None else f'first contact at t = {at:.3f} s'
+        impact = f'{touched}, {report["impact_impulse_ns"]:.3g} N.s; '
+        impact += f'{report["bounce_s"]:.3g} s of bouncing'
+        rows: list[tuple[str, ...]] = [
+            ('impact [N]', '', f'{report["impact_n"]:.4g}', impact),
+            (
+                'force [N]',
+                '',
+                f'{report["peak_force_n"]:.4g}',
+                f't = {report["peak_at_s"]:.3f} s; work {report["work_j"]:.3g} J',
+            ),
+        ]
+        if 'force_error_rms_n' in report:
+            lost = f'{report["contact_lost_s"]:.3g} s without contact'
+            where = f'of {report["force_n"]:g} N, from t = {begin:g} s on; {lost}'
+            rows.insert(0, _row('force error [N]', report, 'force_error', 'n', where))
+            where = 'distance from the reference, seen along the force'
+            rows.append(_row('path error [mm]', report, 'path_error', 'mm', where))
+        rows.append(('success', '', 'yes' if report['success'] else 'no', ''))
+        return [*rows, *common_rows(report)]
+
+    def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
+        """Draw the force over time, and its error on a log axis."""
+        from arm_sim.loop.picture import force_figure
+
+        force = self.task.along(self.forces(run), run.tracking.tip)
+        return force_figure(run.record.t, force, report, self.task.measured)
+
+
 class ContactTask(Task):
     """A task in which the tool touches something, and the wrist feels it.
 
@@ -66,8 +157,8 @@ class ContactTask(Task):
             contact on.
     """
 
-    compared = None
-    ranked_by = 'force_rms_n'
+    Report: ClassVar[type[TaskReport]] = ContactReport
+    evaluation = TaskEvaluation(compared=None, ranked_by='force_rms_n')
     normal: Array | None = None
     measured: tuple[float, float] | None = None
 
@@ -115,13 +206,6 @@ class ContactTask(Task):
         )
         return forces
 
-    def forces(self, run: Run) -> Array:
-        """Return the forces (k, 3) of a run, see `forces_at`; nan without a sensor."""
-        record = run.record
-        if not len(record.wrench):  # not the simulator of this task
-            return np.full((len(record.t), 3), np.nan)
-        return self.forces_at(tips(self.robot.model, record.q), record.wrench)
-
     def along(self, forces: Array, tip: Array) -> Array:
         """Return forces (..., 3) along the normal where the tip is, or their size (...) [N]."""
         normals = self.normals(tip)
@@ -135,86 +219,6 @@ class ContactTask(Task):
         force = self.along(self.forces_at(tip, wrench), tip.position)
         counts = self.kept(t) & (self.wanted is not None)
         return np.stack([force, np.where(counts, force - (self.wanted or 0.0), np.nan)])
-
-    def results(self, run: Run) -> dict[str, Any]:
-        """Return what the force did, and whether the task succeeded."""
-        t, forces = run.record.t, self.forces(run)
-        force, kept = self.along(forces, run.tracking.tip), self.kept(t)
-        touched = np.flatnonzero((force > NO_CONTACT) & _near_contact(run.record))
-        first = int(touched[0]) if len(touched) else len(t) - 1
-        if self.measured is None:
-            kept[:first] = False
-        period, lost = float(t[1] - t[0]), force <= NO_CONTACT
-        impact = force[first : first + round(_IMPACT / period)]
-        bounced = np.flatnonzero(impact <= NO_CONTACT)
-        found: dict[str, Any] = {
-            'force_n': self.wanted,
-            'contact_at_s': float(t[first]) if len(touched) else None,
-            'peak_force_n': float(force.max()),
-            'peak_at_s': float(t[int(force.argmax())]),
-            'impact_n': float(impact.max()),
-            'impact_impulse_ns': float(period * impact[: [*bounced, None][0]].sum()),
-            'bounce_s': float(period * lost[first:][~kept[first:]].sum()),
-            'contact_lost_s': float(period * lost[kept].sum()),
-            'work_j': _work(forces, run.tracking.tip),
-        }  # fmt: skip
-        wanted = self.wanted
-        if self.wrench is not None and wanted:
-            direction = self.wrench[:3] / wanted
-            off = run.tracking.tip - run.tracking.reference_tip
-            off = np.linalg.norm(off - np.outer(off @ direction, direction), axis=1)
-            for name, values in (('force_error', force - wanted), ('path_error', off)):
-                values = np.abs(values[kept]) if kept.any() else np.array([np.nan])
-                unit, scale = ('n', 1.0) if name == 'force_error' else ('mm', 1e3)
-                found[f'{name}_rms_{unit}'] = float(scale * rms(values))
-                found[f'{name}_max_{unit}'] = float(scale * values.max())
-        found['success'] = run.record.completed and self.succeeded(found)
-        return found
-
-    def succeeded(self, found: Mapping[str, Any]) -> bool:
-        """Return whether a run succeeded; `found` has its results.
-
-        Without another rule: the contact is never lost, the force stays within 20 % of its goal.
-        """
-        error = found.get('force_error_max_n', 0.0)
-        kept = found['contact_at_s'] is not None and found['contact_lost_s'] == 0.0
-        return kept and error <= _TOLERANCE * (self.wanted or 0.0)
-
-    def checks(self, report: Mapping[str, Any]) -> list[Check]:
-        """Return the limit of the force's error, where there is one."""
-        limit = getattr(self.parameters, 'limit', 0.0)
-        return [Check('force error', report['force_error_rms_n'], limit, 'N')] if limit else []
-
-    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
-        """Return rows of the force and of the path, and what every task has."""
-        at, begin = report['contact_at_s'], (self.measured or (0.0, 0.0))[0]
-        touched = 'never' if at is None else f'first contact at t = {at:.3f} s'
-        impact = f'{touched}, {report["impact_impulse_ns"]:.3g} N.s; '
-        impact += f'{report["bounce_s"]:.3g} s of bouncing'
-        rows: list[tuple[str, ...]] = [
-            ('impact [N]', '', f'{report["impact_n"]:.4g}', impact),
-            (
-                'force [N]',
-                '',
-                f'{report["peak_force_n"]:.4g}',
-                f't = {report["peak_at_s"]:.3f} s; work {report["work_j"]:.3g} J',
-            ),
-        ]
-        if 'force_error_rms_n' in report:
-            lost = f'{report["contact_lost_s"]:.3g} s without contact'
-            where = f'of {report["force_n"]:g} N, from t = {begin:g} s on; {lost}'
-            rows.insert(0, _row('force error [N]', report, 'force_error', 'n', where))
-            where = 'distance from the reference, seen along the force'
-            rows.append(_row('path error [mm]', report, 'path_error', 'mm', where))
-        rows.append(('success', '', 'yes' if report['success'] else 'no', ''))
-        return [*rows, *common_rows(report)]
-
-    def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
-        """Draw the force over time, and its error on a log axis."""
-        from arm_sim.loop.picture import force_figure
-
-        force = self.along(self.forces(run), run.tracking.tip)
-        return force_figure(run.record.t, force, report, self.measured)
 
 
 def _near_contact(record: Record) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from scipy.interpolate import CubicSpline
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics import solve_ik
-from arm_sim.tasks import Task
+from arm_sim.tasks import Task, TaskEvaluation
 from arm_sim.tasks._contact import ContactTask
 from arm_sim.tasks._points import PointsTask
 
@@ -24,7 +24,7 @@ class PosesTask(PointsTask, ContactTask):
 
     first: Array | None = None
     sample_period = 0.02
-    ranked_by = 'force_peak_n'
+    evaluation = TaskEvaluation(compared=None, ranked_by='force_peak_n')
 
     def pose(self, t: float) -> pin.SE3:
         """Return the pose of the tool at t [s], in the base frame; at 0 that of the start."""

@@ -10,8 +10,8 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.simulation.scene import SceneObject
-from arm_sim.tasks import Run
-from arm_sim.tasks._contact import ContactTask
+from arm_sim.tasks import Run, TaskEvaluation
+from arm_sim.tasks._contact import ContactReport, ContactTask
 
 _RAMP = 0.4  # time in which the motion reaches its speed [s]
 _BEYOND = 0.15  # way of the reference behind the place of the contact [m]
@@ -42,6 +42,51 @@ class CollideParameters(Parameters):
     )
 
 
+class CollideReport(ContactReport):
+    """The impact, and the time to stop."""
+
+    def forces_of_spring(self, run: Run) -> Array:
+        """Return the force of the spring over time (k,) [N], that of the physics."""
+        contacts = run.record.contacts
+        return np.nan_to_num(contacts[:, 1]) if len(contacts) else np.zeros(len(run.record.t))
+
+    def results(self, run: Run) -> dict[str, Any]:
+        """Return peak and impulse of the spring, its penetration, and the time to stop."""
+        t, force = run.record.t, self.forces_of_spring(run)
+        period, found = float(t[1] - t[0]), super().results(run)
+        touched = np.flatnonzero(force > 0.0)
+        first = int(touched[0]) if len(touched) else len(t) - 1
+        speed = np.linalg.norm(np.diff(run.tracking.tip, axis=0), axis=1)[first:] / period
+        moves = np.flatnonzero(speed > _STILL)
+        parted = np.flatnonzero(force[first:] == 0.0)
+        impact = force[first:][: int(parted[0]) if len(touched) and len(parted) else None]
+        return found | {
+            'impact_speed_m_s': self.task.impact_speed,
+            'effective_mass_kg': self.task.mass,
+            'undetected_n': self.task.impact_force,
+            'contact_at_s': float(t[first]) if len(touched) else None,
+            'peak_force_n': float(force.max()),
+            'peak_at_s': float(t[int(force.argmax())]),
+            'impact_n': float(impact.max()),
+            'impact_impulse_ns': float(period * impact.sum()),
+            'spring_mm': float(1e3 * force.max() / self.parameters.sphere_stiffness),
+            'last_force_n': float(force[-1]),
+            'stop_s': period * float(moves[-1] + 1 if len(moves) else 0),
+            'success': run.record.completed and bool(len(touched)),
+        }
+
+    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+        """Return rows of the impact, and what every task has."""
+        free = f'v sqrt(k m) is {report["undetected_n"]:.4g} N at '
+        free += f'{report["impact_speed_m_s"]:.3g} m/s and {report["effective_mass_kg"]:.3g} kg'
+        return [
+            ('force of the spring [N]', '', f'{report["peak_force_n"]:.4g}', free),
+            ('spring [mm]', '', f'{report["spring_mm"]:.3g}', 'greatest compression'),
+            ('time to stop [s]', '', f'{report["stop_s"]:.3g}', 'from the first contact'),
+            *super().rows(report),
+        ]
+
+
 class Collide(ContactTask):
     """The tool moves along a line of joint positions, through the place of the sphere.
 
@@ -53,7 +98,8 @@ class Collide(ContactTask):
     """
 
     Parameters: ClassVar[Any] = CollideParameters
-    ranked_by = 'force_peak_n'
+    Report = CollideReport
+    evaluation = TaskEvaluation(compared=None, ranked_by='force_peak_n')
     goal_may_end = True
 
     def prepare(self) -> None:
@@ -112,44 +158,3 @@ class Collide(ContactTask):
     def impact_force(self) -> float:
         """Peak force of an impact that no law answers, v sqrt(k m) [N]."""
         return self.impact_speed * float(np.sqrt(self.parameters.sphere_stiffness * self.mass))
-
-    def forces_of_spring(self, run: Run) -> Array:
-        """Return the force of the spring over time (k,) [N], that of the physics."""
-        contacts = run.record.contacts
-        return np.nan_to_num(contacts[:, 1]) if len(contacts) else np.zeros(len(run.record.t))
-
-    def results(self, run: Run) -> dict[str, Any]:
-        """Return peak and impulse of the spring, its penetration, and the time to stop."""
-        t, force = run.record.t, self.forces_of_spring(run)
-        period, found = float(t[1] - t[0]), super().results(run)
-        touched = np.flatnonzero(force > 0.0)
-        first = int(touched[0]) if len(touched) else len(t) - 1
-        speed = np.linalg.norm(np.diff(run.tracking.tip, axis=0), axis=1)[first:] / period
-        moves = np.flatnonzero(speed > _STILL)
-        parted = np.flatnonzero(force[first:] == 0.0)
-        impact = force[first:][: int(parted[0]) if len(touched) and len(parted) else None]
-        return found | {
-            'impact_speed_m_s': self.impact_speed,
-            'effective_mass_kg': self.mass,
-            'undetected_n': self.impact_force,
-            'contact_at_s': float(t[first]) if len(touched) else None,
-            'peak_force_n': float(force.max()),
-            'peak_at_s': float(t[int(force.argmax())]),
-            'impact_n': float(impact.max()),
-            'impact_impulse_ns': float(period * impact.sum()),
-            'spring_mm': float(1e3 * force.max() / self.parameters.sphere_stiffness),
-            'last_force_n': float(force[-1]),
-            'stop_s': period * float(moves[-1] + 1 if len(moves) else 0),
-            'success': run.record.completed and bool(len(touched)),
-        }
-
-    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
-        """Return rows of the impact, and what every task has."""
-        free = f'v sqrt(k m) is {report["undetected_n"]:.4g} N at '
-        free += f'{report["impact_speed_m_s"]:.3g} m/s and {report["effective_mass_kg"]:.3g} kg'
-        return [
-            ('force of the spring [N]', '', f'{report["peak_force_n"]:.4g}', free),
-            ('spring [mm]', '', f'{report["spring_mm"]:.3g}', 'greatest compression'),
-            ('time to stop [s]', '', f'{report["stop_s"]:.3g}', 'from the first contact'),
-            *super().rows(report),
-        ]

@@ -10,6 +10,7 @@ from arm_dynamics.clearance import Clearance
 from arm_dynamics.identification.excitation import ExcitationParameters, plan
 from arm_dynamics.parameters import parameter
 from arm_sim.loop.goal_file import read_goal
+from arm_sim.tasks import TaskEvaluation
 from arm_sim.tasks._points import PointsTask
 
 
@@ -26,7 +27,7 @@ class Excite(PointsTask):
     """The arm follows a goal file, or a motion found in a short search."""
 
     Parameters = ExciteParameters
-    compared = None
+    evaluation = TaskEvaluation(compared=None)
     sample_period = 0.05
 
     def prepare(self) -> None:

@@ -10,7 +10,7 @@ from arm_dynamics.checks import Array, in_range
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.loop.events import Push
 from arm_sim.loop.report import common_rows
-from arm_sim.tasks import Run, Task
+from arm_sim.tasks import Run, Task, TaskEvaluation, TaskReport
 
 _SAMPLE = 0.01  # of the pull [s]
 _TREMOR, _TREMOR_SHARE = 9.0, 0.05  # of a hand: frequency [Hz], amplitude [1]
@@ -38,6 +38,44 @@ class HandOverParameters(Parameters):
         in_range('duration', self.duration, self.begin + self.pull_time + _REST_TIME, 3600.0)
 
 
+class HandOverReport(TaskReport):
+    """The pull, the displacement, and whether the arm comes to rest."""
+
+    def results(self, run: Run) -> dict[str, Any]:
+        """Return the person's work and force, the displacement, and whether the arm rests."""
+        t, tip = run.record.t, run.tracking.tip
+        force, period = self.task.pull(t), float(t[1] - t[0])
+        steps = np.diff(tip, axis=0)
+        away = np.linalg.norm(tip - tip[0], axis=1)
+        moves = np.append(np.linalg.norm(steps, axis=1) / period, 0.0) > _AT_REST
+        last = float(t[np.flatnonzero(moves)[-1]]) if moves.any() else 0.0
+        felt = np.linalg.norm(run.record.wrench[:, :3], axis=1) if len(run.record.wrench) else [0]
+        rests = not moves[t >= self.task.duration - _REST_TIME].any()
+        gave_way = float(away.max()) >= self.parameters.least_displacement
+        return {
+            'work_of_person_j': float((force[:-1] * steps).sum()),
+            'peak_force_n': float(np.linalg.norm(force, axis=1).max()),
+            'peak_wrist_force_n': float(np.max(felt)),
+            'displacement_max_mm': float(1e3 * away.max()),
+            'displacement_end_mm': float(1e3 * away[-1]),
+            'last_motion_s': last,
+            'success': bool(run.record.completed and gave_way and rests),
+        }
+
+    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+        """Return rows of the pull and of the displacement, and what every task has."""
+        work = f'work of the person {report["work_of_person_j"]:.3g} J; '
+        work += f'at the wrist {report["peak_wrist_force_n"]:.4g} N'
+        end = f'at the end {report["displacement_end_mm"]:.3g} mm; '
+        end += f'last motion at t = {report["last_motion_s"]:.3f} s'
+        return [
+            ('pull [N]', '', f'{report["peak_force_n"]:.4g}', work),
+            ('displacement [mm]', '', f'{report["displacement_max_mm"]:.4g}', end),
+            ('success', '', 'yes' if report['success'] else 'no', ''),
+            *common_rows(report),
+        ]
+
+
 class HandOver(Task):
     """A person pulls at the tool while the arm holds the robot's start.
 
@@ -47,7 +85,8 @@ class HandOver(Task):
     """
 
     Parameters: ClassVar[Any] = HandOverParameters
-    compared = None
+    Report = HandOverReport
+    evaluation = TaskEvaluation(compared=None)
 
     def prepare(self) -> None:
         """Set the pull, and put a tared force-torque sensor before the tool."""
@@ -72,37 +111,3 @@ class HandOver(Task):
         held = np.where(index >= 0, shares[np.maximum(index, 0)], 0.0)
         force: Array = np.outer(held, self.parameters.force)
         return force
-
-    def results(self, run: Run) -> dict[str, Any]:
-        """Return the person's work and force, the displacement, and whether the arm rests."""
-        t, tip = run.record.t, run.tracking.tip
-        force, period = self.pull(t), float(t[1] - t[0])
-        steps = np.diff(tip, axis=0)
-        away = np.linalg.norm(tip - tip[0], axis=1)
-        moves = np.append(np.linalg.norm(steps, axis=1) / period, 0.0) > _AT_REST
-        last = float(t[np.flatnonzero(moves)[-1]]) if moves.any() else 0.0
-        felt = np.linalg.norm(run.record.wrench[:, :3], axis=1) if len(run.record.wrench) else [0]
-        rests = not moves[t >= self.duration - _REST_TIME].any()
-        gave_way = float(away.max()) >= self.parameters.least_displacement
-        return {
-            'work_of_person_j': float((force[:-1] * steps).sum()),
-            'peak_force_n': float(np.linalg.norm(force, axis=1).max()),
-            'peak_wrist_force_n': float(np.max(felt)),
-            'displacement_max_mm': float(1e3 * away.max()),
-            'displacement_end_mm': float(1e3 * away[-1]),
-            'last_motion_s': last,
-            'success': bool(run.record.completed and gave_way and rests),
-        }
-
-    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
-        """Return rows of the pull and of the displacement, and what every task has."""
-        work = f'work of the person {report["work_of_person_j"]:.3g} J; '
-        work += f'at the wrist {report["peak_wrist_force_n"]:.4g} N'
-        end = f'at the end {report["displacement_end_mm"]:.3g} mm; '
-        end += f'last motion at t = {report["last_motion_s"]:.3f} s'
-        return [
-            ('pull [N]', '', f'{report["peak_force_n"]:.4g}', work),
-            ('displacement [mm]', '', f'{report["displacement_max_mm"]:.4g}', end),
-            ('success', '', 'yes' if report['success'] else 'no', ''),
-            *common_rows(report),
-        ]

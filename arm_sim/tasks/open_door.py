@@ -19,6 +19,7 @@ from arm_sim.loop.measures import rms
 from arm_sim.loop.report import Check
 from arm_sim.simulation.scene import read_scene
 from arm_sim.tasks import Run
+from arm_sim.tasks._contact import ContactReport
 from arm_sim.tasks._poses import PosesTask, smooth
 
 _REST = 0.5  # at the beginning and at the end [s]
@@ -46,49 +47,12 @@ class OpenDoorParameters(Parameters):
     )
 
 
-class OpenDoor(PosesTask):
-    """Opens the door of the scene `hinged_door`, away from the arm."""
-
-    Parameters: ClassVar[Any] = OpenDoorParameters
-    moved_object = 'door'
-
-    def prepare(self) -> None:
-        """Put the door in front of the arm, and the tool at its handle."""
-        p, model = self.parameters, self.robot.model
-        parts = [each for each in read_scene('hinged_door') if each.joint or each.parent]
-        door = next(each for each in parts if each.name == 'door')
-        handle = next(each for each in parts if each.name == 'handle')
-        self.closed = np.array(p.handle)
-        middle = self.closed - handle.position
-        self.hinge = (middle + door.axis_position) * (1.0, 1.0, 0.0)
-        moved = replace(door, position=tuple(middle.tolist()))
-        # The tool points at the door, the prongs are on the left and on the right of the bar.
-        towards = np.array([[0.0, 0.0, 1.0], [0.0, -1.0, 0.0], [1.0, 0.0, 0.0]])
-        self.tool = pin.SE3(towards, self.closed)
-        posture = model.check_configuration(p.posture or self.robot.start, 'posture')
-        found = solve_ik(model, self.tool, posture)
-        if not found.success:
-            raise ArmError(f'open_door: {self.robot.name} does not reach the handle')
-        self.first = found.q
-        parts = [moved if each is door else each for each in parts]
-        self.touch(parts, initial_positions=found.q.tolist())
-        self.duration = p.opening_time + 2.0 * _REST
-
-    def pose(self, t: float) -> pin.SE3:
-        """Return the pose of the tool at t [s] on the expected circle."""
-        p = self.parameters
-        angle = smooth((t - _REST) / p.opening_time) * np.radians(p.angle)
-        turn = pin.exp3(np.array([0.0, 0.0, angle]))
-        lever = (self.closed - self.hinge) * (1.0, 1.0, 0.0)
-        expected = self.closed - lever * (1.0 + p.radius_error / np.linalg.norm(lever))
-        place = expected + turn @ (self.closed - expected)
-        return pin.SE3(turn @ self.tool.rotation, place)
-
-    # What is measured
+class OpenDoorReport(ContactReport):
+    """The angle of the door, and the force that does no work."""
 
     def radial_force(self, run: Run) -> Array:
         """Return the force of the tool on the handle along the true radius (k,) [N]."""
-        radius = (run.tracking.tip - self.hinge) * (1.0, 1.0, 0.0)
+        radius = (run.tracking.tip - self.task.hinge) * (1.0, 1.0, 0.0)
         radius /= np.linalg.norm(radius, axis=1, keepdims=True)
         force: Array = -(self.forces(run) * radius).sum(axis=1)
         return force
@@ -141,3 +105,43 @@ class OpenDoor(PosesTask):
              f't = {report["radial_force_at_s"]:.3f} s; {report["radius_error_mm"]:g} mm off'),
             *super().rows(report),
         ]  # fmt: skip
+
+
+class OpenDoor(PosesTask):
+    """Opens the door of the scene `hinged_door`, away from the arm."""
+
+    Parameters: ClassVar[Any] = OpenDoorParameters
+    Report = OpenDoorReport
+    moved_object = 'door'
+
+    def prepare(self) -> None:
+        """Put the door in front of the arm, and the tool at its handle."""
+        p, model = self.parameters, self.robot.model
+        parts = [each for each in read_scene('hinged_door') if each.joint or each.parent]
+        door = next(each for each in parts if each.name == 'door')
+        handle = next(each for each in parts if each.name == 'handle')
+        self.closed = np.array(p.handle)
+        middle = self.closed - handle.position
+        self.hinge = (middle + door.axis_position) * (1.0, 1.0, 0.0)
+        moved = replace(door, position=tuple(middle.tolist()))
+        # The tool points at the door, the prongs are on the left and on the right of the bar.
+        towards = np.array([[0.0, 0.0, 1.0], [0.0, -1.0, 0.0], [1.0, 0.0, 0.0]])
+        self.tool = pin.SE3(towards, self.closed)
+        posture = model.check_configuration(p.posture or self.robot.start, 'posture')
+        found = solve_ik(model, self.tool, posture)
+        if not found.success:
+            raise ArmError(f'open_door: {self.robot.name} does not reach the handle')
+        self.first = found.q
+        parts = [moved if each is door else each for each in parts]
+        self.touch(parts, initial_positions=found.q.tolist())
+        self.duration = p.opening_time + 2.0 * _REST
+
+    def pose(self, t: float) -> pin.SE3:
+        """Return the pose of the tool at t [s] on the expected circle."""
+        p = self.parameters
+        angle = smooth((t - _REST) / p.opening_time) * np.radians(p.angle)
+        turn = pin.exp3(np.array([0.0, 0.0, angle]))
+        lever = (self.closed - self.hinge) * (1.0, 1.0, 0.0)
+        expected = self.closed - lever * (1.0 + p.radius_error / np.linalg.norm(lever))
+        place = expected + turn @ (self.closed - expected)
+        return pin.SE3(turn @ self.tool.rotation, place)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from arm_dynamics.parameters import parameter
+from arm_sim.tasks import TaskEvaluation
 from arm_sim.tasks.sinusoid import Sinusoid, SinusoidParameters
 
 
@@ -21,7 +22,7 @@ class PayloadDrop(Sinusoid):
 
     Parameters = PayloadDropParameters
     sections = ('sinusoid_task',)
-    compared = 3
+    evaluation = TaskEvaluation(compared=3)
 
     def prepare(self) -> None:
         """Set the sinusoid, the payload, and when it falls off."""

@@ -17,6 +17,7 @@ from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.loop.report import Check, common_rows
 from arm_sim.simulation.scene import SceneObject
 from arm_sim.tasks import Run
+from arm_sim.tasks._contact import ContactReport
 from arm_sim.tasks._poses import PosesTask, smooth
 
 _DIAMETER = 0.02  # of the shipped peg [m]
@@ -68,6 +69,74 @@ class PegInHoleParameters(Parameters):
         in_range('stiffnesses[1]', self.stiffnesses[1], self.stiffnesses[0])
 
 
+class PegInHoleReport(ContactReport):
+    """The drawn hole, and what became of the peg."""
+
+    columns = ('', 'found', 'allowed', 'where')
+
+    def in_hole(self, q: Array) -> tuple[Array, Array]:
+        """Return the middle of the lower face of the peg (k, 3) [m], and the axis of the peg.
+
+        Both are in axes of the hole; the axis (k, 3) points up. `q` are joint positions (k, n).
+        """
+        poses = [self.task.hole.actInv(self.robot.model.forward_kinematics(each)) for each in q]
+        return (
+            np.array([pose.translation for pose in poses]),
+            -np.array([pose.rotation[:, 2] for pose in poses]),
+        )
+
+    def results(self, run: Run) -> dict[str, Any]:
+        """Return the drawn hole, and what became of the peg."""
+        record, p = run.record, self.parameters
+        place, axis = self.in_hole(record.q)
+        deep = np.flatnonzero(-place[:, 2] >= p.depth - _BOTTOM)
+        high = np.linalg.norm(self.forces(run), axis=1) > _HIGH
+        last, period = place[-1], float(record.t[1] - record.t[0])
+        offset = self.task.hole.translation - self.task.expected.translation
+        found = super().results(run) | {
+            'offset_mm': (1e3 * offset).tolist(),
+            'turn_deg': np.degrees(pin.log3(self.task.hole.rotation)).tolist(),
+            'stiffness_n_per_m': self.task.stiffness,
+            'depth_mm': -1e3 * float(last[2]),
+            'inserted_at_s': float(record.t[deep[0]]) if len(deep) else None,
+            'off_axis_mm': 1e3 * float(np.hypot(*last[:2])),
+            'tilt_deg': float(np.degrees(np.arccos(min(1.0, axis[-1, 2])))),
+            'above_20_n_s': period * float(high.sum()),
+        }
+        gentle = found['above_20_n_s'] <= _LONG
+        inserted = -last[2] >= p.depth - _BOTTOM
+        found['force_penalty'] = 0.0 if gentle else _PENALTY
+        found['success'] = bool(record.completed and inserted and gentle)
+        return found
+
+    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+        """Return the hole, the insertion, the force, and what every task has."""
+        p, at = self.parameters, report['inserted_at_s']
+        offset = ', '.join(f'{x:.2f}' for x in report['offset_mm'])
+        turn = ', '.join(f'{x:.2f}' for x in report['turn_deg'])
+        inserted = 'never inserted' if at is None else f'inserted at t = {at:.3f} s'
+        least = f'{1e3 * (p.depth - _BOTTOM):g}'
+        return [
+            ('offset of the hole [mm]', offset, '', f'turn ({turn}) deg'),
+            ('stiffness of the hole [N/m]', f'{report["stiffness_n_per_m"]:.3g}', '', ''),
+            ('insertion depth [mm]', f'{report["depth_mm"]:.2f}', f'>= {least}', inserted),
+            ('distance from the axis [mm]', f'{report["off_axis_mm"]:.3f}', '', 'at the end'),
+            ('tilt in the hole [deg]', f'{report["tilt_deg"]:.3f}', '', 'at the end'),
+            ('force [N]', f'{report["peak_force_n"]:.4g}', '', f't = {report["peak_at_s"]:.3f} s'),
+            ('time above 20 N [s]', f'{report["above_20_n_s"]:.3f}', f'{_LONG:g}', ''),
+            ('success', 'yes' if report['success'] else 'no', '', ''),
+            *common_rows(report),
+        ]
+
+    def checks(self, report: Mapping[str, Any]) -> list[Check]:
+        """Return the limits of a success: depth that is left, and time above 20 N."""
+        left = 1e3 * self.parameters.depth - report['depth_mm']
+        return [
+            Check('depth that is left', left, 1e3 * _BOTTOM, 'mm'),
+            Check('time above 20 N', report['above_20_n_s'], _LONG, 's'),
+        ]
+
+
 class PegInHole(PosesTask):
     """Inserts a round peg into a square hole whose place, turn and stiffness are drawn.
 
@@ -77,7 +146,7 @@ class PegInHole(PosesTask):
     """
 
     Parameters: ClassVar[Any] = PegInHoleParameters
-    columns = ('', 'found', 'allowed', 'where')
+    Report = PegInHoleReport
 
     def prepare(self) -> None:
         """Draw the hole, and set the times."""
@@ -135,70 +204,6 @@ class PegInHole(PosesTask):
         depth += smooth((t - back) / (inserted - back)) * (p.depth + p.beyond - p.press)
         step = np.array([radius * np.cos(angle), radius * np.sin(angle), -depth])
         return pin.SE3(self.tool.rotation, self.tool.translation + step)
-
-    # What is measured
-
-    def in_hole(self, q: Array) -> tuple[Array, Array]:
-        """Return the middle of the lower face of the peg (k, 3) [m], and the axis of the peg.
-
-        Both are in axes of the hole; the axis (k, 3) points up. `q` are joint positions (k, n).
-        """
-        poses = [self.hole.actInv(self.robot.model.forward_kinematics(each)) for each in q]
-        return (
-            np.array([pose.translation for pose in poses]),
-            -np.array([pose.rotation[:, 2] for pose in poses]),
-        )
-
-    def results(self, run: Run) -> dict[str, Any]:
-        """Return the drawn hole, and what became of the peg."""
-        record, p = run.record, self.parameters
-        place, axis = self.in_hole(record.q)
-        deep = np.flatnonzero(-place[:, 2] >= p.depth - _BOTTOM)
-        high = np.linalg.norm(self.forces(run), axis=1) > _HIGH
-        last, period = place[-1], float(record.t[1] - record.t[0])
-        offset = self.hole.translation - self.expected.translation
-        found = super().results(run) | {
-            'offset_mm': (1e3 * offset).tolist(),
-            'turn_deg': np.degrees(pin.log3(self.hole.rotation)).tolist(),
-            'stiffness_n_per_m': self.stiffness,
-            'depth_mm': -1e3 * float(last[2]),
-            'inserted_at_s': float(record.t[deep[0]]) if len(deep) else None,
-            'off_axis_mm': 1e3 * float(np.hypot(*last[:2])),
-            'tilt_deg': float(np.degrees(np.arccos(min(1.0, axis[-1, 2])))),
-            'above_20_n_s': period * float(high.sum()),
-        }
-        gentle = found['above_20_n_s'] <= _LONG
-        inserted = -last[2] >= p.depth - _BOTTOM
-        found['force_penalty'] = 0.0 if gentle else _PENALTY
-        found['success'] = bool(record.completed and inserted and gentle)
-        return found
-
-    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
-        """Return the hole, the insertion, the force, and what every task has."""
-        p, at = self.parameters, report['inserted_at_s']
-        offset = ', '.join(f'{x:.2f}' for x in report['offset_mm'])
-        turn = ', '.join(f'{x:.2f}' for x in report['turn_deg'])
-        inserted = 'never inserted' if at is None else f'inserted at t = {at:.3f} s'
-        least = f'{1e3 * (p.depth - _BOTTOM):g}'
-        return [
-            ('offset of the hole [mm]', offset, '', f'turn ({turn}) deg'),
-            ('stiffness of the hole [N/m]', f'{report["stiffness_n_per_m"]:.3g}', '', ''),
-            ('insertion depth [mm]', f'{report["depth_mm"]:.2f}', f'>= {least}', inserted),
-            ('distance from the axis [mm]', f'{report["off_axis_mm"]:.3f}', '', 'at the end'),
-            ('tilt in the hole [deg]', f'{report["tilt_deg"]:.3f}', '', 'at the end'),
-            ('force [N]', f'{report["peak_force_n"]:.4g}', '', f't = {report["peak_at_s"]:.3f} s'),
-            ('time above 20 N [s]', f'{report["above_20_n_s"]:.3f}', f'{_LONG:g}', ''),
-            ('success', 'yes' if report['success'] else 'no', '', ''),
-            *common_rows(report),
-        ]
-
-    def checks(self, report: Mapping[str, Any]) -> list[Check]:
-        """Return the limits of a success: depth that is left, and time above 20 N."""
-        left = 1e3 * self.parameters.depth - report['depth_mm']
-        return [
-            Check('depth that is left', left, 1e3 * _BOTTOM, 'mm'),
-            Check('time above 20 N', report['above_20_n_s'], _LONG, 's'),
-        ]
 
 
 def _in_ball(rng: np.random.Generator) -> Array:

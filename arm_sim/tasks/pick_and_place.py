@@ -20,7 +20,7 @@ from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.parameters import Parameters, changed, parameter
 from arm_sim.loop.report import Check, common_rows
 from arm_sim.simulation.scene import SceneObject, objects_text
-from arm_sim.tasks import Run
+from arm_sim.tasks import Run, TaskEvaluation, TaskReport
 from arm_sim.tasks._points import PointsTask
 
 _CLOSE, _OPEN = 0.5, 0.5  # time for the gripper [s]
@@ -79,17 +79,93 @@ class PickAndPlaceParameters(Parameters):
             in_range(f'{name}[1]', high, low)
 
 
+class PickAndPlaceReport(TaskReport):
+    """What became of the block."""
+
+    columns = ('', 'found', 'allowed', 'where')
+
+    def results(self, run: Run) -> dict[str, Any]:
+        """Return what became of the block."""
+        record, p = run.record, self.parameters
+        block = {name: as_ros_value(value) for name, value in changed(self.task.block).items()}
+        found = {'block': block, 'gripper_effort_n': self._effort(run)}
+        if not len(record.objects):
+            return found
+        poses = record.objects[:, 0]
+        at = np.searchsorted(record.t, (self.task.lift_at, self.task.open_at))
+        grips = [self._in_hand(record.q[k], poses[k]) for k in at]
+        slip = 1e3 * np.linalg.norm(grips[1].translation - grips[0].translation)
+        end, rest = _pose(poses[-1]), round(_REST / (record.t[1] - record.t[0]))
+        turn = _turn_to(end.rotation)
+        moved = np.abs(poses[-rest:, :3] - poses[-1, :3]).max()
+        error = np.linalg.norm(end.translation - self.task.target.translation)
+        success = error <= p.tolerance and turn <= p.turn_tolerance and moved <= _AT_REST
+        return found | {
+            'slip_mm': float(slip),
+            'place_error_mm': 1e3 * float(error),
+            'place_turn_rad': float(turn),
+            'motion_at_the_end_mm': 1e3 * float(moved),
+            'success': bool(success and record.completed),
+        }
+
+    def _effort(self, run: Run) -> float:
+        """Return the effort of the gripper in the middle of its way with the block."""
+        middle = (self.task.ends[2] + self.task.ends[3]) / 2.0
+        row = min(int(np.searchsorted(run.record.t, middle)), len(run.record.t) - 1)
+        return abs(float(run.record.effort[row, self.task.finger]))
+
+    def _in_hand(self, q: Array, pose: Array) -> pin.SE3:
+        """Return the pose of the block in the tool frame."""
+        return self.robot.model.forward_kinematics(q).actInv(_pose(pose))
+
+    def checks(self, report: Mapping[str, Any]) -> list[Check]:
+        """Return the tolerances of the place."""
+        p = self.parameters
+        if 'success' not in report:
+            return []
+        return [
+            Check('distance from the place', report['place_error_mm'], 1e3 * p.tolerance, 'mm'),
+            Check('turn from the place', report['place_turn_rad'], p.turn_tolerance, 'rad'),
+            Check('motion at the end', report['motion_at_the_end_mm'], 1e3 * _AT_REST, 'mm'),
+        ]
+
+    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+        """Return the block, the grip, the place, and what every task has."""
+        block, p = self.task.block, self.parameters
+        sides = ' x '.join(f'{1e3 * x:.1f}' for x in block.size)
+        rows: list[tuple[str, ...]] = [
+            ('block [mm]', sides, '', f'{block.mass:.3g} kg, friction {block.friction:.2f}'),
+            (
+                'effort of the gripper [N]',
+                f'{report["gripper_effort_n"]:.5g}',
+                f'{p.max_effort:g}',
+                '',
+            ),
+        ]
+        if 'success' in report:
+            rows += [
+                ('slip in the hand [mm]', f'{report["slip_mm"]:.3g}', '', ''),
+                ('distance from the place [mm]', f'{report["place_error_mm"]:.3g}',
+                 f'{1e3 * p.tolerance:g}', ''),
+                ('turn from the place [rad]', f'{report["place_turn_rad"]:.3g}',
+                 f'{p.turn_tolerance:g}', ''),
+            ]  # fmt: skip
+        return rows + common_rows(report)
+
+
 class PickAndPlace(PointsTask):
     """Picks up a drawn block, and puts it down at a place.
 
     Attributes:
         block, table: the objects of the scene.
         target: pose of the block at its place.
+        finger: number of the joint of the gripper.
+        ends: of all motions (8,) [s].
     """
 
     Parameters = PickAndPlaceParameters
-    compared = None
-    columns = ('', 'found', 'allowed', 'where')
+    Report = PickAndPlaceReport
+    evaluation = TaskEvaluation(compared=None)
     moved_object = 'block'
     sample_period = 0.02
     settle_time = 0.5
@@ -99,9 +175,9 @@ class PickAndPlace(PointsTask):
         """Draw the block, and write the scene."""
         p, model = self.parameters, self.robot.model
         self.gripper = gripper_joint(model)
-        self._finger = model.joint_names.index(self.gripper)
+        self.finger = model.joint_names.index(self.gripper)
         limits = model.position_lower, model.position_upper
-        self.closed, self.opened = (float(each[self._finger]) for each in limits)
+        self.closed, self.opened = (float(each[self.finger]) for each in limits)
         rng = np.random.default_rng((p.seed, p.number))
         size = rng.uniform(p.sides[0], p.sides[1], 3)
         mass, friction = rng.uniform(*p.masses), rng.uniform(*p.frictions)
@@ -123,9 +199,9 @@ class PickAndPlace(PointsTask):
         self.target = pin.SE3(np.eye(3), np.array([*p.place, height]))
         self.simulator = {'objects': objects_text((self.table, self.block))}
         durations = (0.6, _CLOSE, 0.6, 1.2, 0.6, _OPEN, 0.6, 0.4)
-        self._ends = np.round(np.cumsum(durations), 9)
-        self.close_at, self.lift_at = float(self._ends[0]), float(self._ends[1])
-        self.open_at, self.duration = float(self._ends[4]), float(self._ends[-1])
+        self.ends = np.round(np.cumsum(durations), 9)
+        self.close_at, self.lift_at = float(self.ends[0]), float(self.ends[1])
+        self.open_at, self.duration = float(self.ends[4]), float(self.ends[-1])
 
     # What to follow
 
@@ -137,7 +213,7 @@ class PickAndPlace(PointsTask):
     def reference(self, t: float, reference: Reference) -> None:
         """Write quintics between the points, and the present goal of the gripper."""
         super().reference(t, reference)
-        k = self._finger
+        k = self.finger
         closed = self.close_at <= t < self.open_at
         reference.q[k] = self.closed if closed else self.opened
         reference.v[k] = reference.a[k] = 0.0
@@ -148,13 +224,13 @@ class PickAndPlace(PointsTask):
         from arm_dynamics.inverse_kinematics import solve_path_ik  # imports Numba
         from arm_dynamics.paths.cartesian_path import Lines, Sequential, joint_path_derivatives
 
-        model, way, ends = self.robot.model, self._way(), self._ends
+        model, way, ends = self.robot.model, self._way(), self.ends
         durations = np.diff(ends, prepend=0.0)
         motions = [Lines(pair, d) for pair, d in zip(pairwise(way), durations, strict=True)]
         times = np.round(np.arange(0.0, self.duration + 1e-9, self.sample_period) * 1e9) * 1e-9
         samples = Sequential(motions).sample(times)
         seed = self.robot.start.copy()
-        seed[self._finger] = self.opened
+        seed[self.finger] = self.opened
         found = solve_path_ik(model, samples.poses, seed)
         if not found.success:
             where = ', '.join(f'{x:.3g}' for x in self.block.position)
@@ -178,76 +254,6 @@ class PickAndPlace(PointsTask):
         put = pin.SE3(near @ down, np.array([*p.place, height + _DROP]))
         over = pin.SE3(put.rotation, put.translation + lift)
         return [above, grasp, grasp, above, over, put, put, over, over]
-
-    # What is measured
-
-    def results(self, run: Run) -> dict[str, Any]:
-        """Return what became of the block."""
-        record, p = run.record, self.parameters
-        block = {name: as_ros_value(value) for name, value in changed(self.block).items()}
-        found = {'block': block, 'gripper_effort_n': self._effort(run)}
-        if not len(record.objects):
-            return found
-        poses = record.objects[:, 0]
-        at = np.searchsorted(record.t, (self.lift_at, self.open_at))
-        grips = [self._in_hand(record.q[k], poses[k]) for k in at]
-        slip = 1e3 * np.linalg.norm(grips[1].translation - grips[0].translation)
-        end, rest = _pose(poses[-1]), round(_REST / (record.t[1] - record.t[0]))
-        turn = _turn_to(end.rotation)
-        moved = np.abs(poses[-rest:, :3] - poses[-1, :3]).max()
-        error = np.linalg.norm(end.translation - self.target.translation)
-        success = error <= p.tolerance and turn <= p.turn_tolerance and moved <= _AT_REST
-        return found | {
-            'slip_mm': float(slip),
-            'place_error_mm': 1e3 * float(error),
-            'place_turn_rad': float(turn),
-            'motion_at_the_end_mm': 1e3 * float(moved),
-            'success': bool(success and record.completed),
-        }
-
-    def _effort(self, run: Run) -> float:
-        """Return the effort of the gripper in the middle of its way with the block."""
-        middle = (self._ends[2] + self._ends[3]) / 2.0
-        row = min(int(np.searchsorted(run.record.t, middle)), len(run.record.t) - 1)
-        return abs(float(run.record.effort[row, self._finger]))
-
-    def _in_hand(self, q: Array, pose: Array) -> pin.SE3:
-        """Return the pose of the block in the tool frame."""
-        return self.robot.model.forward_kinematics(q).actInv(_pose(pose))
-
-    def checks(self, report: Mapping[str, Any]) -> list[Check]:
-        """Return the tolerances of the place."""
-        p = self.parameters
-        if 'success' not in report:
-            return []
-        return [
-            Check('distance from the place', report['place_error_mm'], 1e3 * p.tolerance, 'mm'),
-            Check('turn from the place', report['place_turn_rad'], p.turn_tolerance, 'rad'),
-            Check('motion at the end', report['motion_at_the_end_mm'], 1e3 * _AT_REST, 'mm'),
-        ]
-
-    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
-        """Return the block, the grip, the place, and what every task has."""
-        block, p = self.block, self.parameters
-        sides = ' x '.join(f'{1e3 * x:.1f}' for x in block.size)
-        rows: list[tuple[str, ...]] = [
-            ('block [mm]', sides, '', f'{block.mass:.3g} kg, friction {block.friction:.2f}'),
-            (
-                'effort of the gripper [N]',
-                f'{report["gripper_effort_n"]:.5g}',
-                f'{p.max_effort:g}',
-                '',
-            ),
-        ]
-        if 'success' in report:
-            rows += [
-                ('slip in the hand [mm]', f'{report["slip_mm"]:.3g}', '', ''),
-                ('distance from the place [mm]', f'{report["place_error_mm"]:.3g}',
-                 f'{1e3 * p.tolerance:g}', ''),
-                ('turn from the place [rad]', f'{report["place_turn_rad"]:.3g}',
-                 f'{p.turn_tolerance:g}', ''),
-            ]  # fmt: skip
-        return rows + common_rows(report)
 
 
 def _pose(row: Array) -> pin.SE3:

@@ -7,7 +7,7 @@ import numpy as np
 from arm_dynamics.checks import in_range
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.loop import events
-from arm_sim.tasks import Task
+from arm_sim.tasks import Task, TaskEvaluation
 
 # Least joint torque of a push that moves the arm, as a share of the largest of any direction.
 _LEAST_EFFECT = 0.01
@@ -34,7 +34,7 @@ class Push(Task):
     """The tool is pushed while the arm holds the robot's start."""
 
     Parameters = PushParameters
-    compared = 2
+    evaluation = TaskEvaluation(compared=2)
 
     def prepare(self) -> None:
         """Set the force and its times.

@@ -15,7 +15,7 @@ from arm_dynamics.checks import Array, in_range, per_joint
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_sim.loop.measures import rms
 from arm_sim.loop.report import Check, common_rows
-from arm_sim.tasks import Run, Task
+from arm_sim.tasks import Run, Task, TaskEvaluation, TaskReport
 
 _APART = 1e-6  # from a limit, more than rounding [rad | m]
 
@@ -36,31 +36,8 @@ class SinusoidParameters(Parameters):
     )
 
 
-class Sinusoid(Task):
-    """All joints follow sinusoids of one frequency, and come to rest within half a cycle."""
-
-    Parameters = SinusoidParameters
-    compared = 0
-
-    def prepare(self) -> None:
-        """Set the sinusoid, and the way to it and from it: half a cycle, in milliseconds."""
-        p, robot = self.parameters, self.robot
-        self.amplitude = per_joint('amplitude', p.amplitude, robot.model.joint_names)
-        self._sinusoid = JointSinusoid(self.amplitude, p.frequency, self._middle())
-        self.duration = p.cycles / p.frequency
-        self.sample_period = p.sample_period
-        self.approach_time = self.rest_time = float(np.ceil(500.0 / p.frequency) * 1e-3)
-
-    def _middle(self) -> Array:
-        """Return where the arm starts, so far from its limits that the sinusoid is within (n,)."""
-        model, margin = self.robot.model, np.abs(self.amplitude) + _APART
-        lowest, highest = model.position_lower + margin, model.position_upper - margin
-        wide = lowest <= highest  # else no place is right: the follower says what is wrong
-        return np.where(wide, np.clip(self.robot.start, lowest, highest), self.robot.start)
-
-    def reference(self, t: float, reference: Reference) -> None:
-        """Write the sinusoid."""
-        self._sinusoid.evaluate(t, reference)
+class SinusoidReport(TaskReport):
+    """Errors of each joint, with a limit of the largest."""
 
     def results(self, run: Run) -> dict[str, Any]:
         """Return the errors of the joints in degrees and millimetres."""
@@ -69,7 +46,7 @@ class Sinusoid(Task):
         each, largest = rms(error) * scale, np.abs(error).max(axis=0) * scale
         return {
             'frequency_hz': self.parameters.frequency,
-            'amplitude': self.amplitude.tolist(),
+            'amplitude': self.task.amplitude.tolist(),
             'joint_rms_deg': dict(zip(model.joint_names, each.tolist(), strict=True)),
             'joint_max_deg': dict(zip(model.joint_names, largest.tolist(), strict=True)),
         }
@@ -99,6 +76,34 @@ class Sinusoid(Task):
         from arm_sim.loop.picture import joints_figure
 
         return joints_figure(run.record, run.tracking, report, self.robot.model)
+
+
+class Sinusoid(Task):
+    """All joints follow sinusoids of one frequency, and come to rest within half a cycle."""
+
+    Parameters = SinusoidParameters
+    Report = SinusoidReport
+    evaluation = TaskEvaluation(compared=0)
+
+    def prepare(self) -> None:
+        """Set the sinusoid, and the way to it and from it: half a cycle, in milliseconds."""
+        p, robot = self.parameters, self.robot
+        self.amplitude = per_joint('amplitude', p.amplitude, robot.model.joint_names)
+        self._sinusoid = JointSinusoid(self.amplitude, p.frequency, self._middle())
+        self.duration = p.cycles / p.frequency
+        self.sample_period = p.sample_period
+        self.approach_time = self.rest_time = float(np.ceil(500.0 / p.frequency) * 1e-3)
+
+    def _middle(self) -> Array:
+        """Return where the arm starts, so far from its limits that the sinusoid is within (n,)."""
+        model, margin = self.robot.model, np.abs(self.amplitude) + _APART
+        lowest, highest = model.position_lower + margin, model.position_upper - margin
+        wide = lowest <= highest  # else no place is right: the follower says what is wrong
+        return np.where(wide, np.clip(self.robot.start, lowest, highest), self.robot.start)
+
+    def reference(self, t: float, reference: Reference) -> None:
+        """Write the sinusoid."""
+        self._sinusoid.evaluate(t, reference)
 
 
 def at_frequency(parameters: SinusoidParameters, frequency: float) -> dict[str, Any]:

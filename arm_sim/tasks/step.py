@@ -8,7 +8,7 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import Array, in_range
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.loop.goals import sampled
-from arm_sim.tasks import Task
+from arm_sim.tasks import Task, TaskEvaluation
 
 RISE = 0.4  # [s] in a goal
 
@@ -32,7 +32,7 @@ class Step(Task):
     """All joints jump from the robot's start."""
 
     Parameters = StepParameters
-    compared = 1
+    evaluation = TaskEvaluation(compared=1)
 
     def prepare(self) -> None:
         """Set where to jump, and when."""

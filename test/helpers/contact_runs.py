@@ -20,4 +20,4 @@ def results(task, error=None, law=None, **given):
     """Return the experiment and the numbers of its report; `law`: parameters of the law."""
     loaded = experiment(task, error, **given)
     record = loaded.task.run(loaded.law(parameters=law), *loaded.plants())
-    return loaded, loaded.task.results(Run(record, track(loaded.robot.model, record)))
+    return loaded, loaded.task.report.results(Run(record, track(loaded.robot.model, record)))

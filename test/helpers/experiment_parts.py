@@ -27,7 +27,7 @@ def run(experiment):
     own = experiment.load()
     record = own.run()
     tracking = own.track(record)
-    measures = own.task.measure(record, tracking)
+    measures = own.task.report.measure(record, tracking)
     return SimpleNamespace(
         experiment=experiment, record=record, tracking=tracking, measures=measures
     )

@@ -47,7 +47,7 @@ def recorded_task(recording: RecordedRun) -> tuple[Task, Run]:
     q, v = states.q[0], states.v[0]
     task = kind(Robot(p.robot, model, q), read_fields(kind.Parameters, values))
     expected = None
-    if task.asks_prediction:
+    if task.report.asks_prediction:
         nodes = KnownNodes(p.law, lambda name, names: recording.parameters_of(name))
         expected = nodes.predicted(task)
     goal, _ = asked(task, p, q)

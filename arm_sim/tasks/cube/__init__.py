@@ -18,7 +18,7 @@ from arm_dynamics.parameters import PerJoint, parameter
 from arm_sim.loop.goals import sampled
 from arm_sim.loop.measures import error_facts
 from arm_sim.loop.report import Check, common_rows, error_row
-from arm_sim.tasks import Run
+from arm_sim.tasks import Run, TaskEvaluation, TaskReport
 from arm_sim.tasks._points import PointsTask
 from arm_sim.tasks.cube.walk import WALKS, CubeWalk
 
@@ -65,11 +65,71 @@ class _Plan(NamedTuple):
     facts: dict[str, Any]
 
 
+class CubeReport(TaskReport):
+    """The path error and its limits, the strokes of the largest errors, and how IK went."""
+
+    def results(self, run: Run) -> dict[str, Any]:
+        """Return the path error, the strokes of the largest errors, and how IK went."""
+        t, p = run.record.t, self.parameters
+
+        def error(values: Array, scale: float) -> dict[str, float]:
+            found = error_facts(t, values, scale)
+            return found | {'max_on_stroke': int(p.strokes_at(found['max_at_s'])) + 1}
+
+        return {
+            'path': p.path,
+            'path_error_mm': error(self.path_error(run), 1e3),
+            'tracking_error_mm': error(run.tracking.error, 1e3),
+            'orientation_error_rad': error(run.tracking.orientation_error, 1.0),
+            'ik': self.task.plan.facts,
+        }
+
+    def path_error(self, run: Run) -> Array:
+        """Return how far the reference is from the straight stroke of its time (k,) [m]."""
+        return self.parameters.distance_from_strokes(run.record.t, run.tracking.reference_tip)
+
+    def checks(self, report: Mapping[str, Any]) -> list[Check]:
+        """Return both errors with the limits stated for this path, and for this law or mode."""
+        p, path = self.parameters, report['path_error_mm']
+        law = '_'.join(filter(None, (report['controller'], report['feedforward'])))
+        key = law if report['mode'] == 'lockstep' else report['mode']
+        rms, largest = p.path_limit.get(p.path, (None, None))
+        tracking, limit = report['tracking_error_mm']['rms'], p.tracking_limit.get(key)
+        return [
+            Check('path error RMS', path['rms'], rms, 'mm'),
+            Check('path error max', path['max'], largest, 'mm'),
+            Check('tracking error RMS', tracking, limit, 'mm'),
+        ]
+
+    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+        """Return the errors with their strokes, what every task has, and IK."""
+        rows = [error_row('path error [mm]', report['path_error_mm']), *common_rows(report)]
+        for i, key in enumerate(('path_error_mm', 'tracking_error_mm', 'orientation_error_rad')):
+            rows[i] = (*rows[i][:3], f'stroke {report[key]["max_on_stroke"]}, {rows[i][3]}')
+        ik = report['ik']
+        how = f'{ik["calls"]} call{"s" if ik["calls"] != 1 else ""}, '
+        how += f'largest joint step {ik["max_joint_step_rad"]:.3g} rad'
+        return [*rows, ('IK residual [mm]', '', f'{ik["max_position_error_mm"]:.2g}', how)]
+
+    def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
+        """Draw the cube in 3D, both errors over time, and the torques."""
+        from arm_sim.tasks.cube.picture import cube_figure
+
+        return cube_figure(run.record, run.tracking, self.path_error(run), self.parameters, report)
+
+    def progress(self, share: float) -> str:
+        """Return the line that names the stroke which is drawn."""
+        strokes = self.parameters.strokes
+        stroke = min(int(share * strokes) + 1, strokes)
+        return f'drawing: stroke {stroke:2d} of {strokes}, {share:4.0%}'
+
+
 class Cube(PointsTask):
     """Strokes along a cube's edges, each from rest to rest."""
 
     Parameters = CubeParameters
-    compared = 4
+    Report = CubeReport
+    evaluation = TaskEvaluation(compared=4)
     asks_ik = True
     first_place, refusal = 'the first corner', 'the cube cannot be drawn: '
 
@@ -96,10 +156,11 @@ class Cube(PointsTask):
 
     @property
     def _points(self) -> tuple[Array, tuple[Array, ...]]:
-        return self._plan.times, self._plan.states
+        return self.plan.times, self.plan.states
 
     @cached_property
-    def _plan(self) -> _Plan:
+    def plan(self) -> _Plan:
+        """The strokes in joint space, planned once."""
         p = self.parameters
         plan = self._edges() if p.path == 'edges' else self._published()
         times = p.sample_times(p.edge_time / _CHECKED)
@@ -153,63 +214,6 @@ class Cube(PointsTask):
                 f'the cube cannot be drawn: {where}{found.reason} ({center}) m, '
                 f'side {self.parameters.side:g} m)'
             )
-
-    # What is measured
-
-    def results(self, run: Run) -> dict[str, Any]:
-        """Return the path error, the strokes of the largest errors, and how IK went."""
-        t, p = run.record.t, self.parameters
-
-        def error(values: Array, scale: float) -> dict[str, float]:
-            found = error_facts(t, values, scale)
-            return found | {'max_on_stroke': int(p.strokes_at(found['max_at_s'])) + 1}
-
-        return {
-            'path': p.path,
-            'path_error_mm': error(self.path_error(run), 1e3),
-            'tracking_error_mm': error(run.tracking.error, 1e3),
-            'orientation_error_rad': error(run.tracking.orientation_error, 1.0),
-            'ik': self._plan.facts,
-        }
-
-    def path_error(self, run: Run) -> Array:
-        """Return how far the reference is from the straight stroke of its time (k,) [m]."""
-        return self.parameters.distance_from_strokes(run.record.t, run.tracking.reference_tip)
-
-    def checks(self, report: Mapping[str, Any]) -> list[Check]:
-        """Return both errors with the limits stated for this path, and for this law or mode."""
-        p, path = self.parameters, report['path_error_mm']
-        law = '_'.join(filter(None, (report['controller'], report['feedforward'])))
-        key = law if report['mode'] == 'lockstep' else report['mode']
-        rms, largest = p.path_limit.get(p.path, (None, None))
-        tracking, limit = report['tracking_error_mm']['rms'], p.tracking_limit.get(key)
-        return [
-            Check('path error RMS', path['rms'], rms, 'mm'),
-            Check('path error max', path['max'], largest, 'mm'),
-            Check('tracking error RMS', tracking, limit, 'mm'),
-        ]
-
-    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
-        """Return the errors with their strokes, what every task has, and IK."""
-        rows = [error_row('path error [mm]', report['path_error_mm']), *common_rows(report)]
-        for i, key in enumerate(('path_error_mm', 'tracking_error_mm', 'orientation_error_rad')):
-            rows[i] = (*rows[i][:3], f'stroke {report[key]["max_on_stroke"]}, {rows[i][3]}')
-        ik = report['ik']
-        how = f'{ik["calls"]} call{"s" if ik["calls"] != 1 else ""}, '
-        how += f'largest joint step {ik["max_joint_step_rad"]:.3g} rad'
-        return [*rows, ('IK residual [mm]', '', f'{ik["max_position_error_mm"]:.2g}', how)]
-
-    def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
-        """Draw the cube in 3D, both errors over time, and the torques."""
-        from arm_sim.tasks.cube.picture import cube_figure
-
-        return cube_figure(run.record, run.tracking, self.path_error(run), self.parameters, report)
-
-    def progress(self, share: float) -> str:
-        """Return the line that names the stroke which is drawn."""
-        strokes = self.parameters.strokes
-        stroke = min(int(share * strokes) + 1, strokes)
-        return f'drawing: stroke {stroke:2d} of {strokes}, {share:4.0%}'
 
 
 def _own_ik(name: str, model: RobotModel) -> Callable:

@@ -18,7 +18,7 @@ from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.published.five_joint_arm import JOINTS
 from arm_sim.loop.record import Record
 from arm_sim.loop.report import Check
-from arm_sim.tasks import Run, Task
+from arm_sim.tasks import Run, Task, TaskEvaluation, TaskReport
 from arm_sim.tasks.pose_hold.rollout import BLOW_UP_COST, BLOW_UP_ERROR
 
 CONTROLLED = np.array([1, 2, 4])
@@ -32,35 +32,16 @@ class PoseHoldParameters(Parameters):
     duration: float = parameter(3.0, 'duration of the hold [s]', min=0.001, max=3600)
 
 
-class PoseHold(Task):
-    """The arm is at the pose and the controller holds it there."""
+class PoseHoldReport(TaskReport):
+    """The summed error J, and J as it is predicted."""
 
-    Parameters = PoseHoldParameters
-    compared = None
     asks_prediction = True
     columns = ('joint', 'target [rad]', 'worst error [rad]', 'error at the end [rad]')
     picture_name = 'pose_hold.png'
 
-    def prepare(self) -> None:
-        """Check the pose."""
-        model, target = self.robot.model, self.parameters.target
-        pose = model.check_configuration(target or self.robot.start, 'target')
-        self._target = np.array(pose, dtype=float)
-        self._counted = CONTROLLED if model.nv == JOINTS else np.arange(model.nv)
-        self.duration = self.parameters.duration
-
-    def reference(self, t: float, reference: Reference) -> None:
-        """Write rest at the pose."""
-        reference.row[:] = 0.0
-        reference.q[:] = self._target
-
-    def goal(self) -> Goal | None:
-        """Return none: the controller holds where it took over."""
-        return None
-
     def cost(self, record: Record) -> float:
         """Return J [rad]; 9999999 where the arm blew up."""
-        errors = np.abs(record.q_reference[0] - _after(record))[:, self._counted]
+        errors = np.abs(record.q_reference[0] - _after(record))[:, self.task.counted]
         # Joint by joint and step by step, as the objective sums: the same number to the last bit.
         steps = np.zeros(len(errors))
         for column in errors.T:
@@ -108,7 +89,36 @@ class PoseHold(Task):
         """Draw the errors of all joints."""
         from arm_sim.tasks.pose_hold.picture import pose_figure
 
-        return pose_figure(run.record, report, self._counted)
+        return pose_figure(run.record, report, self.task.counted)
+
+
+class PoseHold(Task):
+    """The arm is at the pose and the controller holds it there.
+
+    Attributes:
+        counted: (m,) numbers of the joints that J counts.
+    """
+
+    Parameters = PoseHoldParameters
+    Report = PoseHoldReport
+    evaluation = TaskEvaluation(compared=None)
+
+    def prepare(self) -> None:
+        """Check the pose."""
+        model, target = self.robot.model, self.parameters.target
+        pose = model.check_configuration(target or self.robot.start, 'target')
+        self._target = np.array(pose, dtype=float)
+        self.counted = CONTROLLED if model.nv == JOINTS else np.arange(model.nv)
+        self.duration = self.parameters.duration
+
+    def reference(self, t: float, reference: Reference) -> None:
+        """Write rest at the pose."""
+        reference.row[:] = 0.0
+        reference.q[:] = self._target
+
+    def goal(self) -> Goal | None:
+        """Return none: the controller holds where it took over."""
+        return None
 
 
 def _after(record: Record) -> Array:

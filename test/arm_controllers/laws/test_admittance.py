@@ -173,6 +173,6 @@ def test_a_press_comes_to_rest(law, stiffness):
     loaded = Experiment.of_files('ur5e gripper:=probe', 'press', law).load()
     loaded = replace(loaded, given={'surface_stiffness': stiffness, 'duration': 5.0})
     record = loaded.run()
-    found = loaded.task.results(Run(record, track(loaded.robot.model, record)))
+    found = loaded.task.report.results(Run(record, track(loaded.robot.model, record)))
     assert found['force_error_max_n'] < 0.03
     assert found['contact_lost_s'] == 0.0

@@ -70,7 +70,7 @@ def pressed(error=None, given=None, **parameters):
     own = loaded.law(parameters=CartesianImpedanceParameters(**parameters))
     record = loaded.task.run(own, *loaded.plants())
     run = Run(record, track(loaded.robot.model, record))
-    return own, loaded.task.results(run)['force_error_max_n']
+    return own, loaded.task.report.results(run)['force_error_max_n']
 
 
 @pytest.mark.parametrize('stiffness', [1e4, 1e6])

@@ -29,7 +29,7 @@ from arm_sim.robot import Robot, model_error_of
 from arm_sim.ros.simulator_setup import SimulatorParameters
 from arm_sim.simulation.plant import PlantParameters
 from arm_sim.simulation.sensors import SensorParameters
-from arm_sim.tasks import make_task
+from arm_sim.tasks import make_task, simulator_of
 
 OF_DRIVES = ('command_delay', 'compensation_scale', 'encoder_resolution')
 SWEEPS = [
@@ -118,7 +118,7 @@ def test_the_simulator_gets_every_error(sweep, planar):
 
 def test_a_payload_falls_off_later_by_the_way_that_leads_to_the_task(planar):
     task = make_task('payload_drop', planar)
-    parameters = task.scene(ModelError(), False, 1_000_000)
+    parameters = simulator_of(task, ModelError(), False, 1_000_000)
     way = 0.1 + 1.0  # the goal's start, and half a cycle
     np.testing.assert_allclose(parameters['payload_end'], way + task.drop_at, rtol=1e-12)
     assert 'initial_positions' not in parameters

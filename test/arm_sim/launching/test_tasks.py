@@ -35,7 +35,7 @@ def tracking_limit(reported, **given):
     report = {'controller': reported['controller'], 'feedforward': reported['feedforward']}
     rms = {'rms': 1.0, 'max': 1.0}
     report |= {'mode': 'lockstep', 'path_error_mm': rms, 'tracking_error_mm': rms}
-    return make_task('cube', Robot.load('ur5e')).checks(report)[2].limit
+    return make_task('cube', Robot.load('ur5e')).report.checks(report)[2].limit
 
 
 def test_a_law_that_is_designed_is_not_judged_by_the_limit_of_the_files_gains(reported):

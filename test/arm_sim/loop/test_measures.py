@@ -182,17 +182,17 @@ def make_run(cube: Cube, error: float, share: float) -> Run:
 def test_table_and_picture_come_for_perfect_and_for_bad_runs(error, share, tmp_path, capsys):
     cube = make_task('cube', Robot.load('ur5e'))
     run = make_run(cube, error, share)
-    report = cube.report(run)
+    report = cube.report.numbers(run)
     np.testing.assert_allclose(report['tracking_error_mm']['rms'], error * 1e3 * 1.2, rtol=0.05)
     np.testing.assert_allclose(report['orientation_error_rad']['rms'], error * 0.6, rtol=0.05)
     assert report['orientation_error_rad']['max_on_stroke'] >= 1
     assert report['path_error_mm']['rms'] > 1.0  # its reference stays in the middle of the cube
     assert report['saturated_samples'] == (600 if share >= 1 else 0)
-    save(cube.draw(run, report), tmp_path / 'tracking.png')
+    save(cube.report.draw(run, report), tmp_path / 'tracking.png')
     assert (tmp_path / 'tracking.png').stat().st_size > 50_000
     write_json(tmp_path / 'report.json', report)
     assert json.loads((tmp_path / 'report.json').read_text())['recovery_s'] is None
-    print_report('cube', cube.columns, cube.rows(report), ['a note'], [])
+    print_report('cube', cube.report.columns, cube.report.rows(report), ['a note'], [])
     printed = capsys.readouterr().out
     assert 'path error [mm]' in printed
     assert 'orientation error [rad]' in printed
@@ -223,24 +223,26 @@ def test_every_task_reports_draws_and_prints_progress(name, tmp_path, capsys):
     record = make_record(800, robot.model.nv)
     tracking = track(robot.model, record)
     run = Run(record, tracking, FACTS | {'task': name}, predicted=record)
-    report = task.report(run)
-    print_report(name, task.columns, task.rows(report), [], task.checks(report))
+    report = task.report.numbers(run)
+    print_report(
+        name, task.report.columns, task.report.rows(report), [], task.report.checks(report)
+    )
     assert len(capsys.readouterr().out.splitlines()) > 5
-    save(task.draw(run, report), tmp_path / task.picture_name)
-    assert (tmp_path / task.picture_name).stat().st_size > 5_000
-    assert '40%' in task.progress(0.4)
+    save(task.report.draw(run, report), tmp_path / task.report.picture_name)
+    assert (tmp_path / task.report.picture_name).stat().st_size > 5_000
+    assert '40%' in task.report.progress(0.4)
     assert task_class(name) is type(task)
 
 
 def test_checks_of_the_cube_are_those_of_its_path_and_law_or_mode():
     cube = make_task('cube', Robot.load('ur5e'))
-    report = cube.report(make_run(cube, 1e-3, 0.1))
-    assert [(check.name, check.limit) for check in cube.checks(report)] == [
+    report = cube.report.numbers(make_run(cube, 1e-3, 0.1))
+    assert [(check.name, check.limit) for check in cube.report.checks(report)] == [
         ('path error RMS', 0.005), ('path error max', 0.02), ('tracking error RMS', 14.5)
     ]  # fmt: skip
-    assert [check.held for check in cube.checks(report)] == [False, False, True]
-    assert cube.checks(report | {'mode': 'realtime'})[-1].limit == 20.0
-    assert cube.checks(report | {'controller': 'none'})[-1].limit is None
+    assert [check.held for check in cube.report.checks(report)] == [False, False, True]
+    assert cube.report.checks(report | {'mode': 'realtime'})[-1].limit == 20.0
+    assert cube.report.checks(report | {'controller': 'none'})[-1].limit is None
 
 
 def test_checks_name_what_is_wrong():
@@ -379,10 +381,10 @@ def test_a_measure_is_left_out_where_what_it_needs_is_missing(of_plugins):
     task = loaded.task
     task.duration = 0.1
     record = task.run(loaded.law(), *loaded.plants())
-    report = task.report(Run(record, track(loaded.robot.model, record)))
+    report = task.report.numbers(Run(record, track(loaded.robot.model, record)))
     assert report['own_max'] < 0.0
     assert {'own_force', 'own_contacts'}.isdisjoint(report)
-    assert 'own' not in [name for name, *_ in task.rows(report)]
+    assert 'own' not in [name for name, *_ in task.report.rows(report)]
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ class Drawn:
         drawn = Record(t, *arrays, record.effort[start:], record.q_end)
         tracking = track(MODEL, drawn)
         self.tracking_error, self.effort = tracking.error, drawn.effort
-        self.path_error = PUBLISHED.path_error(Run(drawn, tracking))
+        self.path_error = PUBLISHED.report.path_error(Run(drawn, tracking))
 
 
 draw_published = Drawn

@@ -18,7 +18,7 @@ def test_a_push_with_shares_is_a_staircase_that_ends_with_zero():
 def test_a_guided_arm_goes_where_impulse_over_damping_says_and_stays():
     loaded = Experiment.of_files('ur5e', 'hand_over', 'hand_guiding').load()
     record = loaded.run()
-    found = loaded.task.results(Run(record, track(loaded.robot.model, record)))
+    found = loaded.task.report.results(Run(record, track(loaded.robot.model, record)))
     pull = np.linalg.norm(loaded.task.pull(record.t), axis=1)
     p = loaded.law().parameters
     expected = np.maximum(pull - p.dead_band, 0.0).sum() * 0.002 / p.apparent_damping

@@ -17,7 +17,7 @@ def run_of(law, **given):
     )
     record = loaded.run()
     run = Run(record, track(loaded.robot.model, record))
-    return loaded.task, run, loaded.task.results(run)
+    return loaded.task, run, loaded.task.report.results(run)
 
 
 def test_a_compliant_arm_opens_a_door_whose_radius_it_does_not_know():
@@ -29,7 +29,7 @@ def test_a_compliant_arm_opens_a_door_whose_radius_it_does_not_know():
     radius = (end - task.hinge) * (1.0, 1.0, 0.0)
     radius /= np.linalg.norm(radius)
     extension = (run.tracking.reference_tip[-1] - end) @ radius
-    assert task.radial_force(run)[-1] == pytest.approx(stiffness * extension, rel=0.1)
+    assert task.report.radial_force(run)[-1] == pytest.approx(stiffness * extension, rel=0.1)
     # Without friction in the handle, the work is that of the hinge: its friction and damping.
     assert 0.3 < found['work_j'] < 1.0
 

@@ -28,7 +28,7 @@ def case(**given):
 def results(**given):
     one = case(**given)
     record = one.run()
-    return one.task.results(Run(record, track(one.robot.model, record)))
+    return one.task.report.results(Run(record, track(one.robot.model, record)))
 
 
 def sides(tilt, depth):

@@ -25,7 +25,7 @@ def loaded(**given):
 def run(**given):
     case = loaded(**given)
     record = case.run()
-    found = case.task.results(Run(record, track(case.robot.model, record)))
+    found = case.task.report.results(Run(record, track(case.robot.model, record)))
     return record, found
 
 

@@ -73,7 +73,7 @@ class Held:
             Robot('arm', model, model.neutral()), PoseHoldParameters(tuple(target), duration)
         )
         record = task.run(law, plant)
-        self.cost = task.cost(record)
+        self.cost = task.report.cost(record)
         self.worst_error = np.abs(record.q - target).max(axis=0)
 
 
@@ -226,7 +226,7 @@ def test_picture_is_written_also_of_joints_that_never_move(tmp_path):
         record = Record(1e-4 * np.arange(50), positions, rows, rows, rows, rows, positions[-1])
         facts = dict.fromkeys(('task', 'robot', 'controller', 'engine', 'mode', 'feedforward'), '')
         run = Run(record, track(model, record), facts)
-        save(task.draw(run, task.report(run)), tmp_path / 'hold.png')
+        save(task.report.draw(run, task.report.numbers(run)), tmp_path / 'hold.png')
         assert (tmp_path / 'hold.png').stat().st_size > 1000
         (tmp_path / 'hold.png').unlink()
 

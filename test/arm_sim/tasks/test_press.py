@@ -77,7 +77,7 @@ def pushed(task, forces, moved=0.0, period=0.01, touches=()):
     record = Record(period * np.arange(k), rows, none, rows, none, none, q, wrench=wrench, **facts)
     tracking = track(model, record)
     tracking.reference_tip[-1] += (moved, 0.0, moved)
-    return task.results(Run(record, tracking))
+    return task.report.results(Run(record, tracking))
 
 
 @pytest.fixture(scope='module')
@@ -140,11 +140,11 @@ def test_one_arm_of_a_batch_presses_as_one_arm_alone():
     plant, events = loaded.batch(draws)
     many = run_batch(loaded.task, loaded.batch_law(BatchModel(model)), plant, events).measures
     record = loaded.on(draws[1]).run()
-    alone = loaded.task.measure(record, track(model, record))
+    alone = loaded.task.report.measure(record, track(model, record))
     for name in ('force_rms_n', 'force_max_n', 'force_peak_n', 'contact_lost_s'):
         assert many[name][1] == pytest.approx(alone[name], rel=1e-6, abs=1e-9), name
     assert 0.0 < alone.force_rms_n < 0.01 < 9.0 < alone.force_peak_n
     assert many['force_rms_n'][0] != many['force_rms_n'][1]
     with pytest.MonkeyPatch.context() as patch:  # a press that counts too early has no contact yet
         patch.setattr(loaded.task, 'measured', (0.0, 3.0))
-        assert loaded.task.measure(record, track(model, record)).contact_lost_s > 0.4
+        assert loaded.task.report.measure(record, track(model, record)).contact_lost_s > 0.4

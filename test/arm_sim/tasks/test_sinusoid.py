@@ -71,17 +71,17 @@ def test_angles_are_shown_in_rad_and_slides_in_mm_while_the_report_keeps_degrees
     q = reference + np.array((0.01, slide, -0.02))
     record = Record(np.arange(100) * 1e-3, q, zero, reference, zero, zero, q[-1])
     run = Run(record, track(model, record), FACTS)
-    report = task.report(run)
+    report = task.report.numbers(run)
     assert report['joint_rms_deg']['turn'] == pytest.approx(np.degrees(0.01))
     assert report['joint_max_deg']['extend'] == pytest.approx(1e3 * slide)
-    shown = {name: values for name, *values in task.rows(report)[:3]}
+    shown = {name: values for name, *values in task.report.rows(report)[:3]}
     assert shown == {
         'turn [rad]': ['0.01', '0.01', ''],
         'extend [mm]': [f'{1e3 * slide:g}', f'{1e3 * slide:g}', ''],
         'bend [rad]': ['0.02', '0.02', ''],
     }
-    (check,) = task.checks(report)
+    (check,) = task.report.checks(report)
     assert check.shown == worst
-    figure = task.draw(run, report)
+    figure = task.report.draw(run, report)
     texts = [text.get_text() for axis in figure.axes for text in axis.texts]
     assert texts == ['10 mrad\nRMS', f'{1e3 * slide:.3g} mm\nRMS', '20 mrad\nRMS']
