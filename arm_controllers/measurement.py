@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import Array, read_only
 
 # What gives the plant the sensor of a field, for messages.
 HOW_TO_MEASURE = {
@@ -27,3 +27,9 @@ class Measurement(NamedTuple):
     v: Array
     effort: Array | None = None
     wrench: Array | None = None
+
+    def read_only(self) -> 'Measurement':
+        """Return the same measurement, now and later, for a law: views that refuse writing."""
+        q, v, *others = self
+        shown = (None if each is None else read_only(each) for each in others)
+        return Measurement(read_only(q), read_only(v), *shown)

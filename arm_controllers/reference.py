@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, read_only
 
 
 class Reference:
@@ -58,6 +58,39 @@ class Reference:
         """Desire a wrench, which no one writes into; see the attributes."""
         self.wrench, self.selection = wrench, selection
 
+    def read_only(self) -> 'Reference':
+        """Return the same reference, now and later, for a law: nothing can be written into it."""
+        return _ReadOnly(self)
+
+
+class _ReadOnly(Reference):
+    """What a law receives of a reference: views of its arrays, and its present wrench."""
+
+    __slots__ = ('_source',)
+    _source: Reference
+
+    def __init__(self, source: Reference):
+        for name in ('row', 'q', 'v', 'a', 'effort'):
+            object.__setattr__(self, name, read_only(getattr(source, name)))
+        object.__setattr__(self, '_source', source)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f'reference.{name} is read-only for a law; use reference.copy()')
+
+    @property
+    def wrench(self) -> Array | None:  # type: ignore[override]
+        wrench = self._source.wrench
+        return None if wrench is None else read_only(wrench)
+
+    @property
+    def selection(self) -> Array | None:  # type: ignore[override]
+        selection = self._source.selection
+        return None if selection is None else read_only(selection)
+
+    @property
+    def future(self) -> Callable[[int], Reference] | None:  # type: ignore[override]
+        return self._source.future
+
 
 # Writes the reference at time t [s] into a Reference: `Trajectory.evaluate` is one.
 ReferenceFunction = Callable[[float, Reference], None]
@@ -89,20 +122,22 @@ class SampledReference:
         self._shared = bool(arms) and not per_arm
         self._now, self._later = Reference(joint_count, arms), Reference(joint_count, arms)
         self._now.future = self._ahead
+        self._shown, self._shown_later = self._now.read_only(), self._later.read_only()
 
     def at(self, time_ns: int) -> Reference:
-        """Return the reference at a time [ns]; the next call overwrites it."""
+        """Return the reference at a time [ns], read-only; the next call overwrites it."""
         self._time_ns = time_ns
-        return self._write(self._now, time_ns)
+        self._write(self._now, time_ns)
+        return self._shown
 
     def _ahead(self, periods: int) -> Reference:
-        return self._write(self._later, self._time_ns + periods * self._period_ns)
+        self._write(self._later, self._time_ns + periods * self._period_ns)
+        return self._shown_later
 
-    def _write(self, reference: Reference, time_ns: int) -> Reference:
+    def _write(self, reference: Reference, time_ns: int) -> None:
         if self._shared:
             self._function(time_ns * 1e-9, self._one)
             reference.row[:] = self._one.row
             reference.set_wrench(self._one.wrench, self._one.selection)
         else:
             self._function(time_ns * 1e-9, reference)
-        return reference

@@ -169,6 +169,13 @@ def finite(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
     return array
 
 
+def read_only(array: Array) -> Array:
+    """Return a view of an array that refuses to be written into; it shows later changes."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
 def all_finite(values: Array, zeros: Array) -> bool:
     """Return whether all numbers (n,) are finite, given an array of zeros (n,).
 

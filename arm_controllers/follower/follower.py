@@ -34,6 +34,7 @@ class TrajectoryFollower:
         model, joint_names: the arm, its n joints.
         time_ns: stamp of the newest state [ns].
         reference: the reference that `update` returned last.
+        shown: the same, read-only, for a law.
         results: ends of goals, oldest first; the reader takes them out.
         scaling: the speed at which goals are followed.
         check: of goals against objects, where `clearance` is not negative; else None.
@@ -44,6 +45,7 @@ class TrajectoryFollower:
         n = len(model.joint_names)
         self.model, self.joint_names = model, model.joint_names
         self.reference = Reference(n)
+        self.shown = self.reference.read_only()
         self._watch = ErrorWatch(model)
         self._schedule = Schedule(hold(np.zeros(n)), SpeedScaling(parameters.speed_scaling))
         self.scaling = self._schedule.scaling

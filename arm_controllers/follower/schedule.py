@@ -53,6 +53,7 @@ class Schedule:
         """Begin with a trajectory at time 0."""
         self.now, self.scaling = Scheduled(0, 0, trajectory), scaling
         self._planned = Reference(len(trajectory.last))
+        self._shown = self._planned.read_only()
         self.waiting: list[Scheduled] = []
         self.results: deque[GoalResult] = deque()
 
@@ -79,11 +80,11 @@ class Schedule:
         return self._planned
 
     def peek(self, time_ns: int) -> Reference:
-        """Return the value at a stamp, at the present speed; the same object each time."""
+        """Return the value at a stamp, at the present speed; one read-only object each time."""
         reference = self.planned(time_ns)
         if not self.scaling.idle and self.at(time_ns).scaled:
             self.scaling.apply(reference)
-        return reference
+        return self._shown
 
     def slow_down(self, time_ns: int, step_ns: int, deceleration: Array) -> None:
         """Advance speed scaling by the next step between states; braking goes at full speed.

@@ -150,9 +150,11 @@ class ControlCycle:
         if order is not StateOrder.NEXT or self.state is not CycleState.COMMANDING:
             self._begin(order, time_ns, q, v)
         self.times.begin(time.monotonic())
-        reference, law = self.follower.update(time_ns, q, v, wrench), self.law
+        follower, law = self.follower, self.law
+        follower.update(time_ns, q, v, wrench)
+        reference = follower.shown
         if self._law_state is None:
-            reference.future = self._future
+            follower.reference.future = self._future
             self._law_state = law.start(measured, reference)
         command, state = law(self._law_state, measured, reference, self._dt)
         self._law_state = state

@@ -30,7 +30,7 @@ from arm_controllers.ros.cdr import (
     serialized,
     stamp_ns,
 )
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, read_only
 
 # No joint has such a position, velocity or torque; and no product of such numbers overflows.
 LARGEST = 1e9
@@ -102,7 +102,7 @@ class _Shape(Fields):
 
     Attributes:
         sender, names: frame_id and joint names.
-        values: by field, views of the numbers of the message that was read last.
+        values: by field, read-only views of the numbers of the message that was read last.
         order: places of a reader's joints among the names; None: they come first.
     """
 
@@ -112,7 +112,8 @@ class _Shape(Fields):
         super().__init__(raw, JointState)
         self.sender, *self.names = self.texts
         memory = aligned_copy(raw)
-        self.memory, views = memory.data, (memory[each].view(np.float64) for each in self.numbers)
+        self.memory = memory.data
+        views = (read_only(memory[each].view(np.float64)) for each in self.numbers)
         self.values: dict[str, Array] = dict(zip(FIELDS, views, strict=True))
         # Of the message itself: what pads the names is anything, and the sender's own.
         self.fixed = [ENCODING, slice(FRAME_AT, self.lengths[0].stop), *self.lengths[1:]]

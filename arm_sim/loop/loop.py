@@ -14,13 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from arm_controllers.laws import Law, State
 from arm_controllers.measurement import HOW_TO_MEASURE, Measurement
 from arm_controllers.reference import Reference, ReferenceFunction, SampledReference
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, read_only
 from arm_sim.loop.events import Event, events_by_period
 from arm_sim.simulation.plant import Plant
 
 
 class Step(NamedTuple):
-    """One control period; arrays of many arms have a leading axis.
+    """One control period; arrays of many arms have a leading axis, and are read-only.
 
     Attributes:
         number: of the period, from 0.
@@ -143,10 +143,13 @@ class Loop:
             self.plant = event(self.plant)
         plant, reference = self.plant, self._reference.at(now)
         q, v, measured = plant.q.copy(), plant.v.copy(), plant.measured
+        q.flags.writeable = v.flags.writeable = False
         if command is None:
             if self.law_state is None:
                 self.law_state = self.law.start(measured, reference)
             command, self.law_state = self.law(self.law_state, measured, reference, self.period)
+            if not command.flags.writeable:  # a view of the state or of the reference
+                command = command.copy()
             if added is not None:
                 command = command + added
         if plant.arms:
@@ -160,7 +163,7 @@ class Loop:
             if self.alive:
                 plant.step(command)
         self.index = i + 1
-        effort = plant.effort
+        effort = read_only(plant.effort)
         return Step(i, now * 1e-9, q, v, measured, reference, command, effort, self.alive)
 
     def run(self, duration: float, observers: Iterable[Observer] = ()) -> None:

@@ -134,7 +134,7 @@ class Plant:
         wrenches: the external wrenches now, (6,) by frame.
         q, v: the present state [rad | m], [rad/s | m/s]; views, valid until the next step.
         effort: torque applied in the last integration step [N.m | N]; a view as well.
-        measured: the state as the sensors report it.
+        measured: the state as the sensors report it, read-only.
         imu: (10,) reading of the IMU, see `Felt`; None: there is none.
         beyond: whether the state has left what the engine models.
         objects: names of the objects around the arm that move.
@@ -254,6 +254,7 @@ class Plant:
         if self._faults is not None:
             self._faults.reset(self._reset_ns)
             self.measured = self._faults.reported(self.measured, first=True)
+        self.measured = self.measured.read_only()
 
     def set_time(self, time_ns: int) -> None:
         """Let faults go on from a simulated time [ns], now and after each reset."""
@@ -277,7 +278,8 @@ class Plant:
             self.measured = before.measured
         else:
             sensed = before.measured
-            self.measured = Measurement(*self._sensed, sensed.effort, sensed.wrench)
+            of_joints = Measurement(*self._sensed, sensed.effort, sensed.wrench)
+            self.measured = of_joints.read_only()
         self.imu = before.imu
 
     def drives_know(self, model: RobotModel) -> None:
@@ -392,6 +394,7 @@ class Plant:
             self._feel(a, self.external_forces())
         if self._faults is not None:
             self.measured = self._faults.reported(self.measured)
+        self.measured = self.measured.read_only()
 
     def _feel(self, a: Array, external: Sequence[Sequence[External]]) -> None:
         """Read the sensors that need the acceleration and the external forces."""
