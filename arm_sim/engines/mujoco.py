@@ -135,9 +135,12 @@ class ArmsInMujoco(Plant):
         mj_model: MuJoCo's model, of many arms that of the first.
     """
 
-    runs_mjcf = True
     mj_model: mujoco.MjModel
     _arrays: Any  # MjData, or what has arrays of these names with a leading axis of the arms
+
+    def notes_on_mjcf(self, model: RobotModel) -> tuple[str, ...]:
+        """Return no notes: MuJoCo simulates the MJCF itself."""
+        return ()
 
     def _find_places(self, model: RobotModel, mj_model: mujoco.MjModel, arrays: Any) -> None:
         """Take MuJoCo's model and arrays; find the arm's places in them."""

@@ -177,7 +177,7 @@ def _wrong(
     values_of_drives = mapping(f'{where}: drives', given.get('drives') or {}, known)
     try:
         drives = read_fields(DriveParameters, values_of_drives)
-        drives.check_drives((COMMAND_INTERFACE[actuator],), False)
+        drives.check_drives((COMMAND_INTERFACE[actuator],))
     except ArmError as error:
         raise ArmError(f'{where}: drives: {error}') from None
     return wrong, drives

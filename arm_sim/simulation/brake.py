@@ -22,22 +22,9 @@ class Brake:
         hold: (n,) the hold point.
     """
 
-    def __init__(
-        self,
-        model: RobotModel,
-        parameters: PlantParameters,
-        rate: float = 10.0,
-        by_position: bool = False,
-    ):
-        """Brake the joints of a model with actuators of these parameters.
-
-        Args:
-            model: of the arm.
-            parameters: of the plant.
-            rate: of the speed's decay [1/s].
-            by_position: whether the plant follows positions by itself, as a motion model does.
-        """
-        self._model, self._by_position = model, by_position
+    def __init__(self, model: RobotModel, parameters: PlantParameters, rate: float = 10.0):
+        """`rate` [1/s] of the speed's decay."""
+        self._model, self._follows_positions = model, parameters.follows_positions
         kinds = parameters.actuators(model.joint_names)
         self._gains = linear_gains(kinds, *parameters.servo_gains(model))
         self._of_position = self._gains.position / self._gains.command
@@ -71,12 +58,11 @@ class Brake:
 
     def applied_to(self, command: Array, q: Array, v: Array, joints: Places) -> Array:
         """Return a command (n,) in which the brake commands the joints at these places."""
-        of_brake = self.hold if self._by_position else self.command(q, v, joints)
+        of_brake = self.hold if self._follows_positions else self.command(q, v, joints)
         command = command.copy()
         command[joints] = of_brake[joints]
         return command
 
     def slow_down(self, q: Array, v: Array) -> Array:
         """Return the command (n,) for an arm that is too fast."""
-        # A motion model comes to rest at its present position.
-        return q.copy() if self._by_position else self.command(q, v)
+        return q.copy() if self._follows_positions else self.command(q, v)

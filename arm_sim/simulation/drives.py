@@ -43,11 +43,9 @@ class DriveParameters(DriveConvention):
         now = {name: getattr(self, name) for name, default in own}
         return {name: now[name] for name, default in own if now[name] != default}
 
-    def check_drives(self, command_interfaces: Sequence[str], takes_goals: bool) -> None:
+    def check_drives(self, command_interfaces: Sequence[str]) -> None:
         """Raise ArmError for parameters without meaning for joints with these commands."""
         given = self.drives()
-        if given and takes_goals:
-            raise ArmError(f'{next(iter(given))}: a motion model has no drives')
         for name, taken in (
             ('effort_convention', ('effort',)),
             ('friction_compensation', ('effort',)),

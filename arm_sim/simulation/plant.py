@@ -45,8 +45,13 @@ MODEL_TOLERANCE = 1e-9
 class PlantParameters(
     ActuatorParameters, Stepping, Surroundings, DriveParameters, JointParameters, SensorParameters
 ):
-    """Actuators, stepping and surroundings of the simulated arm; the arm itself is the model."""
+    """Actuators, stepping and surroundings of the simulated arm; the arm itself is the model.
 
+    Attributes:
+        follows_positions: whether the arm comes to rest at a commanded position by itself.
+    """
+
+    follows_positions: ClassVar[bool] = False
     initial_positions: PerJoint = parameter(
         (), 'positions at reset [rad | m]; empty: nearest to zero in limits'
     )
@@ -126,8 +131,9 @@ class Plant:
         command_interfaces: of each joint: 'position', 'velocity', 'effort' or 'voltage'.
         command_interface: that of all joints; where they differ, `command_interfaces`.
         parameters: see PlantParameters.
-        takes_goals: whether it moves by a control law of its own, so that the simulator takes
-            trajectory goals for it where no controller commands.
+        takes_goals: whether it contains a law, so that the simulator takes trajectory goals for it
+            where no controller commands.
+        actuator_kinds: kinds of actuators that its joints can have.
         has_contacts: whether its links can touch something.
         has_drive_trains: whether its joints can have what JointParameters describe.
         arms: leading axes of all arrays; () for one arm.
@@ -140,7 +146,6 @@ class Plant:
         objects: names of the objects around the arm that move.
         shapes: the visible shapes of all objects, also of fixed ones.
         link_shapes: the visible shapes of `loose_links`.
-        runs_mjcf: whether it simulates the MJCF of a model itself.
         actuator_names: actuators of the MJCF that no controller commands; see `set_actuator`.
         loose_links: links of the MJCF that move against the URDF's; see `link_poses`.
         mjcf_sensors: names of the values that the sensors of the MJCF have.
@@ -150,6 +155,7 @@ class Plant:
 
     Parameters: ClassVar[type[PlantParameters]] = PlantParameters
     takes_goals = False
+    actuator_kinds = frozenset(ACTUATORS) - {'voltage'}
     has_contacts = False
     has_drive_trains = False
     arms: tuple[int, ...] = ()
@@ -157,7 +163,6 @@ class Plant:
     objects: tuple[str, ...] = ()
     shapes: tuple[ObjectShape, ...] = ()
     link_shapes: tuple[ObjectShape, ...] = ()
-    runs_mjcf = False
     actuator_names: tuple[str, ...] = ()
     mjcf_sensors: tuple[str, ...] = ()
     loose_links: tuple[str, ...] = ()
@@ -187,16 +192,13 @@ class Plant:
         self.command_interface = one_or_each(self.command_interfaces)
         self.notes = model.notes
         self._model = model
-        if model.mjcf and not (self.runs_mjcf or self.takes_goals):
-            check_convertible(model)
-            self.notes += ('the URDF of the MJCF is simulated; engine mujoco simulates the MJCF',)
+        if model.mjcf:
+            self.notes += self.notes_on_mjcf(model)
         self.wrenches: dict[str, Array] = {}
         for one in each:
-            one.check_drives(self.command_interfaces, self.takes_goals)
+            one.check_drives(self.command_interfaces)
         period = self.parameters.period_ns * 1e-9
         drives = any(one.drives() for one in each)
-        if self.takes_goals and not all(one.exact for one in each):
-            raise ArmError('sensors: a motion model has exact joint sensors and no others')
         exact = all(one.has_exact_joints for one in each)
         torques = np.array(self.command_interfaces) == 'effort'
         self._drives = None
@@ -218,8 +220,6 @@ class Plant:
             model.frame_id(link)
         self._models = models
         faults = read_faults(self.parameters.faults)
-        if faults and self.takes_goals:
-            raise ArmError('faults: a motion model has none')
         self._faults: Faults | None = Faults(faults, models, self.parameters) if faults else None
         self._senses = self._sensors is not None or self._body_sensors is not None
         self._senses |= self._faults is not None
@@ -230,6 +230,11 @@ class Plant:
             for each_model in models:
                 check_inertia(each_model)
             self._joints = drive_trains(models, each, self.arms)
+
+    def notes_on_mjcf(self, model: RobotModel) -> tuple[str, ...]:
+        """Return notes on a model from an MJCF; raise ArmError where its URDF misses a spring."""
+        check_convertible(model)
+        return ('the URDF of the MJCF is simulated; engine mujoco simulates the MJCF',)
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to state q, v (rest by default) and forget everything else."""
@@ -290,9 +295,7 @@ class Plant:
     def step(self, command: Array) -> None:
         """Send `command` (n,) to the drives, which act on the joints over one control period.
 
-        A control period has `control_decimation` integration steps. One that `takes_goals` takes
-        references (2, 3, n) as well: position, velocity and acceleration at the start and the end
-        of the period.
+        A control period has `control_decimation` integration steps.
         """
         if self._faults is not None:
             command = self._faults.sent(command)
@@ -525,8 +528,7 @@ def check_law(robot: str, law: str, simulator: Mapping[str, Any]) -> None:
     taken = set(ACTUATORS)
     if engine != 'analytical':
         rigid = engine in RIGID_BODY_ENGINES  # spares a launch file the import of MuJoCo
-        moves = not rigid and plant_class(engine).takes_goals
-        taken = {'servo'} if moves else taken - {'voltage'}
+        taken = set((Plant if rigid else plant_class(engine)).actuator_kinds)
     elif integrator == 'lagged_euler':
         taken = {'voltage'}
 
@@ -567,9 +569,10 @@ def engine_classes(names: Iterable[str]) -> dict[str, type[Plant]]:
 
 
 def rigid_body_engines() -> tuple[str, ...]:
-    """Return the names of the engines that laws drive: all that take no goals themselves."""
+    """Return the names of the engines that laws drive by torques."""
     others = engine_classes(x for x in engine_names() if x not in RIGID_BODY_ENGINES)
-    return RIGID_BODY_ENGINES + tuple(x for x, engine in others.items() if not engine.takes_goals)
+    driven = (name for name, engine in others.items() if 'torque' in engine.actuator_kinds)
+    return (*RIGID_BODY_ENGINES, *driven)
 
 
 def check_convertible(model: RobotModel) -> None:

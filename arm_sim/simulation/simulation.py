@@ -55,7 +55,7 @@ class Simulation:
         self.plant = self._first_plant = plant
         self.model = model
         self.period_ns = plant.parameters.period_ns
-        self._brake = Brake(model, plant.parameters, by_position=plant.takes_goals)
+        self._brake = Brake(model, plant.parameters)
         self.limits = limits or Limits()
         self.guard = SpeedGuard(model, self.limits)
         self.saturation = Saturation(plant.parameters.effort_limit(model))
@@ -175,7 +175,7 @@ class Simulation:
     def replace(self, plant: Plant) -> None:
         """Go on with another plant from the state as it is, and from the initial one later."""
         hold = self._brake.hold
-        self._brake = Brake(self.model, plant.parameters, by_position=plant.takes_goals)
+        self._brake = Brake(self.model, plant.parameters)
         self._brake.hold = hold
         self._first_plant = plant
         self._go_on_with(plant)

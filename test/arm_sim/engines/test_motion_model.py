@@ -141,8 +141,8 @@ def test_full_gain_matrices_are_taken_row_by_row(ur5e):
     by_design = MotionModelPlant(
         ur5e, MotionModelParameters(motion_type='pd', natural_frequency=(10.0,))
     )
-    np.testing.assert_allclose(by_matrix.motion.kp, by_design.motion.kp, rtol=1e-12)
-    np.testing.assert_allclose(by_matrix.motion.kd, by_design.motion.kd, rtol=1e-12)
+    np.testing.assert_allclose(by_matrix.law.motion.kp, by_design.law.motion.kp, rtol=1e-12)
+    np.testing.assert_allclose(by_matrix.law.motion.kd, by_design.law.motion.kd, rtol=1e-12)
 
 
 @pytest.mark.parametrize('frequency', [300.0, 400.0, 800.0])
