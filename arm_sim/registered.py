@@ -2,6 +2,7 @@
 
 - `ros/my_thing_node.py` with the class `MyThingNode` is the node `my_thing`;
 - `commands/my_study.py`, or one in a folder `ros`, with a function `main` is a command;
+- `my_thing_launch.py` brings the launch arguments and the process of a node beside an arm;
 - `my_call = call(...)` at the left margin of a command is the function `arm_sim.my_call`.
 
 setup.py runs this file alone: it imports nothing else of the package.
@@ -28,6 +29,12 @@ def nodes() -> dict[str, str]:
     """Return the module of each node by the node's name."""
     found = {path.stem.removesuffix(_NODE): path for path in _files(f'ros/*{_NODE}.py')}
     return {name: _module(path) for name, path in found.items()}
+
+
+@cache
+def launches() -> list[str]:
+    """Return the modules of processes that launch arguments request beside an arm's nodes."""
+    return [_module(path) for path in _files('*_launch.py')]
 
 
 def node_class(name: str) -> Any:

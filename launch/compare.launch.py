@@ -2,9 +2,10 @@
 
 from arm_sim.experiments.compared_laws import compared_laws
 from arm_sim.launching.arguments import argument, description, shared
-from arm_sim.launching.extras import comparison
+from arm_sim.launching.comparison import comparison
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 from arm_sim.tasks import task_names
+from arm_sim.view.ros.view_launch import view
 
 MANY = 'separated by commas'
 ARGUMENTS = (
@@ -21,7 +22,7 @@ ARGUMENTS = (
 def compare(given: dict[str, str]) -> list:
     """Return the command that launches task after task."""
     names = {name: given[name] for name in ('robots', 'tasks', 'laws')}
-    return comparison(given, engines=given['engine'], over='topics', **names)
+    return comparison(given, view(given), engines=given['engine'], over='topics', **names)
 
 
 generate_launch_description = description(ARGUMENTS, compare)

@@ -10,7 +10,15 @@ from arm_controllers.laws import law_class
 from arm_controllers.parameter_file import yaml_value
 from arm_dynamics.checks import ArmError
 from arm_sim.driving.presets import PRESETS, drives_of, period_of
-from arm_sim.launching.arguments import argument, description, namespace_of, number_of, shared
+from arm_sim.driving.supervisor_parameters import SupervisorNodeParameters
+from arm_sim.launching.arguments import (
+    argument,
+    description,
+    namespace_of,
+    number_of,
+    of_parameters,
+    shared,
+)
 from arm_sim.launching.arm import controller_process
 from arm_sim.launching.processes import node_process
 from arm_sim.ros.config import config_file, robot_parameter
@@ -24,11 +32,7 @@ ARGUMENTS = (
     ),
     argument('states', '/joint_states', "topic of the robot's states"),
     argument('rate', '', "rate of the robot's states [Hz]; empty: that of the drives"),
-    argument(
-        'workspace', '',
-        'box in the base frame that the tool stays in, as [x, y, z, x, y, z] of its least and its '
-        'largest corner [m]; empty: none',
-    ),
+    *of_parameters(SupervisorNodeParameters, workspace=''),
     argument('autostart', 'true', 'whether the law begins without ~/start', ['true', 'false']),
 )  # fmt: skip
 SLOWEST, FASTEST = 10, 100_000  # rate of the states [Hz]

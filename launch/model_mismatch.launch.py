@@ -1,14 +1,16 @@
 """Error of each law over one model error: the arm differs from the model of the law."""
 
+from arm_dynamics.parameters import Stepping
 from arm_sim.experiments.sweeps import SWEEPS
-from arm_sim.launching.arguments import argument, description, shared
-from arm_sim.launching.extras import comparison
+from arm_sim.launching.arguments import argument, description, of_parameters, shared
+from arm_sim.launching.comparison import comparison
 from arm_sim.tasks import task_names
+from arm_sim.view.ros.view_launch import view
 
 ARGUMENTS = (
     *shared('robot'),
     argument('task', 'sinusoid', 'task that the arm performs', list(task_names())),
-    argument('timestep', '0.001', 'integration step and control period [s]'),
+    *of_parameters(Stepping, timestep='0.001'),
     argument(
         'sweep',
         'mass_scale',
@@ -37,7 +39,7 @@ def mismatch(given: dict[str, str]) -> list:
     """Return the command that sweeps."""
     names = {name: given[name] for name in ('laws', 'sweep', 'values', 'over', 'timestep')}
     case = {'robots': given['robot'], 'tasks': given['task'], 'engines': given['engine']}
-    return comparison(given, **case, **names)
+    return comparison(given, view(given), **case, **names)
 
 
 generate_launch_description = description(ARGUMENTS, mismatch)

@@ -2,8 +2,9 @@
 
 from arm_dynamics.checks import ArmError
 from arm_sim.launching.arguments import argument, description, shared
-from arm_sim.launching.extras import comparison
+from arm_sim.launching.comparison import comparison
 from arm_sim.launching.tasks import run_task, task_arguments
+from arm_sim.view.ros.view_launch import view
 
 PARAMETERS = ('amplitude', 'frequency', 'cycles', 'limit')
 ARGUMENTS = (
@@ -35,7 +36,7 @@ def sinusoid(given: dict[str, str]) -> list:
                 f'{name} holds for one run, not for a sweep; model_mismatch.launch.py sweeps it'
             )
     options = {'robots': given['robot'], 'engines': given['engine'], 'over': given['sweep']}
-    return comparison(given, sweep='frequency', **options)
+    return comparison(given, view(given), sweep='frequency', **options)
 
 
 generate_launch_description = description(ARGUMENTS, sinusoid)

@@ -1,7 +1,15 @@
 """Any task on any robot, under a law designed for the robot or with the gains of its file."""
 
+from arm_dynamics.parameters import Stepping
 from arm_sim.experiments.compared_laws import compared_laws
-from arm_sim.launching.arguments import ARM, CONTROLLERS, argument, description, shared
+from arm_sim.launching.arguments import (
+    ARM,
+    CONTROLLERS,
+    argument,
+    description,
+    of_parameters,
+    shared,
+)
 from arm_sim.launching.tasks import run_designed, run_task
 from arm_sim.tasks import task_names
 
@@ -19,7 +27,7 @@ ARGUMENTS = (
         'node of yours commands the arm; empty: `law`',
         ['', *CONTROLLERS],
     ),
-    argument('timestep', '0.001', 'integration step and control period of `law` [s]'),
+    *of_parameters(Stepping, timestep='0.001'),
     argument(
         'natural_frequency', '20.0', 'natural frequency that the law is designed for [rad/s]'
     ),

@@ -30,7 +30,7 @@ from arm_controllers.ros.controller_parameters import ControllerParameters  # no
 from arm_dynamics.model_error import ModelError  # noqa: E402
 from arm_sim.registered import node_class, nodes  # noqa: E402
 from arm_sim.ros.simulator_setup import SimulatorParameters  # noqa: E402
-from arm_sim.ros.task_node import TaskNodeParameters  # noqa: E402
+from arm_sim.ros.task_parameters import TaskNodeParameters  # noqa: E402
 from arm_sim.simulation.plant import PlantParameters, engine_names, plant_class  # noqa: E402
 from arm_sim.tasks import task_class, task_names  # noqa: E402
 

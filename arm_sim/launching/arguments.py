@@ -5,23 +5,27 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
 
-from arm_controllers.latency import FORMS
 from arm_controllers.laws import law_names
+from arm_controllers.laws.policy import PolicyParameters
 from arm_controllers.laws.servo import FEEDFORWARD
 from arm_controllers.parameter_file import yaml_value
 from arm_controllers.parameter_values import as_ros_value
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.parameters import facts
-from arm_dynamics.robots import MJCF_VALUES
+from arm_dynamics.robots import MJCF_VALUES, ArmParameters
 from arm_sim.launching.shutdown import restore_interrupt, shutdown_guard
 from arm_sim.parameter_files import files_of, merged, parameters_of
+from arm_sim.registered import launches
+from arm_sim.ros.task_parameters import TaskNodeParameters
 from arm_sim.simulation.plant import PlantParameters, engine_names
 from arm_sim.simulation.scene import scene_names
 
@@ -33,7 +37,7 @@ _SWITCH = ['true', 'false']
 _BEGIN, _END = '[', '] '  # around the group of an argument in its description
 
 
-class _Shared(NamedTuple):
+class Shared(NamedTuple):
     """An argument of several launch files: its default value, description and choices."""
 
     value: str
@@ -41,182 +45,144 @@ class _Shared(NamedTuple):
     choices: list[str] | None = None
 
 
-def _switch(text: str) -> _Shared:
+def switch(text: str) -> Shared:
     """Return an argument that is false or true."""
-    return _Shared('false', text, _SWITCH)
+    return Shared('false', text, _SWITCH)
 
 
-def _of(kind: type, name: str, text: str = '') -> _Shared:
-    """Return a parameter of a dataclass as an argument with a default value.
+def of(kind: type, name: str, text: str = '', usual: bool = False) -> Shared:
+    """Return a parameter of a dataclass as an argument, with its description.
 
-    An empty value leaves the parameter to the files, unless empty is the parameter's own default.
+    Args:
+        kind, name: the dataclass and the name of its field.
+        text: default value of the argument. Empty: the parameter is left to the parameter files,
+            unless empty has a meaning of its own.
+        usual: whether the default value is that of the field.
     """
     (field,) = (each for each in fields(kind) if each.name == name)
     known, choices = facts(field), list(facts(field).one_of)
-    if text or field.default == '':
-        return _Shared(text, known.description, choices or None)
+    if usual:
+        text = str(as_ros_value(field.default))
+    if text in _SWITCH:
+        choices = _SWITCH
+    if text or field.default == '' or '; empty: ' in known.description:
+        return Shared(text, known.description, choices or None)
     words = f'{known.description}; empty: as in the parameter files'
-    return _Shared('', words, ['', *choices] if choices else None)
+    return Shared('', words, ['', *choices] if choices else None)
 
 
-# The shared arguments by group, in the order of --show-args.
-_GROUPS: dict[str, dict[str, _Shared]] = {
+# The shared arguments by group, in the order of --show-args, without those of `*_launch.py` files.
+_GROUPS: dict[str, dict[str, Shared]] = {
     'everyday': {
-        'robot': _Shared('ur5e', 'name of a shipped robot, or path of a URDF, xacro or MJCF file'),
-        'controller': _Shared(
+        'robot': of(ArmParameters, 'robot', usual=True),
+        'controller': Shared(
             'servo',
             'control law that commands the arm; external: a node of yours commands the arm; '
             'none: the engine motion_model follows goals without a controller',
             CONTROLLERS,
         ),
-        'mode': _Shared(
+        'mode': Shared(
             'lockstep',
             'lockstep: simulated time runs as fast as the machine allows, with equal bits in '
             'every run; realtime: simulated time follows the wall clock',
             ['lockstep', 'realtime'],
         ),
-        'composed': _switch(
+        'composed': switch(
             'whether simulator, controller and inverse kinematics run in one process: faster in '
             'lock-step, with equal bits'
         ),
-        'start': _Shared(
-            'moving',
-            "start of the task; moving: the arm starts on the task's reference; rest: the arm "
-            'first moves to the reference from rest',
-            ['moving', 'rest'],
-        ),
-        'passes': _Shared('1', 'number of runs of the task; each run learns from the one before'),
-        'config': _Shared(
+        'start': of(TaskNodeParameters, 'start', 'moving'),
+        'passes': of(TaskNodeParameters, 'passes', usual=True),
+        'config': Shared(
             '', "path of a parameter file, whose values replace those of the robot's files"
         ),
-        'output_dir': _Shared('task_output', 'folder for report, picture and recording'),
-        'viewer': _switch('whether a window shows the arm; needs a display'),
+        'output_dir': of(TaskNodeParameters, 'output_dir', 'task_output'),
     },
     'task': {},
     'robot and control': {
-        'joints': _Shared(
+        'joints': Shared(
             '',
             'names of the joints that move, as a,b,c, or chain: those from the base to tip_frame; '
             "empty: as in the robot's files",
         ),
-        'tip_frame': _Shared(
-            '',
-            'name of the tool link; empty: as named in the SRDF, tool0 or alike, else the flange',
-        ),
-        'gripper': _Shared(
+        'tip_frame': of(ArmParameters, 'tool_frame'),
+        'gripper': Shared(
             '',
             'gripper in place of the tool of the arm: the name parallel, or path of a URDF, xacro '
             'or MJCF file; empty: none',
         ),
-        'gripper_frame': _Shared(
+        'gripper_frame': Shared(
             '',
             'name of the link of the arm that carries the gripper; empty: the flange, else the '
             'tool link',
         ),
-        'xacro_args': _Shared('', 'arguments of the xacro file: "name:=value other:=value"'),
-        'inertia': _Shared(
+        'xacro_args': Shared('', 'arguments of the xacro file: "name:=value other:=value"'),
+        'inertia': Shared(
             '',
             'estimate: links without mass get mass and inertia from their shapes; empty: none',
             ['', 'estimate'],
         ),
-        'density': _Shared('', 'density for inertia:=estimate [kg/m^3]; empty: 1000'),
-        'total_mass': _Shared('', 'mass of the arm for inertia:=estimate [kg]; empty: by density'),
-        'mjcf': _Shared(
+        'density': Shared('', 'density for inertia:=estimate [kg/m^3]; empty: 1000'),
+        'total_mass': Shared('', 'mass of the arm for inertia:=estimate [kg]; empty: by density'),
+        'mjcf': Shared(
             '',
             'what engine mujoco simulates of an MJCF robot; native: the file itself; converted: '
             'its URDF; empty: native',
             ['', *MJCF_VALUES],
         ),
-        'actuator': _Shared(
+        'actuator': Shared(
             '',
             'actuators for controller:=external, one for all joints or a list; empty: as in the '
             'parameter files',
         ),
-        'feedforward': _Shared(
+        'feedforward': Shared(
             'best',
             'feedforward of the servo controller; best: discrete in lock-step, inverse_dynamics '
             'in real time',
             ['best', *FEEDFORWARD],
         ),
-        'policy': _Shared('', 'path of the ONNX file of controller:=policy'),
-        'latency': _Shared(
-            '',
-            f'time that an inference of the policy takes [s]: {FORMS}; empty: as in the '
-            'parameter files',
-        ),
-        'latency_seed': _Shared('0', 'random seed of drawn latencies'),
-        'reference_motion': _of(ControllerParameters, 'reference_motion'),
-        'friction_velocity': _of(ControllerParameters, 'friction_velocity'),
-        'learning_cutoff': _Shared(
-            '0.0', 'cut-off frequency of the low-pass filter between passes [Hz]; 0: no filter'
-        ),
-        'controller_manager': _switch(
-            "whether a node offers the services of ros2_control's controller_manager"
-        ),
-        'tip_servo': _switch(
-            'whether the node tip_servo moves the tip by streams of twists and poses, on the '
-            'topics ~/delta_twist_cmds and ~/pose_target_cmds'
-        ),
-        'linear_move': _switch(
-            'whether a node offers the action linear_move: straight lines of the tip'
-        ),
-        'plan_motion': _switch(
-            'whether a node offers the action plan_motion: motions around the objects of a scene'
-        ),
+        'policy': of(PolicyParameters, 'policy'),
+        'latency': of(PolicyParameters, 'latency'),
+        'latency_seed': of(PolicyParameters, 'latency_seed', usual=True),
+        'reference_motion': of(ControllerParameters, 'reference_motion'),
+        'friction_velocity': of(ControllerParameters, 'friction_velocity'),
+        'learning_cutoff': of(TaskNodeParameters, 'learning_cutoff', usual=True),
     },
     'physics': {
-        'engine': _Shared(
+        'engine': Shared(
             '',
             "physics engine; empty: as in the robot's files, otherwise mujoco",
             ['', *engine_names()],
         ),
-        'contacts': _switch('whether the arm collides with floor, table and itself'),
-        'srdf': _of(PlantParameters, 'srdf'),
-        'scene': _Shared(
+        'contacts': of(PlantParameters, 'contacts', 'false'),
+        'srdf': of(PlantParameters, 'srdf'),
+        'scene': Shared(
             '',
             f'objects around the arm: {", ".join(scene_names())}, or the path of a YAML file or '
             'MJCF (.xml); empty: none',
         ),
-        'faults': _of(PlantParameters, 'faults'),
-        'camera': _Shared('', 'path of a YAML file that lists cameras; empty: none'),
-        'table': _Shared(
-            '', 'center x, y, z of a table and its sizes along x, y, z [m]; empty: no table'
-        ),
-        'plant_error': _Shared(
+        'faults': of(PlantParameters, 'faults'),
+        'table': of(PlantParameters, 'table'),
+        'plant_error': Shared(
             '{}',
             'difference of the simulated arm from its URDF, such as '
             '"{payload: 2.0, mass_scale: [1.3]}" with the payload in kg',
         ),
-        'model_error': _Shared(
+        'model_error': Shared(
             '{}', "difference of the controller's model from the URDF, written as plant_error"
         ),
     },
-    'recording': {
-        'record': _Shared(
-            'true',
-            'whether all messages are recorded; true: as an MCAP file, bag: as a rosbag2 folder',
-            ['true', 'false', 'bag'],
-        ),
-    },
-    'page': {
-        'view': _switch('whether a page in the browser shows and commands the arm; needs viser'),
-        'view_port': _Shared('8080', 'TCP port of the page; the next free port if it is in use'),
-        'view_host': _Shared(
-            '127.0.0.1', 'address that the page is served on; 0.0.0.0: for other machines too'
-        ),
-    },
+    'recording': {},
+    'page': {},
     'graph': {
-        'namespace': _Shared(
+        'namespace': Shared(
             '', "namespace of the arm's nodes, such as left; for several arms in one graph"
         ),
-        'clock': _Shared(
+        'clock': Shared(
             'true', 'whether the simulator publishes /clock; only one arm of a graph may', _SWITCH
         ),
-        'plot': _switch('whether rqt_plot shows reference, position and error of the first joint'),
-        'rviz': _switch('whether RViz shows the arm with config/arm.rviz'),
     },
 }
-_SHARED = {name: (group, each) for group, ones in _GROUPS.items() for name, each in ones.items()}
 ARM = (
     'robot', 'joints', 'tip_frame', 'xacro_args', 'inertia', 'density', 'total_mass', 'gripper',
     'gripper_frame', 'mjcf',
@@ -228,6 +194,18 @@ ARM = (
 VIEW = ('view', 'view_port', 'view_host')  # of every launch file
 # The parameter `record` of nodes by the argument `record`.
 RECORD = {'true': 'mcap', 'bag': 'bag', 'false': 'none'}
+
+
+@cache
+def _shared() -> dict[str, tuple[str, Shared]]:
+    """Return group and argument by the argument's name, with those of `*_launch.py` files."""
+    tables = [_GROUPS, *(import_module(module).ARGUMENTS for module in launches())]
+    return {
+        name: (group, each)
+        for groups in tables
+        for group, ones in groups.items()
+        for name, each in ones.items()
+    }
 
 
 def argument(
@@ -247,7 +225,7 @@ def shared(*names: str, **others: str) -> list[DeclareLaunchArgument]:
     """Declare shared arguments: those of `names` with their default value, others with another."""
     found = []
     for name in (*names, *others):
-        group, each = _SHARED[name]
+        group, each = _shared()[name]
         value = others.get(name, each.value)
         found.append(argument(name, value, each.text, each.choices, group))
     return found
@@ -259,13 +237,13 @@ def of_parameters(
     """Declare parameters of a dataclass: those of `names` with their default value."""
     defaults = {each.name: each.default for each in fields(kind)}
     values = {name: str(as_ros_value(defaults[name])) for name in names} | others
-    found = {name: _of(kind, name, text) for name, text in values.items()}
+    found = {name: of(kind, name, text) for name, text in values.items()}
     return [argument(name, *each, group) for name, each in found.items()]
 
 
 def usual_values() -> dict[str, str]:
     """Return the default value of each shared argument."""
-    return {name: each.value for name, (_, each) in _SHARED.items()}
+    return {name: each.value for name, (_, each) in _shared().items()}
 
 
 def namespace_of(given: Mapping[str, str]) -> str:

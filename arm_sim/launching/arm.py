@@ -25,7 +25,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import RobotArgument, find_urdf
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching.arguments import namespace_of, number_of
-from arm_sim.launching.extras import extra_processes
+from arm_sim.launching.companions import LaunchedArm, companions
 from arm_sim.launching.processes import is_installed, node_process
 from arm_sim.parameter_files import parameters_of
 from arm_sim.ros.config import config_file, feedforward_of, robot_parameter, sections_of
@@ -106,7 +106,7 @@ def arm_nodes(
     if law == 'servo':
         servo = parameters_of(sections, 'servo_controller') | nodes['servo_controller']
         found += [LogInfo(msg=text) for text in _unknown_delay(servo, simulated)]
-    return found + extra_processes(given, model.base_frame, config, simulated, recorder)
+    return found + companions(LaunchedArm(given, model.base_frame, config, simulated, recorder))
 
 
 def _gripper(robot: str, model: RobotModel) -> str:

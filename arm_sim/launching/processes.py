@@ -102,6 +102,13 @@ def is_installed(executable: str) -> bool:
     return Path(get_package_prefix('arm_sim'), 'lib', 'arm_sim', executable).is_file()
 
 
+def missing(argument: str, package: str, else_: str) -> LogInfo:
+    """Return the log line of a launch argument whose package is missing, with the remedy."""
+    name = package.replace('_', '-')
+    where = f'"sudo apt install ros-jazzy-{name}", {else_}'
+    return LogInfo(msg=f'{argument}: {package} is not installed; get it with {where}')
+
+
 def task_node(task: str, parameters: list[Any], space: str = '') -> Node:
     """Return a task, whose end is the end of the launch, with the same exit code."""
     name = f'{task}_task'

@@ -30,10 +30,11 @@ RINGS = {
         'arm_sim.gym',
     ],
     'extras': [
-        'arm_dynamics.identification', 'arm_dynamics.published', 'arm_sim.view',
+        'arm_dynamics.identification', 'arm_dynamics.published', 'arm_sim.launching',
+        'arm_sim.view',
         'arm_sim.view.ros', 'arm_sim.recording', 'arm_sim.recording.ros', 'arm_sim.robot_trials',
         'arm_sim.standards', 'arm_sim.driving', 'arm_sim.driving.ros',
-        'arm_sim.launching', 'arm_sim.commands', 'arm_sim.executables', 'arm_sim.testing',
+        'arm_sim.commands', 'arm_sim.executables', 'arm_sim.testing',
         'arm_sim.__main__',
     ],
 }  # fmt: skip

@@ -15,10 +15,9 @@ from launch.actions import LogInfo  # noqa: E402
 from long_wait import LONG_WAIT, ask  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 
-from arm_sim.launching import extras  # noqa: E402
 from arm_sim.launching.arguments import usual_values  # noqa: E402
 from arm_sim.launching.arm import arm_nodes  # noqa: E402
-from arm_sim.standards.ros import controller_manager_node  # noqa: E402
+from arm_sim.standards.ros import controller_manager_launch, controller_manager_node  # noqa: E402
 
 USUAL = usual_values() | {
     'engine': 'mujoco',
@@ -35,13 +34,13 @@ def started(**given):
 
 
 def test_only_who_requests_it_gets_it(monkeypatch):
-    monkeypatch.setattr(extras, 'find_spec', lambda name: object())
+    monkeypatch.setattr(controller_manager_launch, 'find_spec', lambda name: object())
     assert 'controller_manager' not in started()[0]
     assert 'controller_manager' in started(controller_manager='true')[0]
 
 
 def test_without_its_package_the_arm_starts_and_one_line_says_what_is_missing(monkeypatch):
-    monkeypatch.setattr(extras, 'find_spec', lambda name: None)
+    monkeypatch.setattr(controller_manager_launch, 'find_spec', lambda name: None)
     names, line = started(controller_manager='true')
     assert names == started()[0]
     assert line.startswith('controller_manager: controller_manager_msgs is not installed; get it')

@@ -20,7 +20,8 @@ from arm_sim.output_folder import writable_folder
 from arm_sim.recording.ros.recorded_run import RecordedRun
 from arm_sim.robot import Robot
 from arm_sim.ros.prediction import KnownNodes
-from arm_sim.ros.task_node import TaskNodeParameters, asked
+from arm_sim.ros.task_node import asked
+from arm_sim.ros.task_parameters import TaskNodeParameters
 from arm_sim.tasks import Run, Task, task_class
 
 # Of a comparison: heading, key and part of the report.

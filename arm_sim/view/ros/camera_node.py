@@ -28,7 +28,8 @@ from arm_dynamics.parameters import parameter
 from arm_sim.ros import loop_messages
 from arm_sim.ros.loop_messages import OBJECTS, STATE
 from arm_sim.view.cameras import Camera, CameraPictures, read_cameras
-from arm_sim.view.ros.described_arm import ShownArmParameters, subscribe_to_arm
+from arm_sim.view.ros.described_arm import subscribe_to_arm
+from arm_sim.view.ros.view_parameters import ShownArmParameters
 from arm_sim.view.scene import Scene
 from arm_sim.view.shown_objects import looks, poses
 

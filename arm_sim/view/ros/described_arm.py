@@ -1,7 +1,6 @@
 """The arm to show: the model of `robot_description`."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from rclpy.node import Node
 from std_msgs.msg import String
@@ -9,18 +8,7 @@ from std_msgs.msg import String
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.qos import LATCHED_QOS
 from arm_dynamics.checks import ArmError
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import parameter
-
-
-@dataclass(frozen=True)
-class ShownArmParameters(Surroundings):
-    """Parameters of a node that shows an arm."""
-
-    tool_frame: str = parameter(
-        '', 'link whose path is drawn; empty: the last link of the longest chain'
-    )
 
 
 def subscribe_to_arm(

@@ -9,9 +9,10 @@ from ament_index_python.packages import (
     get_package_prefix,
     get_package_share_directory,
 )
-from launch.actions import ExecuteProcess, LogInfo
+from launch.actions import ExecuteProcess
 
 from arm_dynamics.temporary_folder import temporary_folder
+from arm_sim.launching.processes import missing
 
 
 def rviz(base_frame: str, space: str = '') -> Any:
@@ -43,10 +44,3 @@ def tool(package: str) -> Path | None:
     except PackageNotFoundError:
         return None
     return found if found.is_file() and os.access(found, os.X_OK) else None
-
-
-def missing(argument: str, package: str, else_: str) -> LogInfo:
-    """Return the log line of a launch argument whose package is missing, with the remedy."""
-    name = package.replace('_', '-')
-    where = f'"sudo apt install ros-jazzy-{name}", {else_}'
-    return LogInfo(msg=f'{argument}: {package} is not installed; get it with {where}')

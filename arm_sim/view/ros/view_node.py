@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, NoReturn
 
@@ -16,27 +15,17 @@ from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.running import run_and_exit
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import parameter
 from arm_sim.view.monitor import ArmMonitor
 from arm_sim.view.page import Page
 from arm_sim.view.ros.arm_commands import ArmCommands
 from arm_sim.view.ros.arm_input import ArmInput
-from arm_sim.view.ros.described_arm import ShownArmParameters, subscribe_to_arm
+from arm_sim.view.ros.described_arm import subscribe_to_arm
+from arm_sim.view.ros.view_parameters import ViewParameters
 
 _PICTURES = 30.0  # per second
 _LOOK = 0.5  # period of the search for controllers [s]
 _REPORT = 'control_msgs/msg/JointTrajectoryControllerState'
 _MOST_NAMES = 1000  # of nodes whose last warning is kept
-
-
-@dataclass(frozen=True)
-class ViewParameters(ShownArmParameters):
-    """Parameters of the page's node."""
-
-    view_host: str = parameter('127.0.0.1', "address of the page's server; 0.0.0.0: all networks")
-    view_port: int = parameter(
-        8080, 'TCP port of the page; the next free one where taken', min=1, max=65535
-    )
 
 
 class ViewNode(Node):

@@ -18,7 +18,8 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.object_shapes import ObjectShape
 from arm_sim.parent_process import LAUNCH
-from arm_sim.view.ros.described_arm import ShownArmParameters, subscribe_to_arm
+from arm_sim.view.ros.described_arm import subscribe_to_arm
+from arm_sim.view.ros.view_parameters import ShownArmParameters
 from arm_sim.view.scene import Scene
 from arm_sim.view.shown_objects import looks, poses
 

@@ -8,10 +8,11 @@ from launch import LaunchContext
 from repository import ROOT
 
 from arm_dynamics.checks import ArmError
-from arm_sim.launching import extras, tasks
+from arm_sim.launching import tasks
 from arm_sim.launching.arguments import usual_values
 from arm_sim.robot import Robot
 from arm_sim.tasks import make_task
+from arm_sim.view.ros import view_launch
 
 LIMITS = make_task('cube', Robot.load('ur5e')).parameters.tracking_limit
 
@@ -66,7 +67,7 @@ def test_a_servo_has_the_gains_of_the_arm_and_its_limit_in_every_launch_file(rep
 def test_an_argument_that_cannot_be_is_refused_in_a_line_that_names_it(
     file, given, says, monkeypatch
 ):
-    monkeypatch.setattr(extras, 'has_viser', lambda: True)
+    monkeypatch.setattr(view_launch, 'has_viser', lambda: True)
     monkeypatch.setenv('ROS_DOMAIN_ID', '')  # as where it is not set
     path = ROOT / 'launch' / f'{file}.launch.py'
     spec = spec_from_file_location(file, path)

@@ -640,16 +640,16 @@ def test_a_page_next_to_another_takes_the_next_port(served):
 
 
 def test_the_launch_files_have_the_page_and_say_so_where_viser_is_missing(monkeypatch):
-    from arm_sim.launching import extras
     from arm_sim.launching.arguments import VIEW, argument, description, usual_values
+    from arm_sim.view.ros import view_launch
 
     given = usual_values()
-    assert extras.view(given) == []
-    monkeypatch.setattr(extras, 'has_viser', lambda: False)
-    (line,) = extras.view(given | {'view': 'true'})
+    assert view_launch.view(given) == []
+    monkeypatch.setattr(view_launch, 'has_viser', lambda: False)
+    (line,) = view_launch.view(given | {'view': 'true'})
     assert 'pip install viser' in line.msg[0].text
-    monkeypatch.setattr(extras, 'has_viser', lambda: True)
-    (node,) = extras.view(given | {'view': 'true', 'namespace': 'left'})
+    monkeypatch.setattr(view_launch, 'has_viser', lambda: True)
+    (node,) = view_launch.view(given | {'view': 'true', 'namespace': 'left'})
     assert node.node_executable == 'view'
     found = description([argument('view', 'true', 'here it is on')], lambda given: [])()
     names = [each.name for each in found.entities if hasattr(each, 'name')]

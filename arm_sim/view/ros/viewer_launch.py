@@ -1,0 +1,16 @@
+"""The window beside an arm's nodes."""
+
+from typing import Any
+
+from arm_sim.launching.arguments import switch
+from arm_sim.launching.companions import LaunchedArm
+from arm_sim.launching.processes import node_process
+
+ARGUMENTS = {'everyday': {'viewer': switch('whether a window shows the arm; needs a display')}}
+
+
+def processes(arm: LaunchedArm) -> list[Any]:
+    """Return the viewer where requested."""
+    if arm.given['viewer'] != 'true':
+        return []
+    return [node_process('viewer', [arm.config, arm.table], arm.space, may_end=True)]
