@@ -13,6 +13,7 @@ from arm_controllers.reference import Reference
 from arm_controllers.stopping import stopping_times
 from arm_controllers.task_space import TaskSpace
 from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import with_arrays
 from arm_dynamics.small_matrices import times, transposed
 
@@ -52,6 +53,12 @@ class GuardState(NamedTuple):
     braking: Array
     path: Array
     back: Array
+
+    @property
+    def way_back(self) -> Array:
+        """Positions (..., k + 1, n): the one of rest, then the recent path backwards."""
+        rest = self.q + 0.5 * self.v * self.braking
+        return np.concatenate([rest[..., np.newaxis, :], self.path[..., ::-1, :]], axis=-2)
 
 
 class Guard(LawAdapter):
@@ -199,8 +206,8 @@ class Guard(LawAdapter):
         def at(desired: Reference, later: float) -> Reference:
             mixed = desired.copy()
             q, v, a = self._motion(state, state.since + later)
-            for own, planned in ((mixed.q, q), (mixed.v, v), (mixed.a, a), (mixed.effort, 0.0)):
-                own[:] = np.where(reacts, planned, own)
+            for row, planned in ((mixed.q, q), (mixed.v, v), (mixed.a, a), (mixed.effort, 0.0)):
+                row[:] = np.where(reacts, planned, row)
             if desired.wrench is not None:
                 mixed.wrench = np.where(reacts, 0.0, desired.wrench)
             return mixed
@@ -224,7 +231,7 @@ class Guard(LawAdapter):
         s = np.clip(since / duration, 0.0, 1.0)
         share = s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
         rate, change = 30.0 * (s * (1.0 - s)) ** 2, 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s)
-        place, slope, bend = _on_spline(self._way_back(state), back * share)
+        place, slope, bend = _on_spline(state.way_back, back * share)
         u_rate, u_change = back * rate / duration, back * change / duration**2
         goes = state.back >= 0.0
         return (
@@ -232,11 +239,6 @@ class Guard(LawAdapter):
             np.where(goes, slope * u_rate, v),
             np.where(goes, bend * u_rate**2 + slope * u_change, a),
         )
-
-    def _way_back(self, state: GuardState) -> Array:
-        """Return positions (..., k + 1, n): the one of rest, then the recent path backwards."""
-        rest = state.q + 0.5 * state.v * state.braking
-        return np.concatenate([rest[..., np.newaxis, :], state.path[..., ::-1, :]], axis=-2)
 
     def _on_path(self, state: GuardState, q: Array, dt: float) -> GuardState:
         """Return the memory with the newest sample of the path, and with the way to go back."""
@@ -249,18 +251,24 @@ class Guard(LawAdapter):
         begins = stopped & (state.back < 0.0)
         if not begins.any():
             return state
-        still, way = np.zeros_like(q), self._way_back(state)
-        places = np.stack(
-            [
-                self.model.frame_motion(np.ascontiguousarray(each), still, still).position
-                for each in np.moveaxis(way, -2, 0)
-            ],
-            axis=-2,
-        )
-        lengths = np.linalg.norm(np.diff(places, axis=-2), axis=-1)
-        left = self.parameters.retract_distance - (np.cumsum(lengths, axis=-1) - lengths)
-        samples = np.clip(left / np.maximum(lengths, 1e-12), 0.0, 1.0).sum(-1, keepdims=True)
+        samples = _samples_back(self.model, state.way_back, self.parameters.retract_distance)
         return state._replace(back=np.where(begins, samples, state.back))
+
+
+def _samples_back(model: RobotModel, way: Array, distance: float) -> Array:
+    """Return the number of samples (..., 1) of a way (..., k, n) for a distance of the tip [m]."""
+    still = np.zeros_like(way[..., 0, :])
+    places = np.stack(
+        [
+            model.frame_motion(np.ascontiguousarray(each), still, still).position
+            for each in np.moveaxis(way, -2, 0)
+        ],
+        axis=-2,
+    )
+    lengths = np.linalg.norm(np.diff(places, axis=-2), axis=-1)
+    left = distance - (np.cumsum(lengths, axis=-1) - lengths)
+    samples: Array = np.clip(left / np.maximum(lengths, 1e-12), 0.0, 1.0).sum(-1, keepdims=True)
+    return samples
 
 
 def _on_spline(points: Array, u: Array) -> tuple[Array, Array, Array]:
