@@ -18,15 +18,15 @@ def knot_velocities(h: Array, q: Array, v: Array) -> Array:
         v: (n,) velocity of the first knot [rad/s | m/s].
     """
     slope = np.diff(q, axis=0) / h[:, np.newaxis]
-    found = np.zeros_like(q)
-    found[0] = v
+    velocities = np.zeros_like(q)
+    velocities[0] = v
     upper = np.zeros(len(q))
     for i in range(1, len(q) - 1):
         before, after = h[i - 1], h[i]
         pivot = 2.0 * (before + after) - after * upper[i - 1]
         upper[i] = before / pivot
         right = 3.0 * (after * slope[i - 1] + before * slope[i])
-        found[i] = (right - after * found[i - 1]) / pivot
+        velocities[i] = (right - after * velocities[i - 1]) / pivot
     for i in range(len(q) - 2, 0, -1):
-        found[i] -= upper[i] * found[i + 1]
-    return found
+        velocities[i] -= upper[i] * velocities[i + 1]
+    return velocities

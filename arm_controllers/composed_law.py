@@ -49,8 +49,8 @@ class ComposedLaw(Law):
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the states with which the laws take over the arm."""
         return tuple(
-            law.start(_measured_by(measured, own), _of_joints(reference, own))
-            for law, own in zip(self._laws, self._places, strict=True)
+            law.start(_measured_by(measured, joints), _of_joints(reference, joints))
+            for law, joints in zip(self._laws, self._places, strict=True)
         )
 
     def __call__(
@@ -58,26 +58,26 @@ class ComposedLaw(Law):
     ) -> tuple[Array, State]:
         """Return the commands (..., n), each in the unit of its joint's interface."""
         command, states = np.empty_like(measured.q), []
-        for law, own, before in zip(self._laws, self._places, state, strict=True):
-            part = _measured_by(measured, own), _of_joints(reference, own)
-            command[..., own], after = law(before, *part, dt)
+        for law, joints, before in zip(self._laws, self._places, state, strict=True):
+            part = _measured_by(measured, joints), _of_joints(reference, joints)
+            command[..., joints], after = law(before, *part, dt)
             states.append(after)
         return command, tuple(states)
 
 
-def _measured_by(measured: Measurement, own: NDArray[np.intp]) -> Measurement:
+def _measured_by(measured: Measurement, joints: NDArray[np.intp]) -> Measurement:
     """Return the measurement of the joints at these places."""
-    q, v, effort = measured.q.take(own, axis=-1), measured.v.take(own, axis=-1), measured.effort
-    effort = None if effort is None else effort.take(own, axis=-1)
+    q, v = measured.q.take(joints, axis=-1), measured.v.take(joints, axis=-1)
+    effort = None if measured.effort is None else measured.effort.take(joints, axis=-1)
     return measured._replace(q=q, v=v, effort=effort)
 
 
-def _of_joints(reference: Reference, own: NDArray[np.intp]) -> Reference:
+def _of_joints(reference: Reference, joints: NDArray[np.intp]) -> Reference:
     """Return the reference of the joints at these places, with its future."""
-    part = Reference(len(own), reference.row.shape[:-1])
+    part = Reference(len(joints), reference.row.shape[:-1])
     for name in ('q', 'v', 'a', 'effort'):
-        getattr(part, name)[:] = getattr(reference, name).take(own, axis=-1)
+        getattr(part, name)[:] = getattr(reference, name).take(joints, axis=-1)
     part.set_wrench(reference.wrench, reference.selection)
     if reference.future is not None:
-        part.future = lambda periods: _of_joints(reference.ahead(periods), own)
+        part.future = lambda periods: _of_joints(reference.ahead(periods), joints)
     return part

@@ -71,13 +71,13 @@ class DiscreteMotion(LawAdapter):
         now, h = Reference(q_now.shape[-1], q_now.shape[:-1]), dt
         now.set_wrench(reference.wrench, reference.selection)
         reference = reference.ahead(1)
-        own = reference.v - 0.5 * h * reference.a
+        v_middle = reference.v - 0.5 * h * reference.a
         v_next = self.model.difference(q_now, reference.q) / h
         # No motion with accelerations as at these three samples changes its velocity by more.
         most = h * (a_before + a_now + np.abs(reference.a)) + 1e-9
-        goes_on = np.maximum(np.abs(v_next - own), np.abs(v_next - v_now)) <= most
-        v_next = np.where(goes_on, v_next, own)
-        now.q[:] = np.where(goes_on, q_now, reference.q - h * own)
+        goes_on = np.maximum(np.abs(v_next - v_middle), np.abs(v_next - v_now)) <= most
+        v_next = np.where(goes_on, v_next, v_middle)
+        now.q[:] = np.where(goes_on, q_now, reference.q - h * v_middle)
         now.v[:] = np.where(goes_on, v_now, reference.v - h * reference.a)
         now.a[:] = np.where(goes_on, (v_next - v_now) / h, reference.a)
         now.effort[:] = reference.effort + h * self.model.damping * now.a

@@ -103,13 +103,13 @@ def linearised(model: BatchModel, motion: Array, offset: Array, dt: float) -> tu
     """
     q, v, a = (motion[:, row, :-1] for row in range(3))
     torque, *slopes = model.torque_derivatives(q, v, a)
-    found, joints = np.stack(slopes, axis=2), np.arange(model.nv)
-    late = v + dt * a
-    torque = torque + model.armature * a + model.friction_torque(late) + offset
-    drag = model.damping + np.where(np.abs(late) < STANDSTILL, model.friction / STANDSTILL, 0.0)
-    found[:, :, 1, joints, joints] += drag
-    found[:, :, 2, joints, joints] += model.armature + dt * drag
-    return torque, found
+    all_slopes, joints = np.stack(slopes, axis=2), np.arange(model.nv)
+    v_next = v + dt * a
+    torque = torque + model.armature * a + model.friction_torque(v_next) + offset
+    drag = model.damping + np.where(np.abs(v_next) < STANDSTILL, model.friction / STANDSTILL, 0.0)
+    all_slopes[:, :, 1, joints, joints] += drag
+    all_slopes[:, :, 2, joints, joints] += model.armature + dt * drag
+    return torque, all_slopes
 
 
 def solve(
@@ -143,9 +143,9 @@ def solve(
     change, bent = np.zeros((3, nodes + 1, n)), np.zeros((nodes, n))
     forces, weights, stiffness = np.zeros((3, 3, nodes, n))
     for k in range(m):
-        own = min(k, len(cost.running) - 1)
+        row = min(k, len(cost.running) - 1)
         count[k] = _solved(
-            grid.t, grid.s, cost.running[own], cost.final[own], *limits, stiffness,
+            grid.t, grid.s, cost.running[row], cost.final[row], *limits, stiffness,
             target[k], motion[k], torque[k], slopes[k], multipliers[k],
             iterations, gains, hessian, change, bent, forces, weights,
         )  # fmt: skip

@@ -70,21 +70,21 @@ class PositionChunks:
     def reference(self, knots: Array, age: int, begun: int, dt: float) -> Reference:
         """Return the reference `age` control periods after the observation, and its future."""
         n, t = self._nv, age * dt
-        found = Reference(n, knots.shape[:-2])
-        found.future = lambda periods: self.reference(knots, age + periods, begun, dt)
+        reference = Reference(n, knots.shape[:-2])
+        reference.future = lambda periods: self.reference(knots, age + periods, begun, dt)
         r = self._row(t)
         if r >= self._chunk:
-            found.q[:] = knots[..., -1, :n]
-            return found
+            reference.q[:] = knots[..., -1, :n]
+            return reference
         start = begun * dt if r == self._row(begun * dt) else r / self._rate
         h, s = (r + 1) / self._rate - start, t - start
         (q, v), (q_end, v_end) = ((knots[..., k, :n], knots[..., k, n:]) for k in (r, r + 1))
         slope = (q_end - q) / h
         square, cube = (3.0 * slope - 2.0 * v - v_end) / h, (v + v_end - 2.0 * slope) / h**2
-        found.q[:] = q + s * (v + s * (square + s * cube))
-        found.v[:] = v + s * (2.0 * square + 3.0 * s * cube)
-        found.a[:] = 2.0 * square + 6.0 * s * cube
-        return found
+        reference.q[:] = q + s * (v + s * (square + s * cube))
+        reference.v[:] = v + s * (2.0 * square + 3.0 * s * cube)
+        reference.a[:] = 2.0 * square + 6.0 * s * cube
+        return reference
 
     def _row(self, t: float) -> int:
         """Return the row of knots at or before a time [s] from the observation."""

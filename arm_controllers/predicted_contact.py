@@ -156,8 +156,8 @@ class PredictedContact:
                 here = target._replace(rotation=turn, position=place)
                 q += _solved(square, back, pose_error(target, here))
         v += _solved(square, back, target.velocity - times(jacobian, v))
-        found = model.frame_motion(q, v, a, frame).acceleration
-        a += _solved(square, back, target.acceleration - found)
+        acceleration = model.frame_motion(q, v, a, frame).acceleration
+        a += _solved(square, back, target.acceleration - acceleration)
         return back
 
 

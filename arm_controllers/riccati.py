@@ -55,9 +55,9 @@ def _add_cost(k, h, running, target, motion, torque, slopes, forces, weights, he
         if k > 0:
             for row in range(2):
                 e = motion[row, k, i] - target[row, k, i]
-                own = row * n + i
-                hessian[own, own] += h * running[row, i] + weights[row + 1, k - 1, i]
-                hessian[own, last] += h * running[row, i] * e + forces[row + 1, k - 1, i]
+                place = row * n + i
+                hessian[place, place] += h * running[row, i] + weights[row + 1, k - 1, i]
+                hessian[place, last] += h * running[row, i] * e + forces[row + 1, k - 1, i]
     first = 0 if k > 0 else 2 * n  # the state of the first node is fixed
     for m in range(n):
         weight = h * running[3, m] + weights[0, k, m]

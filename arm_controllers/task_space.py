@@ -167,12 +167,12 @@ def directions(reference: Reference) -> Array | None:
         return None
     if reference.selection is not None:
         return reference.selection
-    found = np.zeros((*wrench.shape, 6))
+    projection = np.zeros((*wrench.shape, 6))
     for part in (slice(0, 3), slice(3, 6)):
         size = np.linalg.norm(wrench[..., part], axis=-1, keepdims=True)
         along = wrench[..., part] / np.where(size > 0.0, size, 1.0)
-        found[..., part, part] = along[..., np.newaxis] * along[..., np.newaxis, :]
-    return found
+        projection[..., part, part] = along[..., np.newaxis] * along[..., np.newaxis, :]
+    return projection
 
 
 def damped(axes: Array, acceleration: Array, threshold: float) -> Array:

@@ -208,13 +208,13 @@ class Admittance(Law):
     def _unweighted(self, wrench: Array, poses: Mapping[str, Any]) -> Array:
         """Return a measured wrench (..., 6) in axes of the world frame, without the weight."""
         world = poses[self._world].rotation
-        found = _turned(product(world, poses[self._sensor].rotation), wrench)
+        turned = _turned(product(world, poses[self._sensor].rotation), wrench)
         if np.any(self.parameters.weight):
             turn = product(world, poses[self._center].rotation)
-            arm = times(turn, self.parameters.center + np.zeros_like(found[..., :3]))
+            arm = times(turn, self.parameters.center + np.zeros_like(turned[..., :3]))
             weight = self.parameters.weight * np.array([0.0, 0.0, -1.0]) + np.zeros_like(arm)
-            found = found - np.concatenate([weight, np.cross(arm, weight)], axis=-1)
-        return found
+            turned = turned - np.concatenate([weight, np.cross(arm, weight)], axis=-1)
+        return turned
 
     def _balance(
         self, wrench: Array, twist: Array, poses: Mapping[str, Any], reference: Reference
@@ -247,11 +247,11 @@ def _turned(rotation: Array, wrench: Array) -> Array:
 
 def _shifted(reference: Reference, q: Array, v: Array, a: Array, dt: float) -> Reference:
     """Return the reference with a shift; later, the shift goes on at its rate."""
-    found = reference.copy()
-    found.q[:] += q
-    found.v[:] += v
-    found.a[:] += a
-    found.future = lambda periods: _shifted(
+    shifted = reference.copy()
+    shifted.q[:] += q
+    shifted.v[:] += v
+    shifted.a[:] += a
+    shifted.future = lambda periods: _shifted(
         reference.ahead(periods), q + periods * dt * v, v, np.zeros_like(a), dt
     )
-    return found
+    return shifted

@@ -172,14 +172,14 @@ class Mpc(Law):
             measured.q, measured.v, expected, state.disturbance, p.observer_pole
         )
         lacked = d + pressing.torque if pressing else d
-        late, v_late = drives.ahead(q, v, lacked, state.pending)
+        q_ahead, v_ahead = drives.ahead(q, v, lacked, state.pending)
         if state.pending:  # else this command acts at once
             times = times + p.delay
         target, effort, force = self._targets(
-            late, reference, times.tolist(), grid, dt, pressing, touch
+            q_ahead, reference, times.tolist(), grid, dt, pressing, touch
         )
         motion, n = target.copy(), q.shape[-1]
-        motion[:, 0, 0], motion[:, 1, 0] = late.reshape(-1, n), v_late.reshape(-1, n)
+        motion[:, 0, 0], motion[:, 1, 0] = q_ahead.reshape(-1, n), v_ahead.reshape(-1, n)
         motion[:, 2, :-1] += shift @ state.deviation
         core.follow(grid.t, grid.s, motion)
         offset = effort - d.reshape(-1, 1, n) + force
@@ -189,8 +189,8 @@ class Mpc(Law):
                    p.newton_steps)  # fmt: skip
         lower, upper = self._limits
         command = np.clip(torque[:, 0], lower[0], upper[0]).reshape(q.shape)
-        own = effort[:, 0].reshape(q.shape)
-        pending = drives.given(state.pending, command, own)
+        drive_effort = effort[:, 0].reshape(q.shape)
+        pending = drives.given(state.pending, command, drive_effort)
         expected = drives.next(q, v, d, pending)
         deviation = motion[:, 2, :-1] - target[:, 2, :-1]
         return command, MpcState(d, expected, deviation, multipliers, pending, pressing)

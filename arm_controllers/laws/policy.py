@@ -84,18 +84,18 @@ class PolicyFile:
                 'and action; export it with arm_sim.gym.export'
             )
         self.layout = PolicyLayout.of_text(text, f'policy {path!r}')
-        (given,), (answer, *_) = session.get_inputs(), session.get_outputs()
-        n, rows = len(self.layout.joint_names), given.shape[0]
-        sizes = given.shape[-1], answer.shape[-1]
+        (features,), (answer, *_) = session.get_inputs(), session.get_outputs()
+        n, rows = len(self.layout.joint_names), features.shape[0]
+        sizes = features.shape[-1], answer.shape[-1]
         self.chunk: Any = answer.shape[1] if len(answer.shape) > 2 else 0
         if not isinstance(self.chunk, int):
             raise ArmError(f'policy {path!r}: its chunks have no fixed number of actions')
-        if given.type not in _TYPES or sizes != (self.layout.size, n):
+        if features.type not in _TYPES or sizes != (self.layout.size, n):
             raise ArmError(
-                f'policy {path!r} takes {sizes[0]} {given.type} and gives {sizes[1]} numbers; '
+                f'policy {path!r} takes {sizes[0]} {features.type} and gives {sizes[1]} numbers; '
                 f'its layout has {self.layout.size} and {n}'
             )
-        self._run, self._name, self._type = session.run, given.name, _TYPES[given.type]
+        self._run, self._name, self._type = session.run, features.name, _TYPES[features.type]
         self._rows = rows if isinstance(rows, int) else _ROWS
         self.exact = self._type is np.float64
 
@@ -105,8 +105,8 @@ class PolicyFile:
         padded = np.zeros((-(-len(rows) // self._rows) * self._rows, rows.shape[1]), self._type)
         padded[: len(rows)] = rows
         parts = np.split(padded, len(padded) // self._rows)
-        found = np.concatenate([self._run(None, {self._name: part})[0] for part in parts])
-        actions = found[: len(rows)].reshape(*observation.shape[:-1], -1)
+        answers = np.concatenate([self._run(None, {self._name: part})[0] for part in parts])
+        actions = answers[: len(rows)].reshape(*observation.shape[:-1], -1)
         actions = actions.astype(float)
         return actions if self.layout.rate else np.clip(actions, -1.0, 1.0)
 
@@ -173,8 +173,8 @@ class Policy(Law):
             self._chunks = PositionChunks(model, layout.rate, count)
             periods = 1.0 / (layout.rate * layout.period)
         self._execute = parameters.execute or max(round(count * periods), 1)
-        late = str(parameters.latency) not in ('0', '0.0')
-        self._slow = self.file.chunk > 0 or self._execute > 1 or late or layout.rate > 0
+        has_latency = str(parameters.latency) not in ('0', '0.0')
+        self._slow = self.file.chunk > 0 or self._execute > 1 or has_latency or layout.rate > 0
         step = 1e-6 if self.file.exact else 1e-3
         self.evaluation = replace(self.evaluation, derivative_step=0.0 if self._slow else step)
         self._scale = np.array(layout.scale)
@@ -189,13 +189,14 @@ class Policy(Law):
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the state of the law, and the memory of the policy."""
-        own, memory = self.law.start(measured, reference), self.layout.start(measured)
+        law_state, memory = self.law.start(measured, reference), self.layout.start(measured)
         if not self._slow:
-            return own, memory
+            return law_state, memory
         *arms, n = measured.q.shape
         none = np.zeros((*arms, self.file.chunk or 1, n))
         followed = self._chunks.start(reference.q, reference.v) if self._chunks else none
-        return own, memory, Plan(followed, none, np.tile([0, self._execute, -1, 0, 0], (*arms, 1)))
+        counts = np.tile([0, self._execute, -1, 0, 0], (*arms, 1))
+        return law_state, memory, Plan(followed, none, counts)
 
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
@@ -205,7 +206,7 @@ class Policy(Law):
         Raises:
             ArmError: another control period than that of the training.
         """
-        layout, model, (own, memory, *slow) = self.layout, self.model, state
+        layout, model, (law_state, memory, *slow) = self.layout, self.model, state
         self.check_period(dt)
 
         def answer() -> Array:
@@ -223,10 +224,10 @@ class Policy(Law):
             else:
                 action = plan.followed[..., min(age, plan.followed.shape[-2] - 1), :]
             slow = [plan._replace(periods=plan.periods + np.array([1, 1, -1, 0, 0]))]
-        tau, own = self.law(own, measured, goal, dt)
+        tau, law_state = self.law(law_state, measured, goal, dt)
         memory = layout.remember(model, memory, measured, reference, action)
         tau = tau if self._chunks else tau + self._scale * action
-        return tau, (own, memory, *slow)
+        return tau, (law_state, memory, *slow)
 
     def _in_time(self, plan: Plan, answer: Callable[[], Array], dt: float) -> Plan:
         """Return the plan at this period: with what has arrived, and the next inference begun."""

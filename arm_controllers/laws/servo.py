@@ -206,12 +206,12 @@ class Servo(Law):
             state.disturbance,
             self.parameters.observer_pole,
         )
-        late, v_late = drives.ahead(q, v, disturbance, pending)
-        v_next = self._aim(late, v_late, reference, state.passed)
-        torque = model.inverse_dynamics(late, v_late, (v_next - v_late) * rate)
-        torque += model.friction_torque(v_next) - model.friction_torque(v_late) - disturbance
+        q_ahead, v_ahead = drives.ahead(q, v, disturbance, pending)
+        v_next = self._aim(q_ahead, v_ahead, reference, state.passed)
+        torque = model.inverse_dynamics(q_ahead, v_ahead, (v_next - v_ahead) * rate)
+        torque += model.friction_torque(v_next) - model.friction_torque(v_ahead) - disturbance
         torque += reference.effort
-        command = late + (torque + self._kd * v_next) / self._kp
+        command = q_ahead + (torque + self._kd * v_next) / self._kp
         if self.parameters.delay:
             pending = drives.given(pending, command, reference.effort)
             expected = drives.next(q, v, disturbance, pending)

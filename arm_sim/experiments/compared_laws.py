@@ -1,6 +1,7 @@
 """Names of the laws that are designed for the same error dynamics, to be compared."""
 
 import math
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -9,13 +10,13 @@ from arm_dynamics.checks import ArmError, one_of
 
 
 @cache
-def compared_laws() -> dict[str, tuple[str, dict[str, Any]]]:
+def compared_laws() -> dict[str, tuple[str, Mapping[str, Any]]]:
     """Return each one's name among all laws and what differs from its design, by name here.
 
     Sorted by how much of the model of the arm each law uses. A plugin that cannot be imported
     comes last, and is refused when it is made.
     """
-    ranked: list[tuple[float, dict[str, tuple[str, dict[str, Any]]]]] = []
+    ranked: list[tuple[float, dict[str, tuple[str, Mapping[str, Any]]]]] = []
     for name in law_names():
         try:
             law = law_class(name)
@@ -24,9 +25,10 @@ def compared_laws() -> dict[str, tuple[str, dict[str, Any]]]:
             continue
         if law.designed and law.command_interface != 'voltage':
             named = law.evaluation.compared_as or {name: {}}
-            ranked.append((law.evaluation.model_use, {own: (name, named[own]) for own in named}))
+            labelled = {label: (name, changes) for label, changes in named.items()}
+            ranked.append((law.evaluation.model_use, labelled))
     ranked.sort(key=lambda entry: entry[0])
-    return {own: compared for _, laws in ranked for own, compared in laws.items()}
+    return {label: compared for _, laws in ranked for label, compared in laws.items()}
 
 
 def laws_with(motion: str, of_effort: bool = False) -> list[str]:

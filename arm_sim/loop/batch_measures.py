@@ -85,12 +85,12 @@ class BatchMeasures:
     def results(self) -> dict[str, Array]:
         """Return each measure as an array (N,), and `completed`; nan: less than two periods."""
         short = self._periods < 2
-        found = {
+        numbers = {
             measure.name: np.where(short, np.nan, self._result(column))
             for column, measure in enumerate(self._measures)
         }
         missing = dict.fromkeys(measure_names(), np.full(len(short), np.nan))
-        return missing | found | {'completed': self._alive & ~short}
+        return missing | numbers | {'completed': self._alive & ~short}
 
     def _result(self, column: int) -> Array:
         total, count, kind = self._totals[:, column], self._counts[:, column], self._kinds[column]
@@ -99,12 +99,12 @@ class BatchMeasures:
                 return np.full(len(total), np.nan)
             settled = np.where(total > 0.0, total - self._event, 0.0)
             return np.where(total >= self._end, np.nan, settled)
-        found = total * self._period if kind == _INTEGRAL else total.copy()
+        values = total * self._period if kind == _INTEGRAL else total.copy()
         if kind in (_RMS, _MEAN):
-            found /= np.maximum(count, 1.0)
+            values /= np.maximum(count, 1.0)
         if kind == _RMS:
-            np.sqrt(found, out=found)
-        return np.where(count > 0.0, found, np.nan)
+            np.sqrt(values, out=values)
+        return np.where(count > 0.0, values, np.nan)
 
 
 def _angle_between(one, other):

@@ -262,8 +262,8 @@ def measure(
     if len(record.t) < 2:
         return Measures(dict.fromkeys(names, float('nan')), completed=False)
     samples = samples_of(record, tracking, event, forces)
-    found = {each.name: _total(each, samples) for each in all_measures()}
-    return Measures(found, completed=record.completed)
+    numbers = {each.name: _total(each, samples) for each in all_measures()}
+    return Measures(numbers, completed=record.completed)
 
 
 def values_of(measure: Measure, samples: Samples) -> Array:
@@ -342,11 +342,11 @@ def error_facts(t: Array, error: Array, scale: float = 1.0) -> dict[str, float]:
 
 def tips(model: RobotModel, q: Array) -> Poses:
     """Return the poses of the tool frame for configurations (k, n)."""
-    found = Poses(np.empty((len(q), 3)), np.empty((len(q), 3, 3)))
-    for position, rotation, each in zip(*found, q, strict=True):
+    poses = Poses(np.empty((len(q), 3)), np.empty((len(q), 3, 3)))
+    for position, rotation, each in zip(*poses, q, strict=True):
         pose = model.forward_kinematics(each)
         position[:], rotation[:] = pose.translation, pose.rotation
-    return found
+    return poses
 
 
 def rms(values: ArrayLike, axis: int | None = 0) -> Array:

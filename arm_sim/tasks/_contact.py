@@ -78,7 +78,7 @@ class ContactReport(TaskReport):
         period, lost = float(t[1] - t[0]), force <= NO_CONTACT
         impact = force[first : first + round(_IMPACT / period)]
         bounced = np.flatnonzero(impact <= NO_CONTACT)
-        found: dict[str, Any] = {
+        numbers: dict[str, Any] = {
             'force_n': self.task.wanted,
             'contact_at_s': float(t[first]) if len(touched) else None,
             'peak_force_n': float(force.max()),
@@ -97,18 +97,18 @@ class ContactReport(TaskReport):
             for name, values in (('force_error', force - wanted), ('path_error', off)):
                 values = np.abs(values[kept]) if kept.any() else np.array([np.nan])
                 unit, scale = ('n', 1.0) if name == 'force_error' else ('mm', 1e3)
-                found[f'{name}_rms_{unit}'] = float(scale * rms(values))
-                found[f'{name}_max_{unit}'] = float(scale * values.max())
-        found['success'] = run.record.completed and self.succeeded(found)
-        return found
+                numbers[f'{name}_rms_{unit}'] = float(scale * rms(values))
+                numbers[f'{name}_max_{unit}'] = float(scale * values.max())
+        numbers['success'] = run.record.completed and self.succeeded(numbers)
+        return numbers
 
-    def succeeded(self, found: Mapping[str, Any]) -> bool:
+    def succeeded(self, results: Mapping[str, Any]) -> bool:
         """Return whether a run succeeded; `found` has its results.
 
         Without another rule: the contact is never lost, the force stays within 20 % of its goal.
         """
-        error = found.get('force_error_max_n', 0.0)
-        kept = found['contact_at_s'] is not None and found['contact_lost_s'] == 0.0
+        error = results.get('force_error_max_n', 0.0)
+        kept = results['contact_at_s'] is not None and results['contact_lost_s'] == 0.0
         return kept and error <= _TOLERANCE * (self.task.wanted or 0.0)
 
     def checks(self, report: Mapping[str, Any]) -> list[Check]:
@@ -211,8 +211,8 @@ class ContactTask(Task):
         normals = self.normals(tip)
         if normals is None:
             return np.linalg.norm(forces, axis=-1)
-        found: Array = (forces * normals).sum(axis=-1)
-        return found
+        force: Array = (forces * normals).sum(axis=-1)
+        return force
 
     def force_samples(self, t: Any, tip: Poses, wrench: Array) -> Array:
         """Return force and error (2, ...) [N]; see Task."""

@@ -54,13 +54,13 @@ def joint_path(task: Task, poses: Iterable[pin.SE3], q: Array) -> Array:
     """
     rows = [q]
     for pose in islice(poses, 1, None):
-        found = solve_ik(task.robot.model, pose, q)
-        if not found.success:
+        solution = solve_ik(task.robot.model, pose, q)
+        if not solution.success:
             raise ArmError(
                 f'{type(task).__name__}: {task.robot.name} does not reach its path from its start '
                 f'(point {len(rows)})'
             )
-        q = found.q
+        q = solution.q
         rows.append(q)
     return np.array(rows)
 

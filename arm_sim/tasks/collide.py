@@ -53,14 +53,14 @@ class CollideReport(ContactReport):
     def results(self, run: Run) -> dict[str, Any]:
         """Return peak and impulse of the spring, its penetration, and the time to stop."""
         t, force = run.record.t, self.forces_of_spring(run)
-        period, found = float(t[1] - t[0]), super().results(run)
+        period, numbers = float(t[1] - t[0]), super().results(run)
         touched = np.flatnonzero(force > 0.0)
         first = int(touched[0]) if len(touched) else len(t) - 1
         speed = np.linalg.norm(np.diff(run.tracking.tip, axis=0), axis=1)[first:] / period
         moves = np.flatnonzero(speed > _STILL)
         parted = np.flatnonzero(force[first:] == 0.0)
         impact = force[first:][: int(parted[0]) if len(touched) and len(parted) else None]
-        return found | {
+        return numbers | {
             'impact_speed_m_s': self.task.impact_speed,
             'effective_mass_kg': self.task.mass,
             'undetected_n': self.task.impact_force,

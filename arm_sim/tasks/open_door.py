@@ -60,14 +60,14 @@ class OpenDoorReport(ContactReport):
     def results(self, run: Run) -> dict[str, Any]:
         """Return the angle of the door, and the force that does no work."""
         record, p = run.record, self.parameters
-        found = super().results(run)
+        numbers = super().results(run)
         if not len(record.objects):
-            return found
+            return numbers
         angle = np.degrees(2.0 * np.arctan2(*record.objects[1:, 0, 5:7].T))
         radial = self.radial_force(run)
         opened = np.flatnonzero(angle >= p.angle - p.tolerance)
         highest = int(np.abs(radial).argmax())
-        found |= {
+        numbers |= {
             'radius_error_mm': 1e3 * p.radius_error,
             'door_angle_deg': float(angle[-1]),
             'opened_at_s': float(record.t[opened[0]]) if len(opened) else None,
@@ -75,9 +75,9 @@ class OpenDoorReport(ContactReport):
             'radial_force_max_n': float(abs(radial[highest])),
             'radial_force_at_s': float(record.t[highest]),
         }
-        held = all(check.held for check in self.checks(found))
-        found['success'] = bool(record.completed and held)
-        return found
+        held = all(check.held for check in self.checks(numbers))
+        numbers['success'] = bool(record.completed and held)
+        return numbers
 
     def checks(self, report: Mapping[str, Any]) -> list[Check]:
         """Return the limits of a success."""
@@ -128,12 +128,12 @@ class OpenDoor(PosesTask):
         towards = np.array([[0.0, 0.0, 1.0], [0.0, -1.0, 0.0], [1.0, 0.0, 0.0]])
         self.tool = pin.SE3(towards, self.closed)
         posture = model.check_configuration(p.posture or self.robot.start, 'posture')
-        found = solve_ik(model, self.tool, posture)
-        if not found.success:
+        solution = solve_ik(model, self.tool, posture)
+        if not solution.success:
             raise ArmError(f'open_door: {self.robot.name} does not reach the handle')
-        self.first = found.q
+        self.first = solution.q
         parts = [moved if each is door else each for each in parts]
-        self.touch(parts, initial_positions=found.q.tolist())
+        self.touch(parts, initial_positions=solution.q.tolist())
         self.duration = p.opening_time + 2.0 * _REST
 
     def pose(self, t: float) -> pin.SE3:

@@ -93,7 +93,7 @@ class PegInHoleReport(ContactReport):
         high = np.linalg.norm(self.forces(run), axis=1) > _HIGH
         last, period = place[-1], float(record.t[1] - record.t[0])
         offset = self.task.hole.translation - self.task.expected.translation
-        found = super().results(run) | {
+        numbers = super().results(run) | {
             'offset_mm': (1e3 * offset).tolist(),
             'turn_deg': np.degrees(pin.log3(self.task.hole.rotation)).tolist(),
             'stiffness_n_per_m': self.task.stiffness,
@@ -103,11 +103,11 @@ class PegInHoleReport(ContactReport):
             'tilt_deg': float(np.degrees(np.arccos(min(1.0, axis[-1, 2])))),
             'above_20_n_s': period * float(high.sum()),
         }
-        gentle = found['above_20_n_s'] <= _LONG
+        gentle = numbers['above_20_n_s'] <= _LONG
         inserted = -last[2] >= p.depth - _BOTTOM
-        found['force_penalty'] = 0.0 if gentle else _PENALTY
-        found['success'] = bool(record.completed and inserted and gentle)
-        return found
+        numbers['force_penalty'] = 0.0 if gentle else _PENALTY
+        numbers['success'] = bool(record.completed and inserted and gentle)
+        return numbers
 
     def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
         """Return the hole, the insertion, the force, and what every task has."""
@@ -192,13 +192,13 @@ class PegInHole(PosesTask):
     def pose(self, t: float) -> pin.SE3:
         """Return the pose of the tool at t [s]: down, a spiral of constant speed, down."""
         p = self.parameters
-        touched, found, back, inserted = self._ends[:4].tolist()
-        share = np.clip((t - touched) / max(found - touched, 1e-9), 0.0, 1.0)
+        touched, searched, back, inserted = self._ends[:4].tolist()
+        share = np.clip((t - touched) / max(searched - touched, 1e-9), 0.0, 1.0)
         radius, angle = (
             np.sqrt(share) * p.radius,
             np.sqrt(share) * 2.0 * np.pi * p.radius / p.pitch,
         )
-        radius *= 1.0 - smooth((t - found) / (back - found))
+        radius *= 1.0 - smooth((t - searched) / (back - searched))
         begun = 0.5 * t * t / _START if t < _START else t - 0.5 * _START
         depth = min(begun * p.approach_speed, p.distance + p.press)
         depth += smooth((t - back) / (inserted - back)) * (p.depth + p.beyond - p.press)

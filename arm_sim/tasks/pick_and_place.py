@@ -88,9 +88,9 @@ class PickAndPlaceReport(TaskReport):
         """Return what became of the block."""
         record, p = run.record, self.parameters
         block = {name: as_ros_value(value) for name, value in changed(self.task.block).items()}
-        found = {'block': block, 'gripper_effort_n': self._effort(run)}
+        numbers = {'block': block, 'gripper_effort_n': self._effort(run)}
         if not len(record.objects):
-            return found
+            return numbers
         poses = record.objects[:, 0]
         at = np.searchsorted(record.t, (self.task.lift_at, self.task.open_at))
         grips = [self._in_hand(record.q[k], poses[k]) for k in at]
@@ -100,7 +100,7 @@ class PickAndPlaceReport(TaskReport):
         moved = np.abs(poses[-rest:, :3] - poses[-1, :3]).max()
         error = np.linalg.norm(end.translation - self.task.target.translation)
         success = error <= p.tolerance and turn <= p.turn_tolerance and moved <= _AT_REST
-        return found | {
+        return numbers | {
             'slip_mm': float(slip),
             'place_error_mm': 1e3 * float(error),
             'place_turn_rad': float(turn),
@@ -231,12 +231,12 @@ class PickAndPlace(PointsTask):
         samples = Sequential(motions).sample(times)
         seed = self.robot.start.copy()
         seed[self.finger] = self.opened
-        found = solve_path_ik(model, samples.poses, seed)
-        if not found.success:
+        solution = solve_path_ik(model, samples.poses, seed)
+        if not solution.success:
             where = ', '.join(f'{x:.3g}' for x in self.block.position)
-            raise ArmError(f'the block at ({where}) m cannot be picked: {found.reason}')
-        v, a = joint_path_derivatives(model, found.q, samples.twists, samples.twist_rates)
-        return times, (found.q, v, a)
+            raise ArmError(f'the block at ({where}) m cannot be picked: {solution.reason}')
+        v, a = joint_path_derivatives(model, solution.q, samples.twists, samples.twist_rates)
+        return times, (solution.q, v, a)
 
     def _way(self) -> list[pin.SE3]:
         """Return the poses of the tool at the ends of all motions."""

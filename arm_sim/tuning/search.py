@@ -71,8 +71,8 @@ class GainSpace:
         at = 0
         for name in self.names:
             count = np.size(getattr(arrays, name))
-            own = values[at : at + count].tolist()
-            changed[name] = own[0] if np.ndim(getattr(arrays, name)) == 0 else tuple(own)
+            numbers = values[at : at + count].tolist()
+            changed[name] = numbers[0] if np.ndim(getattr(arrays, name)) == 0 else tuple(numbers)
             at += count
         return replace(self._shipped, **changed)
 
@@ -194,8 +194,8 @@ def search(
     for _ in range(effort.generations):
         points = strategy.ask()
         candidates = [_made(space, x) for x in points]
-        found = iter(judge([each for each in candidates if each is not None]))
-        values = [1e4 if each is None else next(found) for each in candidates]
+        costs = iter(judge([each for each in candidates if each is not None]))
+        values = [1e4 if each is None else next(costs) for each in candidates]
         strategy.tell(points, values)
         best = int(np.argmin(values))
         course.append(values[best])

@@ -73,8 +73,8 @@ class CubeReport(TaskReport):
         t, p = run.record.t, self.parameters
 
         def error(values: Array, scale: float) -> dict[str, float]:
-            found = error_facts(t, values, scale)
-            return found | {'max_on_stroke': int(p.strokes_at(found['max_at_s'])) + 1}
+            facts = error_facts(t, values, scale)
+            return facts | {'max_on_stroke': int(p.strokes_at(facts['max_at_s'])) + 1}
 
         return {
             'path': p.path,
@@ -177,10 +177,10 @@ class Cube(PointsTask):
         path = polyline(p.waypoints, rotation, p.edge_time)
         samples = path.sample(p.sample_times(p.sample_period))
         solve = self.ik.path if self.ik else _own_ik('solve_path_ik', model)
-        found = solve(samples.poses, self._posture, **self._tolerances)
-        self._check(found)
-        errors = found.max_position_error, found.max_orientation_error
-        facts = _facts(1, found.q, *errors)
+        solution = solve(samples.poses, self._posture, **self._tolerances)
+        self._check(solution)
+        errors = solution.max_position_error, solution.max_orientation_error
+        facts = _facts(1, solution.q, *errors)
         step = facts['max_joint_step_rad']
         fastest = 2.0 * float(np.min(model.velocity_limit)) * p.sample_period
         if step > fastest:
@@ -188,30 +188,30 @@ class Cube(PointsTask):
                 f'the joint path jumps by {step:.3g} rad between two points; '
                 f'at most {fastest:.3g} rad is a motion'
             )
-        v, a = joint_path_derivatives(model, found.q, samples.twists, samples.twist_rates)
-        return _Plan(samples.times, (found.q, v, a), facts)
+        v, a = joint_path_derivatives(model, solution.q, samples.twists, samples.twist_rates)
+        return _Plan(samples.times, (solution.q, v, a), facts)
 
     def _published(self) -> _Plan:
         """The published way: one pose per corner, seeded by the corner before; rest at each."""
         p, model, seed = self.parameters, self.robot.model, self._posture
         solve = self.ik.pose if self.ik else _own_ik('solve_ik', model)
-        target, found = model.forward_kinematics(seed).copy(), []
+        target, solutions = model.forward_kinematics(seed).copy(), []
         for number, position in enumerate(p.waypoints):
             target.translation = position
-            found.append(solve(target, seed, **self._tolerances))
-            self._check(found[-1], f'corner {number}: ')
-            seed = found[-1].q
-        q = np.array([each.q for each in found])
-        errors = np.array([(each.position_error, each.orientation_error) for each in found])
-        facts = _facts(len(found), q, *errors.max(axis=0).tolist())
+            solutions.append(solve(target, seed, **self._tolerances))
+            self._check(solutions[-1], f'corner {number}: ')
+            seed = solutions[-1].q
+        q = np.array([each.q for each in solutions])
+        errors = np.array([(each.position_error, each.orientation_error) for each in solutions])
+        facts = _facts(len(solutions), q, *errors.max(axis=0).tolist())
         times = np.arange(len(q)) * p.edge_time
         return _Plan(times, (q, np.zeros_like(q), np.zeros_like(q)), facts)
 
-    def _check(self, found: Any, where: str = '') -> None:
-        if not found.success:
+    def _check(self, solution: Any, where: str = '') -> None:
+        if not solution.success:
             center = ', '.join(f'{value:g}' for value in self.parameters.center)
             raise ArmError(
-                f'the cube cannot be drawn: {where}{found.reason} ({center}) m, '
+                f'the cube cannot be drawn: {where}{solution.reason} ({center}) m, '
                 f'side {self.parameters.side:g} m)'
             )
 
