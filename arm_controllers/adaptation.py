@@ -44,7 +44,9 @@ def _rows(array: Array, axes: int) -> Array:
     return np.ascontiguousarray(array).reshape(-1, *array.shape[array.ndim - axes :])
 
 
-def _adapt_arms(regressor, inverse, blocks, s, learnt, speed):
+def _adapt_arms(
+    regressor: Array, inverse: Array, blocks: Array, s: Array, learnt: Array, speed: Array
+) -> None:
     count, n, columns = regressor.shape
     weighted, sums = np.empty((n, columns)), np.empty(columns)
     for k in range(count):

@@ -12,7 +12,7 @@ parallel_gripper_action_controller.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -102,8 +102,8 @@ class GripperLaw(Law):
 
 
 def gains_of_arm(
-    law: type[Law], given: Mapping[str, Any], model: RobotModel, joint: str
-) -> dict[str, Any]:
+    law: type[Law], given: Mapping[str, object], model: RobotModel, joint: str
+) -> dict[str, list[float]]:
     """Return the given parameters of a law that have one number per joint, without the gripper's.
 
     Args:

@@ -56,14 +56,14 @@ def read_parameter_file(file: Path) -> Sections:
     return sections
 
 
-def sections_text(sections: Mapping[str, Mapping[str, Any]]) -> str:
+def sections_text(sections: Mapping[str, Mapping[str, object]]) -> str:
     """Return the text of a parameter file."""
     return yaml.safe_dump(
         {node: {_PARAMETERS: dict(own)} for node, own in sections.items() if own}
     )
 
 
-def mapping_text(values: Mapping[str, Any]) -> str:
+def mapping_text(values: Mapping[str, object]) -> str:
     """Return the text of {name: value} in one line."""
     plain = {name: as_ros_value(each) for name, each in values.items()}
     return yaml.safe_dump(plain, default_flow_style=True, width=10_000).strip()
@@ -82,7 +82,7 @@ def yaml_value(name: str, text: str) -> Any:
     return read_yaml(text, f'{name} is {text[:200]!r}')
 
 
-def mapping(name: str, value: Any, known: Collection[str] = ()) -> dict[str, Any]:
+def mapping(name: str, value: object, known: Collection[str] = ()) -> dict[str, Any]:
     """Return a value that is {name: value}; None is one without names.
 
     Raises:
@@ -144,7 +144,7 @@ class Loader(yaml.SafeLoader):
     Aliases are refused, as in ROS: ten lines of them can expand to 10^10 values.
     """
 
-    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+    def compose_node(self, parent: yaml.Node | None, index: object) -> yaml.Node | None:
         """Return the next node; raise YAMLError for an alias."""
         if self.check_event(yaml.AliasEvent):
             event = self.peek_event()

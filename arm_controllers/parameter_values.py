@@ -43,7 +43,7 @@ def parameter_fields(
 
 def read_fields[T](
     parameters: type[T],
-    values: Mapping[str, Any],
+    values: Mapping[str, object],
     prefix: str = '',
     joint_names: Sequence[str] = (),
 ) -> T:
@@ -70,7 +70,7 @@ def read_fields[T](
     return parameters(**found)
 
 
-def is_family(kind: Any) -> bool:
+def is_family(kind: object) -> bool:
     """Return whether a field of this type holds all parameters below its name."""
     return get_origin(kind) is Mapping
 
@@ -91,12 +91,12 @@ def ros_values(parameters: Any) -> dict[str, Any]:
     }
 
 
-def as_ros_value(value: Any) -> Any:
+def as_ros_value(value: object) -> object:
     """Return a dataclass field's value for rclpy."""
     return list(value) if isinstance(value, tuple) else value
 
 
-def from_ros_value(name: str, value: Any, kind: Any) -> Any:
+def from_ros_value(name: str, value: object, kind: object) -> Any:
     """Return a parameter's value for its dataclass field: 2 as 2.0 for a float.
 
     Raises ArmError for the wrong type.
@@ -107,7 +107,7 @@ def from_ros_value(name: str, value: Any, kind: Any) -> Any:
         return value
     if kind == NumberOrText and type(value) in (int, float, str):
         return value
-    items = [] if value is None else [value]
+    items: list[Any] = [] if value is None else [value]
     if isinstance(value, list | tuple | array):
         items = list(value)
     if kind == tuple[float, ...] and all(type(x) in (int, float) for x in items):
@@ -119,7 +119,7 @@ def from_ros_value(name: str, value: Any, kind: Any) -> Any:
     raise ArmError(f'parameter {name!r} is {value!r}; it must be {_WORDS[kind]}')
 
 
-_WORDS = {
+_WORDS: dict[object, str] = {
     bool: 'true or false',
     int: 'a whole number',
     float: 'a number',

@@ -55,7 +55,7 @@ class PolicyLayout:
 
     joint_names: tuple[str, ...]
     law: str
-    parameters: dict[str, Any]
+    parameters: dict[str, object]
     scale: tuple[float, ...]
     period: float
     wrench: bool = False

@@ -24,14 +24,15 @@ from arm_controllers.law import State
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_controllers.ros.active_controllers import ActiveControllers, watch_active_controllers
-from arm_controllers.ros.command_output import COMMANDS
+from arm_controllers.ros.command_output import CommandOutput
+from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import set_stamp, to_ns
 from arm_controllers.ros.parameters import declare_parameters, declare_unused
 from arm_controllers.ros.process_settings import pin_to_core
-from arm_controllers.ros.qos import CONTROL_INPUT_QOS, STATE_QOS
+from arm_controllers.ros.qos import CONTROL_INPUT_QOS
 from arm_controllers.ros.rclpy_internals import EventActionServer
-from arm_controllers.ros.serialized_messages import JointStateReader, JointStateWriter
+from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_controllers.ros.state_input import STATES
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Stepping, parameter
@@ -89,15 +90,14 @@ class GripperControllerNode(LifecycleNode):
         self.law = GripperLaw(model, p, self.joint)
         self.law.check_period(p.period)
         self._reader = JointStateReader([self.joint], ('position', 'velocity'))
-        self._command = JointStateWriter([self.joint], ('effort',), self.get_name())
+        self._command = CommandOutput(self, InProcessTransport(), [self.joint], 'effort')
         self._reference, self._monitor = Reference(1), GripperMonitor(p, 0.0)
         self._state, self._claims = CycleState.INACTIVE, ActiveControllers()
-        self._time_ns, self._sender, self._answer = -1, '', b''
+        self._time_ns, self._sender = -1, ''
         self._law_state: State = ()
         self._goals: list[tuple[int, ServerGoalHandle, GripperGoal]] = []  # that begin later
         self._running: ServerGoalHandle | None = None
         self._next_feedback_ns, self._latest = 0, (0.0, 0.0)
-        self._publisher = self.create_publisher(JointState, COMMANDS, STATE_QOS)
         self.create_subscription(JointState, STATES, self.on_state, CONTROL_INPUT_QOS, raw=True)
         watch_active_controllers(self, self._on_claims)
         self._kind = _ACTIONS[p.action]
@@ -143,10 +143,7 @@ class GripperControllerNode(LifecycleNode):
 
     def _release(self) -> None:
         """Send the release message, a command without joints."""
-        release = JointState()
-        release.header.frame_id = self.get_name()
-        set_stamp(release.header.stamp, max(self._time_ns, 0))
-        self._publisher.publish(release)
+        self._command.release(max(self._time_ns, 0))
 
     def _on_claims(self, claims: ActiveControllers) -> None:
         """Follow the simulator: wait while another controller has claimed the joint."""
@@ -175,7 +172,7 @@ class GripperControllerNode(LifecycleNode):
             time_ns, sender = self._reader.time_ns, self._reader.sender
             commanding = self._state is CycleState.COMMANDING and sender == self._sender
             if commanding and time_ns == self._time_ns:
-                self._publisher.publish(self._answer)  # a repeated state: same answer
+                self._command.send_again()  # a repeated state: same answer
                 return
             q, v = (self._reader.values(name) for name in ('position', 'velocity'))
         except ArmError as error:
@@ -196,9 +193,8 @@ class GripperControllerNode(LifecycleNode):
         if not self._law_state:
             self._law_state = self.law.start(measured, reference)
         effort, self._law_state = self.law(self._law_state, measured, reference, p.period)
-        self._command.effort[:] = effort
-        self._answer = self._command.serialized(time_ns)
-        self._publisher.publish(self._answer)
+        self._command.values[:] = effort
+        self._command.send(time_ns)
         self._latest = float(q[0]), float(effort[0])
         self._after_cycle(time_ns, float(q[0]), float(v[0]))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from rclpy.node import Node
@@ -11,6 +11,7 @@ from rclpy.parameter import Parameter
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.guard_parameters import GuardParameters
+from arm_controllers.law import Law
 from arm_controllers.parameter_values import (
     ParameterField,
     as_ros_value,
@@ -32,6 +33,16 @@ FREQUENCY_AND_RATIO = (
 )
 
 
+class _Checked(NamedTuple):
+    """Values that are allowed together: of the model, the law's parameters, guard and follower."""
+
+    model: RobotModel
+    parameters: object
+    guard: GuardParameters
+    follower: FollowerParameters
+    law: Law
+
+
 class LiveParameters:
     """The parameters of a model, a law, a guard and a follower, declared on a node, kept valid.
 
@@ -50,9 +61,9 @@ class LiveParameters:
         self,
         node: Node,
         model_of: Callable[..., RobotModel],
-        law_class: Any,
-        build: Callable[[RobotModel, Any, GuardParameters], Any],
-        apply: Callable[[RobotModel, Any, bool, FollowerParameters], None],
+        law_class: type[Law],
+        build: Callable[[RobotModel, object, GuardParameters], Law],
+        apply: Callable[[RobotModel, Law, bool, FollowerParameters], None],
     ):
         """Declare what is missing on the node and read all.
 
@@ -78,7 +89,8 @@ class LiveParameters:
             declare_parameter(node, field, live=True)
         if law_class.gains:
             self._agree()
-        _, self.law, self.guard, self.follower, _ = self._checked({})
+        now = self._checked({})
+        self.law, self.guard, self.follower = now.parameters, now.guard, now.follower
         node.add_pre_set_parameters_callback(self._before)
         on_change(node, self._check, self._use)
 
@@ -93,20 +105,18 @@ class LiveParameters:
         if counts != _PAIR[0] or not np.allclose(given, own, rtol=1e-9, atol=0.0):
             self._node.set_parameters(self._other_pair({counts: self._value({}, counts)}))
 
-    def _value(self, named: Mapping[str, Any], name: str) -> Any:
+    def _value(self, named: Mapping[str, object], name: str) -> object:
         return named[name] if name in named else self._node.get_parameter(name).value
 
-    def _numbers(self, named: Mapping[str, Any], name: str) -> PerJoint:
+    def _numbers(self, named: Mapping[str, object], name: str) -> PerJoint:
         return from_ros_value(name, self._value(named, name), PerJoint)
 
-    def _arrays(self, named: Mapping[str, Any], names: Sequence[str]) -> list[Array]:
+    def _arrays(self, named: Mapping[str, object], names: Sequence[str]) -> list[Array]:
         joints = self.model.joint_names
         return [per_joint(name, self._numbers(named, name), joints, minimum=0.0) for name in names]
 
-    def _checked(
-        self, named: Mapping[str, Any]
-    ) -> tuple[RobotModel, Any, GuardParameters, FollowerParameters, Any]:
-        """Return model, parameters of law, guard and follower, and the law, with new values.
+    def _checked(self, named: Mapping[str, object]) -> _Checked:
+        """Return all with new values.
 
         Raises:
             ArmError: says which parameter, its value, and what is allowed.
@@ -118,20 +128,20 @@ class LiveParameters:
         follower = read_fields(FollowerParameters, values, joint_names=self.model.joint_names)
         model = self._model_with(named)
         TrajectoryFollower(model, follower)  # checks what is one number per joint
-        return model, law, guard, follower, self._build(model, law, guard)
+        return _Checked(model, law, guard, follower, self._build(model, law, guard))
 
-    def _model_with(self, named: Mapping[str, Any]) -> RobotModel:
+    def _model_with(self, named: Mapping[str, object]) -> RobotModel:
         """Return the model, rebuilt if parameters of its joints are among the named ones."""
         if hasattr(self, 'model') and named.keys().isdisjoint(OF_JOINTS):
             return self.model
         return self._model_of(**{name: self._numbers(named, name) for name in OF_JOINTS})
 
-    def _frequency_and_ratio(self, named: Mapping[str, Any]) -> tuple[Array, Array]:
+    def _frequency_and_ratio(self, named: Mapping[str, object]) -> tuple[Array, Array]:
         """Return what the gains say, for the inertias at the model's neutral configuration."""
         law, model = self._law_class, self._model_with(named)
         return law.frequency_and_ratio(model, model.neutral(), *self._arrays(named, law.gains))
 
-    def _other_pair(self, named: Mapping[str, Any]) -> list[Parameter]:
+    def _other_pair(self, named: Mapping[str, object]) -> list[Parameter]:
         """Return the gains where the frequency or ratio is set, or the other way round.
 
         Raises:
@@ -153,12 +163,13 @@ class LiveParameters:
             return parameters + self._other_pair({one.name: one.value for one in parameters})
         return parameters
 
-    def _check(self, changed: Mapping[str, Any]) -> Any:
+    def _check(self, changed: Mapping[str, object]) -> _Checked:
         self._other_pair(changed)
         return self._checked(changed)
 
-    def _use(self, checked: Any) -> None:
-        model, own, guard, self.follower, law = checked
-        again = model is not self.model or own != self.law or guard.kind != self.guard.kind
-        self.model, self.law, self.guard = model, own, guard
-        self._apply(model, law, again, self.follower)
+    def _use(self, new: _Checked) -> None:
+        again = new.model is not self.model or new.parameters != self.law
+        again |= new.guard.kind != self.guard.kind
+        self.model, self.law, self.guard = new.model, new.parameters, new.guard
+        self.follower = new.follower
+        self._apply(new.model, new.law, again, new.follower)

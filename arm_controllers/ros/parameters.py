@@ -49,7 +49,7 @@ def declare_parameters[T](
     Raises:
         ArmError: what `read_fields` refuses.
     """
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     for field in parameter_fields(parameters, prefix, joint_names):
         names = [field.name]
         if is_family(field.kind):
@@ -96,7 +96,7 @@ def declare_unused(node: Node, unused: Callable[[str], bool]) -> None:
 
 
 def on_change[T](
-    node: Node, check: Callable[[dict[str, Any]], T], apply: Callable[[T], None]
+    node: Node, check: Callable[[dict[str, object]], T], apply: Callable[[T], None]
 ) -> None:
     """Let parameters take effect when they are set.
 
@@ -124,7 +124,7 @@ def on_change_of[T](
     """Let the live parameters of dataclasses take effect; `check` receives the dataclasses."""
     names = [field.name for kind in kinds for field in parameter_fields(kind)]
 
-    def read(changed: dict[str, Any]) -> T:
+    def read(changed: dict[str, object]) -> T:
         values = {name: node.get_parameter(name).value for name in names} | changed
         return check(*(read_fields(kind, values) for kind in kinds))
 
