@@ -1,12 +1,14 @@
 """What rclpy has no public names for; no other module uses its private names."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from rclpy.action import ActionServer
 from rclpy.action.server import ServerGoalHandle
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.parameter import Parameter
+from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 
 from arm_controllers.ros.qos import ACTION_QOS
@@ -20,13 +22,26 @@ def parameter_overrides(node: Node) -> dict[str, Parameter]:
     return node._parameter_overrides
 
 
-def give_message_info(subscription: Subscription) -> None:
-    """Let a subscription call its function with a message and its info, or with a pair of both.
+def subscribe_with_info(
+    node: Node,
+    kind: type[Message],
+    topic: str,
+    take: Callable[[bytes, Mapping[str, int | None]], None],
+    qos: QoSProfile,
+) -> Subscription:
+    """Call `take` with each serialised message of a topic and rclpy's info about it.
 
     EventsExecutor hands over message and info as one argument, others as two: rclpy would take a
     function of one or two for one that wants no info.
     """
+
+    def on_message(*taken: Any) -> None:
+        raw, info = taken if len(taken) == 2 else taken[0]
+        take(raw, info)
+
+    subscription = node.create_subscription(kind, topic, on_message, qos, raw=True)
     subscription._callback_type = Subscription.CallbackType.WithMessageInfo
+    return subscription
 
 
 class EventActionServer(ActionServer):

@@ -1,11 +1,9 @@
 """Command input of the simulator: which controllers it accepts commands from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import inf
-from typing import Any
 
 from rclpy.node import Node
-from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -14,6 +12,7 @@ from arm_controllers.ros.command_messages import CommandReader
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, LATCHED_QOS
+from arm_controllers.ros.rclpy_internals import subscribe_with_info
 from arm_controllers.ros.running import now_and_then
 from arm_dynamics.checks import ArmError
 from arm_sim.ros.claim_readers import ClaimReaders
@@ -79,12 +78,9 @@ class CommandInput:
         self.stale = 0
         self._publisher = node.create_publisher(String, TOPIC, LATCHED_QOS)
         self._published: ActiveControllers | None = None
-        self._input = node.create_subscription(
-            JointState, 'joint_commands', self._on_command, CONTROL_INPUT_QOS, raw=True
+        self._input = subscribe_with_info(
+            node, JointState, 'joint_commands', self._on_command, CONTROL_INPUT_QOS
         )
-        # EventsExecutor hands over message and info as one argument, others as two: rclpy would
-        # take a function of one or two for one that wants no info.
-        self._input._callback_type = Subscription.CallbackType.WithMessageInfo
         self._spoofed = SpoofedCommands(node, self._claims, self._input.topic_name)
         transport.serve_commands(self._input.topic_name, self._on_handed_over)
         now_and_then(node, _LOOK, self._look)
@@ -100,8 +96,7 @@ class CommandInput:
         """Why the commands of a name are rejected; '' where none are."""
         return self._spoofed.rejection
 
-    def _on_command(self, *taken: Any) -> None:
-        raw, info = taken if len(taken) == 2 else taken[0]
+    def _on_command(self, raw: bytes, info: Mapping[str, int | None]) -> None:
         self._take(raw, info['publication_sequence_number'] or 0, in_process=False)
 
     def _on_handed_over(self, raw: bytes, published: int) -> None:
