@@ -152,7 +152,7 @@ def solve(
     return count
 
 
-def _follow(t, s, motion):
+def _follow(t: Array, s: Array, motion: Array) -> None:
     """Write the states after the first one of motions (M, 3, N + 1, n), from their a."""
     for one in motion:
         for k in range(t.size):
@@ -163,9 +163,26 @@ def _follow(t, s, motion):
 
 
 def _solve_one(
-    t, s, running, final, lower, upper, stiffness, target, motion, torque, slopes, multipliers,
-    iterations, gains, hessian, change, bent, forces, weights,
-):  # fmt: skip
+    t: Array,
+    s: Array,
+    running: Array,
+    final: Array,
+    lower: Array,
+    upper: Array,
+    stiffness: Array,
+    target: Array,
+    motion: Array,
+    torque: Array,
+    slopes: Array,
+    multipliers: Array,
+    iterations: int,
+    gains: Array,
+    hessian: Array,
+    change: Array,
+    bent: Array,
+    forces: Array,
+    weights: Array,
+) -> int:
     nodes, n = torque.shape
     for k in range(nodes):
         for i in range(n):
@@ -209,7 +226,16 @@ def _solve_one(
     return count
 
 
-def _limit_forces(lower, upper, stiffness, motion, torque, multipliers, forces, weights):
+def _limit_forces(
+    lower: Array,
+    upper: Array,
+    stiffness: Array,
+    motion: Array,
+    torque: Array,
+    multipliers: Array,
+    forces: Array,
+    weights: Array,
+) -> None:
     """Write the force and the stiffness of each limit that is active, else 0."""
     nodes, n = torque.shape
     for row in range(3):
@@ -224,9 +250,21 @@ def _limit_forces(lower, upper, stiffness, motion, torque, multipliers, forces, 
 
 
 def _slope_at(
-    size, t, running, final, lower, upper, stiffness, target, motion, torque, multipliers,
-    change, bent, weights,
-):  # fmt: skip
+    size: float,
+    t: Array,
+    running: Array,
+    final: Array,
+    lower: Array,
+    upper: Array,
+    stiffness: Array,
+    target: Array,
+    motion: Array,
+    torque: Array,
+    multipliers: Array,
+    change: Array,
+    bent: Array,
+    weights: Array,
+) -> tuple[float, bool]:
     """Return the derivative of the cost along the step, and whether the limits stay active."""
     nodes, n = torque.shape
     slope, same = 0.0, True
@@ -257,9 +295,20 @@ def _slope_at(
 
 
 def _step_size(
-    t, running, final, lower, upper, stiffness, target, motion, torque, multipliers, change, bent,
-    weights,
-):  # fmt: skip
+    t: Array,
+    running: Array,
+    final: Array,
+    lower: Array,
+    upper: Array,
+    stiffness: Array,
+    target: Array,
+    motion: Array,
+    torque: Array,
+    multipliers: Array,
+    change: Array,
+    bent: Array,
+    weights: Array,
+) -> tuple[float, bool]:
     """Return the size in (0, 1] of the step to the lowest cost, and whether it is the minimum."""
     fixed = (t, running, final, lower, upper, stiffness, target, motion, torque, multipliers,
              change, bent, weights)  # fmt: skip

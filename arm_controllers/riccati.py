@@ -7,10 +7,19 @@ da): its lower triangle, and the gradient in the last column.
 
 import numpy as np
 
+from arm_dynamics.checks import Array
 from arm_dynamics.compiling import cached_njit
 
 
-def _cost_at_end(final, target, motion, forces, weights, value, linear):
+def _cost_at_end(
+    final: Array,
+    target: Array,
+    motion: Array,
+    forces: Array,
+    weights: Array,
+    value: Array,
+    linear: Array,
+) -> None:
     """Write the cost at the last node, with its limits."""
     n = final.shape[1]
     nodes = motion.shape[1] - 1
@@ -24,7 +33,7 @@ def _cost_at_end(final, target, motion, forces, weights, value, linear):
         linear[n + i] = final[1, i] * e + final[2, i] * de + forces[2, nodes - 1, i]
 
 
-def _one_step_back(tk, sk, value, linear, hessian):
+def _one_step_back(tk: float, sk: float, value: Array, linear: Array, hessian: Array) -> None:
     """Write H and g of a step by t and s of its node, from the value at the next node."""
     n = linear.size // 2
     last = 3 * n
@@ -45,7 +54,18 @@ def _one_step_back(tk, sk, value, linear, hessian):
         hessian[2 * n + i, last] = sk * linear[i] + tk * linear[n + i]
 
 
-def _add_cost(k, h, running, target, motion, torque, slopes, forces, weights, hessian):
+def _add_cost(
+    k: int,
+    h: float,
+    running: Array,
+    target: Array,
+    motion: Array,
+    torque: Array,
+    slopes: Array,
+    forces: Array,
+    weights: Array,
+    hessian: Array,
+) -> None:
     """Add the cost of node k to H and g, with its limits and its torque."""
     n = torque.shape[1]
     last = 3 * n
@@ -72,7 +92,7 @@ def _add_cost(k, h, running, target, motion, torque, slopes, forces, weights, he
                     hessian[i, block * n + j] += weight * slope * slopes[k, block, m, j]
 
 
-def _eliminate(first, hessian, gains):
+def _eliminate(first: int, hessian: Array, gains: Array) -> None:
     """Factor the block of da, and write L^-1 (Haq, Hav, ga) into the gains (n, 2 n + 1)."""
     n = gains.shape[0]
     a, last = 2 * n, 3 * n
@@ -97,7 +117,7 @@ def _eliminate(first, hessian, gains):
             gains[i, j] *= hessian[a + i, a + i]
 
 
-def _value_before(hessian, gains, value, linear):
+def _value_before(hessian: Array, gains: Array, value: Array, linear: Array) -> None:
     """Write the value at a node, whose da is eliminated."""
     n = gains.shape[0]
     last = 3 * n
@@ -113,7 +133,7 @@ def _value_before(hessian, gains, value, linear):
             linear[i] -= factor * gains[m, 2 * n]
 
 
-def _finish_gains(first, hessian, gains):
+def _finish_gains(first: int, hessian: Array, gains: Array) -> None:
     """Multiply the gains by L^-T."""
     n = gains.shape[0]
     a = 2 * n
@@ -127,8 +147,19 @@ def _finish_gains(first, hessian, gains):
 
 
 def _backward(
-    t, s, running, final, target, motion, torque, slopes, forces, weights, gains, hessian
-):
+    t: Array,
+    s: Array,
+    running: Array,
+    final: Array,
+    target: Array,
+    motion: Array,
+    torque: Array,
+    slopes: Array,
+    forces: Array,
+    weights: Array,
+    gains: Array,
+    hessian: Array,
+) -> None:
     """Write the gains (N, n, 2 n + 1): da = -gains (dq, dv, 1)."""
     nodes, n = torque.shape
     value, linear = np.zeros((2 * n, 2 * n)), np.zeros(2 * n)
@@ -143,7 +174,7 @@ def _backward(
         finish_gains(first, hessian, gains[k])
 
 
-def _forward(t, s, gains, slopes, change, bent):
+def _forward(t: Array, s: Array, gains: Array, slopes: Array, change: Array, bent: Array) -> None:
     """Write the change (3, N + 1, n) of q, v, a and that of the torques (N, n)."""
     nodes, n = bent.shape
     change[:, 0] = 0.0
