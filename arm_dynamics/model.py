@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array, finite, per_joint
 from arm_dynamics.frames import Frames
+from arm_dynamics.parameters import ParameterValues
 from arm_dynamics.tool_link import srdf_tips, tool_link
 from arm_dynamics.urdf import read_urdf, with_dynamics
 from arm_dynamics.urdf_checks import impossible_inertias, model_notes, rotor_inertias
@@ -155,7 +156,7 @@ class RobotModel(Frames):
             values = dict(zip(values, all_values, strict=True))
         return with_dynamics(self.urdf, self.moving_joints, values)
 
-    def arm_parameters(self) -> dict[str, Any]:
+    def arm_parameters(self) -> ParameterValues:
         """Return the parameters that, with the URDF, define this model; see `ArmParameters`."""
         numbers = {name: getattr(self, name).tolist() for name in ARM_PARAMETERS}
         return {'tool_frame': self.tip_frame, **numbers}

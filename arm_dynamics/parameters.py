@@ -23,6 +23,7 @@ from arm_dynamics.checks import ArmError
 PerJoint = tuple[float, ...]  # one number for all joints, or one per joint
 JointWords = str | tuple[str, ...]  # one word for all joints, or one per joint
 NumberOrText = float | str
+ParameterValues = dict[str, Any]  # as files have them: numbers, texts, lists, and such again
 
 
 class Facts(NamedTuple):

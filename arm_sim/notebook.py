@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
-from typing import Any
 
 
 def in_notebook() -> bool:
@@ -13,12 +12,12 @@ def in_notebook() -> bool:
     return 'ipykernel' in sys.modules
 
 
-def display(shown: Any) -> None:
+def display(shown: object) -> None:
     """Show an object below the cell of a notebook."""
     import_module('IPython.display').display(shown)
 
 
-def explore(function: Callable[..., Any], **values: Sequence[Any]) -> None:
+def explore(function: Callable[..., object], **values: Sequence[object]) -> None:
     """Call a function by sliders: in a notebook, with `pip install ipywidgets`.
 
     Elsewhere it is called with all values in turn.

@@ -42,7 +42,7 @@ def flags_of(kind: type[Parameters]) -> dict[str, bool]:
     return {_option(each): hint is bool for _, each, hint in every_field(kind)}
 
 
-def from_python[P: Parameters](kind: type[P], values: Mapping[str, Any]) -> P:
+def from_python[P: Parameters](kind: type[P], values: Mapping[str, object]) -> P:
     """Return the options with values of a Python call.
 
     A field of a group is given like any other. A list may be given as a text with commas or as
@@ -112,7 +112,7 @@ def _from_python(kind: type[Any], values: Mapping[str, Any]) -> Any:
     return kind(**found)
 
 
-def _yaml(value: Any) -> str:
+def _yaml(value: object) -> str:
     if isinstance(value, str):
         return value
     return yaml.safe_dump(value, default_flow_style=True, width=10_000).strip()
@@ -130,7 +130,7 @@ def _listed(value: Any, kind: Any) -> tuple[Any, ...]:
     return tuple(map(kind, value if isinstance(value, Iterable) else (value,)))
 
 
-def _exact(value: Any) -> str:
+def _exact(value: object) -> str:
     """Return the text of a value from which the same value is read."""
     if isinstance(value, tuple):
         return ','.join(map(_exact, value))
@@ -225,11 +225,11 @@ def _option(each: Field) -> str:
     return f'--{(facts(each).name or each.name).replace("_", "-")}'
 
 
-def _is_group(hint: Any) -> bool:
+def _is_group(hint: object) -> bool:
     return isinstance(hint, type) and issubclass(hint, Parameters)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, tuple):
         return ','.join(map(_text, value))
     return f'{value:g}' if isinstance(value, float) else str(value)

@@ -14,12 +14,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from arm_controllers.parameter_file import SHARED, Sections, read_parameter_file, sections_text
 from arm_dynamics.checks import ArmError, per_joint
 from arm_dynamics.descriptions.conversion import parameter_file
 from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import ParameterValues
 from arm_dynamics.robots import RobotArgument, gripper_urdf, share_folder, urdf_of
 from arm_dynamics.temporary_folder import temporary_folder
 
@@ -119,6 +119,6 @@ def merged(files: Iterable[Path]) -> Sections:
     return sections
 
 
-def parameters_of(sections: Sections, *nodes: str) -> dict[str, Any]:
+def parameters_of(sections: Sections, *nodes: str) -> ParameterValues:
     """Return the parameters for nodes; a later node's section overrides an earlier one's."""
     return dict(ChainMap(*(sections.get(node, {}) for node in (*reversed(nodes), SHARED))))

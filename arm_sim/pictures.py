@@ -21,6 +21,8 @@ from arm_sim.palette import COLORS
 # What a picture is about, what it is held against, and the rest. Many curves take `look`.
 BLUE, ORANGE, QUIET = *COLORS[:2], '0.72'
 
+Look = dict[str, Any]  # options of Matplotlib by name
+
 TITLE, TEXT, SMALL = 12, 9, 8  # font sizes [pt]
 _DPI = 110
 _LINE_HEIGHT = 1.35  # of a curve's name, in font sizes
@@ -80,7 +82,7 @@ def plain_numbers(axis: Axis) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def look(number: int) -> dict[str, Any]:
+def look(number: int) -> Look:
     """Return colour and line style of the curve with this number, from 0."""
     dashes, color = divmod(number, len(COLORS))
     return {'color': COLORS[color], 'ls': _DASHES[dashes % len(_DASHES)]}

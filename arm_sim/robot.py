@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
 
 from arm_controllers.laws import law_names
 from arm_controllers.parameter_file import Sections, mapping, yaml_value
@@ -11,6 +10,7 @@ from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_dynamics.parameters import ParameterValues
 from arm_dynamics.robots import ArmParameters, RobotArgument, find_urdf
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.model_gains import with_law_gains, with_servo_gains
@@ -51,7 +51,7 @@ class Robot:
             sections = with_servo_gains(sections, model)
         return cls(find_urdf(name).stem, model, start, sections, shipped)
 
-    def parameters(self, *nodes: str) -> dict[str, Any]:
+    def parameters(self, *nodes: str) -> ParameterValues:
         """Return what the files say to nodes, the last one strongest."""
         return parameters_of(self.sections, *nodes)
 
@@ -61,11 +61,11 @@ class Robot:
             return self.sections
         return with_law_gains(self.sections, self.model, self.start, law)
 
-    def controller_parameters(self, law: str) -> dict[str, Any]:
+    def controller_parameters(self, law: str) -> ParameterValues:
         """Return the parameters of a law's controller node."""
         return parameters_of(self.sections_for(law), f'{law}_controller')
 
-    def with_error(self, error: ModelError) -> dict[str, Any]:
+    def with_error(self, error: ModelError) -> ParameterValues:
         """Return the simulator's parameters for the arm with an error; none where there is none.
 
         Its URDF is written to a folder that lives as long as this process.
@@ -78,7 +78,7 @@ class Robot:
         return {'robot': str(path), **wrong.arm_parameters()}
 
 
-def model_error_of(given: str | Mapping[str, Any], name: str, model: RobotModel) -> ModelError:
+def model_error_of(given: str | Mapping[str, object], name: str, model: RobotModel) -> ModelError:
     """Return the error that an argument gives in YAML, e.g. '{payload: 2.0, mass_scale: [1.3]}'.
 
     Raises:

@@ -6,6 +6,12 @@ from typing import Any, Protocol
 from rclpy.node import Node
 from rclpy.task import Future
 
+Kind = Any  # a type of messages, services or actions
+AnyMessage = Any  # a message, or a part of one, by whose fields it is used
+Request = Any  # of a service
+Response = Any  # of a service
+Header = Any  # of a request: which client gets the response
+
 
 class Message(Protocol):
     """A message, or a request or response of a service: an object, or its class.

@@ -1,5 +1,6 @@
 """The functions of RobotModel for many arms together."""
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -146,7 +147,7 @@ class BatchModel(RobotModel):
         point = turn.T @ pin_frame.placement.translation
         return self._module(key, lambda: frame_source(self._links, link, rotation, point))
 
-    def _module(self, key: str, source: Any) -> ModuleType:
+    def _module(self, key: str, source: Callable[[], str]) -> ModuleType:
         if key not in self._modules:
             self._modules[key] = load_module(source(), self.name)
         return self._modules[key]

@@ -5,7 +5,6 @@ The parameter file `arm.arm_sim.yaml` of `arm.urdf`, in the same folder, holds w
 
 import sys
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -16,6 +15,7 @@ from arm_dynamics.descriptions.estimated_inertia import Estimate, estimate_inert
 from arm_dynamics.descriptions.held_joints import hold_others
 from arm_dynamics.descriptions.xacro_files import is_xacro, urdf_of_xacro
 from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import ParameterValues
 from arm_dynamics.shapes import candidates
 from arm_dynamics.temporary_folder import cached_by_files, temporary_folder
 from arm_dynamics.tool_link import srdf_of
@@ -130,7 +130,7 @@ def _of_mjcf(file: Path, moving: tuple[str, ...], tip_frame: str, native: bool) 
 def _written(
     file: Path,
     tree: Element,
-    parameters: dict[str, Any],
+    parameters: ParameterValues,
     folder: Path,
     held: list[str],
     suffix: str = '',

@@ -1,7 +1,6 @@
 """Parameters of an MJCF that its URDF cannot hold, and checks of that URDF against MuJoCo."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -9,17 +8,18 @@ import numpy as np
 from arm_dynamics.checks import ArmError, some_of
 from arm_dynamics.descriptions.mjcf import actuators_on
 from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import ParameterValues
 
 _TOLERANCE = 1e-9  # of the largest entry, at least 1: two correct models differ by rounding alone
 
 
-def parameters_of(m: mujoco.MjModel, model: RobotModel) -> dict[str, dict[str, Any]]:
+def parameters_of(m: mujoco.MjModel, model: RobotModel) -> dict[str, ParameterValues]:
     """Return sections of a parameter file: rotor inertias, gravity, position servos, the start.
 
     The start is the key frame `home`, else the first one, where it is within the limits.
     """
     joints = [m.joint(name) for name in model.joint_names]
-    shared: dict[str, Any] = {'armature': model.armature.tolist()}
+    shared: ParameterValues = {'armature': model.armature.tolist()}
     falls = not m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
     gravity = m.opt.gravity * float(falls)
     if not np.array_equal(gravity, model.gravity):

@@ -1,6 +1,5 @@
 """Identified parameters as a URDF, as entries of a parameter file, and as a model."""
 
-from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import SubElement
 
@@ -9,6 +8,7 @@ import pinocchio as pin
 from arm_dynamics.checks import Array
 from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import ParameterValues
 from arm_dynamics.urdf_elements import set_inertial
 
 
@@ -42,7 +42,7 @@ def identified_urdf(regressor: JointRegressor, pi: Array) -> str:
     return ElementTree.tostring(tree, encoding='unicode') + '\n'
 
 
-def joint_parameters(model: RobotModel, pi: Array) -> dict[str, Any]:
+def joint_parameters(model: RobotModel, pi: Array) -> ParameterValues:
     """Return gravity and the joints' identified parameters, as a parameter file has them."""
     n = model.nv
     rotors, damping, friction = (pi[k * n : (k + 1) * n].tolist() for k in (10, 11, 12))

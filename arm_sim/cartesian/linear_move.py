@@ -3,9 +3,7 @@
 Pose 0 is the present one, pose 1 the first of the goal.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -14,7 +12,7 @@ from arm_controllers.follower.goal import Goal
 from arm_dynamics.checks import ArmError, Array, JointLimitError, one_of
 from arm_dynamics.inverse_kinematics.path import solve_path_ik
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import PerJoint, parameter
+from arm_dynamics.parameters import ParameterValues, PerJoint, parameter
 from arm_dynamics.paths.pose_path import CORNER, pose_path
 from arm_dynamics.paths.time_scaling import TimedPath, for_cubics, limits_of, time_motion
 from arm_sim.cartesian.tip_parameters import TipParameters
@@ -72,10 +70,10 @@ def plan_move(
     frame: str | None = None,
     *,
     timing: str = 'quintic',
-    limits: Mapping[str, Any],
+    limits: ParameterValues,
     tip_speed: float | None = None,
     corner: float = CORNER,
-    free: Mapping[str, Any],
+    free: ParameterValues,
 ) -> TimedPath | None:
     """Return the timed joint path from a configuration (nq,), at rest, through poses (n, 4, 4).
 

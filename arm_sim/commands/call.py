@@ -19,8 +19,8 @@ from arm_sim.experiments.report import Report
 from arm_sim.options import every_field, from_python
 from arm_sim.output_folder import writable_folder
 
-_FIRST: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
-_LATER: Any = inspect.Parameter.KEYWORD_ONLY
+_FIRST = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_LATER = inspect.Parameter.KEYWORD_ONLY
 
 
 def program[O: CommandOptions](

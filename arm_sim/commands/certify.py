@@ -3,7 +3,7 @@
 from dataclasses import MISSING, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import yaml
@@ -121,7 +121,7 @@ def certified(options: Options) -> CertifyReport:
     certificate = certifier.of_trajectory(trajectory)
     words = certificate.words(robot.model)
     note = f' ({clearance.note})' if clearance.note else ''
-    facts: dict[str, Any] = {'safe': certificate.safe, 'answer': words}
+    facts: dict[str, object] = {'safe': certificate.safe, 'answer': words}
     arms = (
         f'masses within {options.mass:.0%}, friction up to {options.friction:.1%} of the effort '
         f'limits, payload up to {options.payload:g} kg, motors of at least {options.effort:.0%}'

@@ -2,7 +2,7 @@
 
 from dataclasses import MISSING, dataclass, replace
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -107,7 +107,7 @@ def notes(found: Difference, model: RobotModel, cutoff: float) -> list[str]:
     ]
 
 
-def facts(found: Difference, model: RobotModel) -> dict[str, Any]:
+def facts(found: Difference, model: RobotModel) -> dict[str, object]:
     """Return all numbers."""
     sizes = {
         f'{name}_{kind}': [float(_sizes(column)[k]) for column in getattr(found, field).T]

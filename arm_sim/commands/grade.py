@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
+from matplotlib.figure import Figure
 from tyro.conf import Positional
 
 from arm_dynamics.checks import ArmError
@@ -90,7 +91,7 @@ def grades(options: Options) -> Report:
     return Report('grades', [listing], plain, draw, found=found)
 
 
-def _figure(found: Sequence[Grade], title: str) -> Any:
+def _figure(found: Sequence[Grade], title: str) -> Figure:
     figure = new_figure(8.0, 1.4 + 0.28 * len(found), title)
     axis = figure.subplots()
     names = [Path(each.submission).stem for each in found]

@@ -1,7 +1,5 @@
 """Results of `identify`: tables, lines, numbers, a picture."""
 
-from typing import Any
-
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -80,7 +78,9 @@ def _payload(found: Identified) -> str:
     return f'payload: {carried.mass:.4g} ± {carried.mass_error:.1g} kg at ({shown}) mm of the tool'
 
 
-def facts(found: Identified, parameters: IdentificationParameters, robot: str) -> dict[str, Any]:
+def facts(
+    found: Identified, parameters: IdentificationParameters, robot: str
+) -> dict[str, object]:
     """Return all numbers."""
     model, base = found.regressor.model, found.base
     before = found.regressor.parameters()

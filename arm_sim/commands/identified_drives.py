@@ -1,7 +1,7 @@
 """What `identify` finds between command and joint: torque scales, constants of motors."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -116,9 +116,9 @@ def motor_table(motors: FittedMotors, names: tuple[str, ...]) -> Listing:
     return Listing(title, headings, rows)
 
 
-def drive_facts(scales: TorqueScales | None, motors: FittedMotors | None) -> dict[str, Any]:
+def drive_facts(scales: TorqueScales | None, motors: FittedMotors | None) -> dict[str, object]:
     """Return the numbers."""
-    known: dict[str, Any] = {'torque_scale': None, 'motors': None}
+    known: dict[str, object] = {'torque_scale': None, 'motors': None}
     if scales is not None:
         names = 'values', 'errors', 'shown'
         known['torque_scale'] = {name: getattr(scales, name).tolist() for name in names}

@@ -1,7 +1,7 @@
 """What `identify` writes for the launch files: an arm's URDF and parameter file."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import yaml
@@ -13,7 +13,7 @@ from arm_dynamics.identification.estimation import Identified
 from arm_dynamics.identification.identified_arm import identified_urdf, joint_parameters
 from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.identification.servo_fit import ServoFit, servo_pi
-from arm_dynamics.parameters import Stepping
+from arm_dynamics.parameters import ParameterValues, Stepping
 from arm_sim.output_folder import whole_file
 from arm_sim.parameter_files import SHARED
 from arm_sim.robot import Robot
@@ -68,8 +68,8 @@ def _written(
     robot: Robot,
     regressor: JointRegressor,
     pi: Array,
-    shared: dict[str, Any],
-    simulator: dict[str, Any],
+    shared: ParameterValues,
+    simulator: ParameterValues,
     notes: list[str],
 ) -> Written:
     """Write URDF and parameter file; `simulator`: of the simulator alone, where not empty or 0."""
@@ -94,7 +94,7 @@ def _without_friction(found: Identified) -> tuple[Array, str]:
     return np.where(of_friction, 0.0, found.pi), ''
 
 
-def _config(robot: Robot, found: dict[str, Any], simulator: dict[str, Any]) -> str:
+def _config(robot: Robot, found: ParameterValues, simulator: ParameterValues) -> str:
     """Return a parameter file: what the robot's files say, and what was found in its place."""
     sections = {node: dict(values) for node, values in robot.sections.items() if values}
     shared = sections.setdefault(SHARED, {}) | found

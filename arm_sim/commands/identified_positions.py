@@ -1,7 +1,5 @@
 """`identify --from positions`: the fit of servos, its tables, lines, numbers and files."""
 
-from typing import Any
-
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -95,7 +93,7 @@ def servo_notes(found: ServoFit) -> list[str]:
     ]
 
 
-def servo_facts(found: ServoFit, robot: Robot) -> dict[str, Any]:
+def servo_facts(found: ServoFit, robot: Robot) -> dict[str, object]:
     """Return all numbers."""
     n = robot.model.nv
     rows = zip(found.names, found.values, found.errors, found.share_left, strict=True)

@@ -66,7 +66,7 @@ def write_lessons(folder: Path) -> list[str]:
     return names
 
 
-def notebook(page: str) -> dict[str, Any]:
+def notebook(page: str) -> dict[str, object]:
     """Return the notebook of a lesson, in the format 4.5 of Jupyter.
 
     A command becomes a call, a question gets a cell for a prediction, an answer is folded.

@@ -9,7 +9,7 @@ import pinocchio as pin
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.parameters import parameter
 from arm_dynamics.scene_clearance import scene_clearance
@@ -148,7 +148,7 @@ class PlanReport(Report):
         )
 
     @property
-    def _start(self) -> Any:
+    def _start(self) -> Array:
         return self.found.motion.q[0]
 
     def _plant(self, law: str) -> tuple[LoadedExperiment, Plant]:
@@ -168,7 +168,7 @@ class PlanReport(Report):
         return motion_figure(motion.times, motion.q, motion.v, self.joint_names)
 
 
-def _pose(numbers: tuple[float, ...]) -> Any:
+def _pose(numbers: tuple[float, ...]) -> Array:
     """Return the pose (4, 4) of x, y, z [m], roll, pitch, yaw [rad]."""
     if len(numbers) != 6 or not np.isfinite(numbers).all():
         raise ArmError(f'pose is {numbers}; it must be x, y, z, roll, pitch, yaw')

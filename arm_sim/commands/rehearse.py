@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.parameter_values import parameter_fields, read_fields
 from arm_dynamics.checks import Array, unknown
-from arm_dynamics.parameters import parameter
+from arm_dynamics.parameters import ParameterValues, parameter
 from arm_sim.command_line import File, Folder, Name
 from arm_sim.commands.call import call, program
 from arm_sim.commands.experiment_options import ExperimentOptions
@@ -34,6 +34,9 @@ from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.ranges import Ranges
 from arm_sim.experiments.report import Listing, Report
 from arm_sim.progress import progress
+
+if TYPE_CHECKING:  # it takes long to load
+    from matplotlib.figure import Figure
 
 _CHUNK = 5  # arms per job
 
@@ -125,7 +128,7 @@ class Rehearsal(Report):
         self.numbers, self.code = numbers, int(not self.go)
 
 
-def _figure(rows: Sequence[Row], title: str) -> Any:
+def _figure(rows: Sequence[Row], title: str) -> 'Figure':
     """Draw the worst value of each limit as a share of it."""
     from arm_sim.pictures import BLUE, ORANGE, new_figure, style
 
@@ -164,7 +167,7 @@ def case(options: Options) -> tuple[Experiment, SupervisorParameters]:
     for name in robot.sections.get('supervisor', {}):
         if name not in known:
             raise unknown(f'parameter of supervisor in {options.config}:', name, known)
-    own: dict[str, Any] = {'torque_rate': (preset.torque_rate,)} if preset.torque_rate else {}
+    own: ParameterValues = {'torque_rate': (preset.torque_rate,)} if preset.torque_rate else {}
     if options.workspace:
         own['workspace'] = options.workspace
     limits = read_fields(SupervisorParameters, robot.parameters('supervisor') | own)

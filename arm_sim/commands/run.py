@@ -13,10 +13,11 @@ import numpy as np
 from arm_controllers.latency import FORMS
 from arm_controllers.parameter_file import mapping, yaml_value
 from arm_controllers.parameter_values import read_fields
+from arm_dynamics.checks import Array
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
-from arm_dynamics.object_shapes import ShapePoses
-from arm_dynamics.parameters import facts, like, parameter
+from arm_dynamics.object_shapes import ObjectShape, ShapePoses
+from arm_dynamics.parameters import Parameters, facts, like, parameter
 from arm_dynamics.robots import RobotArgument
 from arm_sim.command_line import Folder, Name, RobotOptions
 from arm_sim.commands.call import call, program
@@ -110,7 +111,7 @@ class RunReport(Report):
         super().__init__(loaded.experiment.task, [listing], [dict(self.measures)], draw, found=run)
         self.code = int(not self.held)
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self) -> dict[str, str]:
         e = self.loaded.experiment
         design = (
             f'{e.law}, designed for {e.natural_frequency:g} rad/s' if e.natural_frequency else ''
@@ -231,7 +232,9 @@ def film_record(
         print(f'wrote {path}')
 
 
-def _objects(plant: Plant, record: Record, times: Any) -> tuple[list[float], list[Any]]:
+def _objects(
+    plant: Plant, record: Record, times: Array
+) -> tuple[list[float], list[list[ObjectShape]]]:
     """Return times [s] and the shapes of the objects at each."""
     if not plant.shapes:
         return [], []
@@ -250,11 +253,13 @@ def loaded_experiment(options: Options) -> LoadedExperiment:
     arguments = {each.name: str(getattr(options, each.name)) for each in fields(options)}
     of_task = mapping('parameters', yaml_value('parameters', options.parameters))
     loaded = experiment_of(arguments, robot, of_task)
-    parts = {name: _part(name, getattr(options, name), kind) for name, kind in _PARTS.items()}
+    parts: dict[str, Parameters] = {
+        name: _part(name, getattr(options, name), kind) for name, kind in _PARTS.items()
+    }
     return loaded.changed(**parts)
 
 
-def _part(name: str, text: str, kind: type[Any]) -> Any:
+def _part[P: Parameters](name: str, text: str, kind: type[P]) -> P:
     """Return parameters of drives, joints or sensors by the names of their fields."""
     known = {each.name: facts(each).name or each.name for each in fields(kind)}
     given = mapping(name, yaml_value(name, text), known)

@@ -1,7 +1,7 @@
 """A task behind the supervisor on drawn arms, in the loop: how near the limits of a drive are."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import ParameterValues
 from arm_sim.driving.messages import MessageRanges, RemoteLaw
 from arm_sim.driving.presets import drives_of, period_of
 from arm_sim.driving.supervisor import Supervisor
@@ -66,7 +67,7 @@ def experiment_of(
         others: further fields of Experiment.
     """
     preset = drives_of(drives)
-    given: dict[str, Any] = {}
+    given: ParameterValues = {}
     if preset.interface == 'effort':
         convention = DriveParameters(
             effort_convention=preset.effort_convention,
@@ -223,7 +224,7 @@ def measured_ranges(ranges: Ranges, file: str, model: RobotModel, period: float)
         ) from None
     if names != model.joint_names:
         raise ArmError(f'measured file {file!r} is of joints {names}, not {model.joint_names}')
-    changes: dict[str, Any] = {}
+    changes: ParameterValues = {}
     if 'delay_s' in known and not known.get('start_s'):
         changes['delay'] = ceil(round(max(known['delay_s'], 0.0) / period, 6))
     parameters = known.get('parameters', ())
@@ -238,7 +239,7 @@ def measured_ranges(ranges: Ranges, file: str, model: RobotModel, period: float)
     return replace(ranges, **changes)
 
 
-def _found(parameters: Sequence[Mapping[str, Any]], ending: str) -> list[float]:
+def _found(parameters: Sequence[ParameterValues], ending: str) -> list[float]:
     """Return the parameters that are known, those of links as a factor on the one given."""
     return [
         float(each['found'] / (each.get('given', 1.0) if ending == ' mass' else 1.0))

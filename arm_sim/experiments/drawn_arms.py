@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arm_controllers.laws import Law
-from arm_controllers.reference import ReferenceFunction
+from arm_controllers.reference import Reference, ReferenceFunction
 from arm_dynamics.checks import Array
 from arm_dynamics.compiled import BatchModel
 from arm_sim.experiments.experiment import LoadedExperiment
@@ -84,7 +84,7 @@ def tabulated(reference_function: ReferenceFunction) -> ReferenceFunction:
     """Return a reference that is computed once at every time."""
     rows: dict[float, Array] = {}
 
-    def tabulated_reference(t: float, reference: Any) -> None:
+    def tabulated_reference(t: float, reference: Reference) -> None:
         if t not in rows:
             reference_function(t, reference)
             rows[t] = reference.row.copy()

@@ -23,7 +23,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.descriptions.reduced_model import reduced_model
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_dynamics.parameters import NumberOrText, Parameters, changed, parameter
+from arm_dynamics.parameters import NumberOrText, Parameters, ParameterValues, changed, parameter
 from arm_sim.experiments.compared_laws import compared_class, compared_laws
 from arm_sim.experiments.ranges import Draw, Ranges
 from arm_sim.loop.events import Event
@@ -106,7 +106,7 @@ class Experiment(Parameters):
     @classmethod
     def of_files(cls, robot: str, task: str, law: str, **others: Any) -> 'Experiment':
         """Return the experiment with gains and simulator as in the robot's files."""
-        files: dict[str, Any] = {'timestep': 0.0, 'natural_frequency': 0.0}
+        files: ParameterValues = {'timestep': 0.0, 'natural_frequency': 0.0}
         return cls(robot, task, law, **files | others)
 
     def load(self) -> 'LoadedExperiment':
@@ -199,7 +199,7 @@ class LoadedExperiment:
     def law_parameters(self) -> Any:
         """Parameters of the law: designed with the inertia at the robot's start, or its files'."""
         e, arm, law = self.experiment, self.arm, self.law_class
-        level: dict[str, Any] = {'feedforward': e.feedforward} if e.feedforward else {}
+        level: ParameterValues = {'feedforward': e.feedforward} if e.feedforward else {}
         name, variant = self._own_law
         if variant:
             if not law.evaluation.variant:
@@ -280,7 +280,7 @@ class LoadedExperiment:
         own, joint = law_parameters, self.task.gripper
         if own is None and not e.actuator:
             own = self.law_parameters
-        changes: dict[str, Any] = {'actuator': actuator}
+        changes: ParameterValues = {'actuator': actuator}
         gains = ('servo_kp', 'servo_kd')
         changes |= {name: getattr(own, name) for name in gains if hasattr(own, name)}
         if joint:

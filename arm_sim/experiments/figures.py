@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -15,6 +14,7 @@ from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.spreads import Spread
 from arm_sim.experiments.sweeps import SWEEPS, Sweep
 from arm_sim.loop.measures import Measures, heading_of
+from arm_sim.pictures import Look
 from arm_sim.tasks import task_class
 
 _RMS = {
@@ -122,7 +122,7 @@ def law_figure(law: str, cases: Sequence[Experiment], courses: Sequence[Array]) 
     return figure
 
 
-def _look(law: str, own: str, laws: Sequence[str]) -> dict[str, Any]:
+def _look(law: str, own: str, laws: Sequence[str]) -> Look:
     """Return colour and line style of a law in the picture of `own`, whose line is whole."""
     look = pictures.look(laws.index(law))
     return look | {'ls': '-'} if law == own else look

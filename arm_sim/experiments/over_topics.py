@@ -7,13 +7,12 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.parameter_file import SHARED, mapping_text, sections_text
 from arm_controllers.parameter_values import ros_values
 from arm_dynamics.checks import ArmError
-from arm_dynamics.parameters import changed
+from arm_dynamics.parameters import ParameterValues, changed
 from arm_dynamics.temporary_folder import own_folder
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.processes import Group
@@ -133,7 +132,7 @@ _NUMBERS = {
 
 
 def experiment_of(
-    arguments: Mapping[str, str], robot: Robot, given: Mapping[str, Any]
+    arguments: Mapping[str, str], robot: Robot, given: Mapping[str, object]
 ) -> LoadedExperiment:
     """Return the experiment of the arguments of `task.launch.py`.
 
@@ -145,7 +144,7 @@ def experiment_of(
     Raises:
         ArmError: a value that an experiment cannot have.
     """
-    values: dict[str, Any] = {name: arguments[name] for name in _TEXTS if arguments.get(name)}
+    values: ParameterValues = {name: arguments[name] for name in _TEXTS if arguments.get(name)}
     for name, kind in _NUMBERS.items():
         try:
             values[name] = kind(arguments[name])
@@ -155,7 +154,7 @@ def experiment_of(
     return LoadedExperiment(Experiment(**values, error=error), robot, given)
 
 
-def simulator_parameters(loaded: LoadedExperiment, moving: bool = True) -> dict[str, Any]:
+def simulator_parameters(loaded: LoadedExperiment, moving: bool = True) -> ParameterValues:
     """Return the parameters of the simulator node; `moving`: see `simulator_of`."""
     plant = loaded.plant_parameters()
     scene = simulator_of(loaded.task, loaded.experiment.error, moving, plant.period_ns)
@@ -169,7 +168,7 @@ def simulator_parameters(loaded: LoadedExperiment, moving: bool = True) -> dict[
     return chosen | loaded.robot.model.arm_parameters() | scene | {'speed_limit_factor': 0.0}
 
 
-def controller_parameters(loaded: LoadedExperiment) -> dict[str, Any]:
+def controller_parameters(loaded: LoadedExperiment) -> ParameterValues:
     """Return the parameters of the law's controller node."""
     plant = loaded.plant_parameters()
     timing = {name: getattr(plant, name) for name in ('timestep', 'control_decimation')}
@@ -177,6 +176,6 @@ def controller_parameters(loaded: LoadedExperiment) -> dict[str, Any]:
     return own | loaded.robot.model.arm_parameters() | timing
 
 
-def guard_parameters(guard: GuardParameters) -> dict[str, Any]:
+def guard_parameters(guard: GuardParameters) -> ParameterValues:
     """Return the parameters of a guard by the names that a node has for them."""
     return {f'{guard.prefix}{name}': value for name, value in ros_values(guard).items()}

@@ -56,7 +56,7 @@ def parquet_writer(
 
 def columns_of(
     robot: Robot, ranges: Ranges, seed: int, arms: range, laws: Sequence[str], answer: Array
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the columns of a chunk of arms, law after law.
 
     Columns are seed and sample, from which `Ranges.draw` draws the arm again; law; tracking RMS
@@ -71,7 +71,7 @@ def columns_of(
     drawn: dict[str, list[float]] = {}
     for arm in arms:
         error, delay, sensors = ranges.draw(robot.model, seed, arm)
-        row: dict[str, Any] = {'effort_scale': error.effort_scale}
+        row: dict[str, float] = {'effort_scale': error.effort_scale}
         for name in ('mass_scale', 'friction'):
             numbers, names = getattr(error, name), robot.model.joint_names
             if len(numbers) != len(names):  # a gripper has links of its own
@@ -83,7 +83,7 @@ def columns_of(
         for name, value in row.items():
             drawn.setdefault(name, []).append(value)
     count = len(arms)
-    columns: dict[str, Any] = {
+    columns: dict[str, object] = {
         'seed': np.full(count * len(laws), seed),
         'sample': np.tile(np.arange(arms.start, arms.stop), len(laws)),
         'law': [law for law in laws for _ in range(count)],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rich.markup import escape
 from rich.table import Table
@@ -21,6 +21,9 @@ from arm_sim.loop.report import write_json
 from arm_sim.output_folder import whole_file
 from arm_sim.progress import new_console
 from arm_sim.tasks import task_class
+
+if TYPE_CHECKING:  # it takes long to load
+    from matplotlib.figure import Figure
 
 _WITH_FORCE = 'tracking_rms_mm', 'peak_torque_nm', 'chatter_nm'  # in tables of contact tasks
 
@@ -89,7 +92,7 @@ class Listing(NamedTuple):
         table = Table(title=escape(self.title), title_justify='left')
         for heading, text in zip(self.headings, self._is_text(), strict=True):
             wraps = heading in self.texts
-            side: Any = 'left' if text else 'right'
+            side: Literal['left', 'right'] = 'left' if text else 'right'
             table.add_column(escape(heading), justify=side, no_wrap=not wraps)
         for i, row in enumerate(self.rows):
             style = 'red' if i in self.bad else 'bold' if i in self.best else None
@@ -115,12 +118,12 @@ class Report:
 
     name: str
     listings: Sequence[Listing]
-    rows: Sequence[Mapping[str, Any]]
-    draw: Callable[[], Any]
+    rows: Sequence[Mapping[str, object]]
+    draw: Callable[[], 'Figure']
     line: str = ''
     found: Any = None
     notes: Sequence[str] = ()
-    numbers: Mapping[str, Any] | None = None
+    numbers: Mapping[str, object] | None = None
     code: int = 0
 
     def command(self) -> str:
@@ -142,7 +145,7 @@ class Report:
         show(self.figure, file or f'{self.name}.png')
 
     @cached_property
-    def figure(self) -> Any:
+    def figure(self) -> 'Figure':
         """The picture, a matplotlib Figure."""
         return self.draw()
 
@@ -175,14 +178,14 @@ class Report:
         return names
 
 
-def _drawn(name: str, *given: Any) -> Any:
+def _drawn(name: str, *given: object) -> 'Figure':
     """Return a picture; Matplotlib is loaded for the first one."""
     from arm_sim.experiments import figures
 
     return getattr(figures, name)(*given)
 
 
-def data_frame(data: Any) -> Any:
+def data_frame(data: object) -> Any:
     """Return a pandas DataFrame; raise ArmError where pandas is not installed."""
     try:
         return import_module('pandas').DataFrame(data)

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array, one_of
+from arm_dynamics.parameters import ParameterValues
 from arm_sim.experiments.executors import SERIAL, Work
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.runs import observe_all, record_of
@@ -77,7 +78,7 @@ SWEEPS: dict[str, tuple[tuple[float | str, ...], str]] = {
 _GEARS = {'joint_stiffness': (1e4,), 'joint_damping': (10.0,), 'joint_substeps': 20}
 
 # Sweeps of the joints, and the other joint parameters that these need.
-OF_JOINTS: dict[str, dict[str, Any]] = {
+OF_JOINTS: dict[str, ParameterValues] = {
     'joint_stiffness': _GEARS,
     'backlash': _GEARS,
     'static_friction': {},
@@ -133,7 +134,7 @@ def case_at(parameter: str, value: float | str, case: Experiment) -> Experiment:
     if parameter == 'frequency':
         return replace(case, task='sinusoid', frequency=value)
     if parameter == 'compensation_scale':
-        changes: dict[str, Any] = {
+        changes: ParameterValues = {
             'effort_convention': 'gravity_compensated', 'compensation_scale': value,
         }  # fmt: skip
         return replace(case, drives=replace(case.drives, **changes))
@@ -148,7 +149,7 @@ def case_at(parameter: str, value: float | str, case: Experiment) -> Experiment:
         joints = {**OF_JOINTS[parameter], parameter: (value,)}
         return replace(case, joints=replace(case.joints, **joints))
     values = {'payload': value, 'gravity': (0.0, 0.0, -value), 'com_shift': (0.0, 0.0, value)}
-    error: dict[str, Any] = {parameter: values.get(parameter, (value,))}
+    error: ParameterValues = {parameter: values.get(parameter, (value,))}
     return replace(case, error=replace(case.error, **error))
 
 

@@ -3,8 +3,6 @@
 The import registers the environments; it loads nothing but Gymnasium.
 """
 
-from typing import Any
-
 from gymnasium.envs import registration
 
 # Laws and simulator as in the robot's files; laws of force have no design.
@@ -30,7 +28,7 @@ _CONTACT = {
     'PickAndPlace': ('pick_and_place', 'parallel', 'computed_torque'),
 }
 # Arguments by name; `arm_sim/Task-v0` is any task: gymnasium.make(..., task='cube').
-ENVIRONMENTS: dict[str, dict[str, Any]] = {
+ENVIRONMENTS: dict[str, dict[str, object]] = {
     'Task-v0': {},
     **{f'{name}-v0': {'task': task} for name, task in _MOTION.items()},
     **{

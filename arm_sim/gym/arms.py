@@ -12,6 +12,7 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError
+from arm_dynamics.parameters import ParameterValues
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.ranges import Draw, Ranges
 from arm_sim.loop.batch_measures import BatchMeasures
@@ -27,9 +28,9 @@ def loaded_experiment(
     task: str,
     robot: str = 'ur5e',
     law: str = 'computed_torque',
-    error: Mapping[str, Any] | ModelError | None = None,
-    ranges: Mapping[str, Any] | Ranges | None = None,
-    parameters: Mapping[str, Any] | None = None,
+    error: ParameterValues | ModelError | None = None,
+    ranges: ParameterValues | Ranges | None = None,
+    parameters: Mapping[str, object] | None = None,
     **others: Any,
 ) -> LoadedExperiment:
     """Return an experiment from the arguments of an environment.

@@ -50,8 +50,8 @@ class ArmEnv(gymnasium.Env[Any, Any]):
         self.arms: GymArms
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Array, dict[str, Any]]:
+        self, *, seed: int | None = None, options: dict[str, object] | None = None
+    ) -> tuple[Array, dict[str, object]]:
         """Start an episode; each draws its arm and its noise from the seed, or from those before.
 
         `seed` draws the arm as sample 0 of a Monte Carlo with this seed.
@@ -63,7 +63,7 @@ class ArmEnv(gymnasium.Env[Any, Any]):
             self.arms, self._draws = GymArms(self._loaded, self.layout, draws, False), draws
         return self.arms.reset()[0], {}
 
-    def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, object]]:
         """Advance by one control period.
 
         Raises:
@@ -130,8 +130,11 @@ class ArmVectorEnv(VectorEnv[Array, Array, Array]):
         self._ended = False
 
     def reset(
-        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Array, dict[str, Any]]:
+        self,
+        *,
+        seed: int | list[int | None] | None = None,
+        options: dict[str, object] | None = None,
+    ) -> tuple[Array, dict[str, object]]:
         """Start an episode of all arms.
 
         Args:
@@ -157,7 +160,7 @@ class ArmVectorEnv(VectorEnv[Array, Array, Array]):
         self._ended = False
         return np.concatenate([part.reset() for part in self._parts]), {}
 
-    def step(self, actions: Array) -> tuple[Array, Array, Any, Any, dict[str, Any]]:
+    def step(self, actions: Array) -> tuple[Array, Array, Any, Any, dict[str, object]]:
         """Advance by one control period; after the end of the episodes: start the next ones.
 
         Raises:

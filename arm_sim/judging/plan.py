@@ -17,13 +17,13 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from arm_controllers.parameter_file import mapping, yaml_value
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, in_range, one_of, text_of, unknown
 from arm_dynamics.model_error import ModelError
-from arm_dynamics.parameters import Parameters, parameter
+from arm_dynamics.parameters import Parameters, ParameterValues, parameter
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.measures import measure_names
 from arm_sim.robot import Robot, model_error_of
@@ -115,7 +115,7 @@ def read_plan(file: Path | str) -> JudgingPlan:
         raise ArmError(f'{file}: {error}') from None
 
 
-def _plan(file: str, said: Any) -> JudgingPlan:
+def _plan(file: str, said: object) -> JudgingPlan:
     if isinstance(said, dict) and 'wrongness' in said and 'variants' not in said:
         warnings.warn(f'{file}: wrongness is called variants since 0.4.0', FutureWarning, 2)
         said = {'variants' if key == 'wrongness' else key: said[key] for key in said}
@@ -167,7 +167,7 @@ def _plan(file: str, said: Any) -> JudgingPlan:
 
 
 def _wrong(
-    name: str, values: Any, arm: Robot, actuator: str
+    name: str, values: object, arm: Robot, actuator: str
 ) -> tuple[ModelError, DriveParameters]:
     """Return the model error and the drives of a name; refuse what an arm cannot have."""
     where = f'variant {name!r}'
@@ -183,7 +183,7 @@ def _wrong(
     return wrong, drives
 
 
-def _limits(said: Any, tasks: Mapping[str, Task], wrong: Iterable[str]) -> dict[str, Any]:
+def _limits(said: object, tasks: Mapping[str, Task], wrong: Iterable[str]) -> ParameterValues:
     """Return the limits by what they are of, checked."""
     groups = [ALL, *tasks, *wrong, *(f'{task}/{how}' for task in tasks for how in wrong)]
     found = mapping('limits', said or {}, groups)
@@ -201,7 +201,7 @@ def _limits(said: Any, tasks: Mapping[str, Task], wrong: Iterable[str]) -> dict[
 
 
 def _limits_of(
-    limits: Mapping[str, Any], task: str, how: str, event: float | None
+    limits: ParameterValues, task: str, how: str, event: float | None
 ) -> dict[str, float]:
     """Return the limits of a trial, of which the more exact ones count."""
     found: dict[str, float] = {}
@@ -212,7 +212,7 @@ def _limits_of(
     return found
 
 
-def _named(given: Mapping[str, Any], key: str) -> dict[str, Any]:
+def _named(given: Mapping[str, object], key: str) -> ParameterValues:
     """Return a mapping of names to values; a list of names has none."""
     said = given.get(key)
     if isinstance(said, list) and all(isinstance(name, str) for name in said):
@@ -223,7 +223,7 @@ def _named(given: Mapping[str, Any], key: str) -> dict[str, Any]:
     return {name: mapping(f'{key}: {name}', values) for name, values in found.items()}
 
 
-def _number(name: str, value: Any) -> float:
+def _number(name: str, value: object) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
         raise ArmError(f'{name} is {value!r}; it must be a number')
     try:

@@ -2,7 +2,6 @@
 
 import math
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -15,6 +14,7 @@ from arm_sim.judging.verdict import Judgement
 from arm_sim.loop.measures import all_measures
 from arm_sim.loop.report import write_json
 from arm_sim.output_folder import whole_file
+from arm_sim.pictures import Look
 
 FILES = ('judgement.md', 'judgement.json', 'judgement.xml', 'judgement.png')
 # Columns of the table; a judgement has no place for all measures.
@@ -39,7 +39,7 @@ def listing(judgement: Judgement) -> Listing:
     return Listing(title, _HEADINGS, rows, texts=texts, bad=bad)
 
 
-def as_json(judgement: Judgement) -> dict[str, Any]:
+def as_json(judgement: Judgement) -> dict[str, object]:
     """Return all numbers."""
     return {
         'controller': judgement.command,
@@ -141,7 +141,7 @@ def figure(judgement: Judgement) -> Figure:
     return drawn
 
 
-def _line(engine: int) -> dict[str, Any]:
+def _line(engine: int) -> Look:
     """Return width, dashes and opacity of the curves of an engine with this number."""
     return {
         'lw': (4.0, 1.4, 1.0, 1.0)[min(engine, 3)], 'ls': _STYLES[engine % len(_STYLES)],

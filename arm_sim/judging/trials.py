@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from math import inf
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -143,7 +142,7 @@ def _run(
     return record, limits
 
 
-def _finite(value: Any) -> float:
+def _finite(value: float | str | None) -> float:
     return float('nan') if value is None else float(value)
 
 

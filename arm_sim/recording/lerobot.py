@@ -208,9 +208,9 @@ def write_dataset(folder: Path, episodes: Sequence[Episode], fps: int) -> int:
     return start
 
 
-def _features(episode: Episode) -> dict[str, dict[str, Any]]:
+def _features(episode: Episode) -> dict[str, dict[str, object]]:
     """Return the features as `meta/info.json` describes them."""
-    found: dict[str, dict[str, Any]] = {
+    found: dict[str, dict[str, object]] = {
         name: {'dtype': 'float32', 'shape': [len(names)], 'names': names}
         for name, names in episode.names.items()
     }

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import yaml
 from mcap.writer import Writer
@@ -21,7 +21,7 @@ _INFINITE = {'sec': 9223372036, 'nsec': 854775807}
 class _Channel(NamedTuple):
     number: int
     kind: str
-    qos: list[dict[str, Any]]
+    qos: list[dict[str, object]]
 
 
 class _Unbuffered:
@@ -100,7 +100,7 @@ class McapFile:
         with suppress(OSError):
             self._stream.close()
 
-    def _bag_facts(self) -> dict[str, Any]:
+    def _bag_facts(self) -> dict[str, object]:
         """Return the metadata of rosbag2 in format 9, that of Jazzy."""
         total, name = sum(self.counts.values()), self._file.name
         start = self._first_ns if total else 0
@@ -137,7 +137,7 @@ class McapFile:
         return {'rosbag2_bagfile_information': facts}
 
 
-def _qos(latched: bool) -> dict[str, Any]:
+def _qos(latched: bool) -> dict[str, object]:
     """Return a quality of service as rosbag2 writes it from format 9 on."""
     return {
         'history': 'keep_last',

@@ -11,6 +11,7 @@ from arm_dynamics.checks import Array
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import with_error
+from arm_dynamics.parameters import Parameters
 from arm_sim.experiments.batchable import check_tunable
 from arm_sim.experiments.drawn_arms import BatchRun, run_batch, tabulated
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
@@ -33,7 +34,9 @@ class Drawn(NamedTuple):
 COLUMNS = ('tracking RMS [mm]', 'torque share', 'chatter share', 'unstable')
 
 
-def try_gains(experiment: Experiment, arms: Sequence[Drawn], candidates: Sequence[Any]) -> Array:
+def try_gains(
+    experiment: Experiment, arms: Sequence[Drawn], candidates: Sequence[Parameters]
+) -> Array:
     """Return COLUMNS (candidates, arms, 4) of the arms under each of the law's parameters.
 
     The torque is the largest over the arm's own effort limit, the chatter the RMS change from

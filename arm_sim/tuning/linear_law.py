@@ -108,7 +108,7 @@ def linear_law(
     return LinearLaw(rows[:m, :m], rows[:m, m:], rows[m:, :m], rows[m:, m:], answer(point)[m:])
 
 
-def arrays_of(state: Any) -> Iterator[Array]:
+def arrays_of(state: object) -> Iterator[Array]:
     """Yield the arrays of a law's state, always in the same order."""
     for part in state if isinstance(state, tuple) else (state,):
         if isinstance(part, tuple):

@@ -10,6 +10,7 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_dynamics.parameters import ParameterValues
 from arm_sim.experiments.batchable import check_tunable
 from arm_sim.experiments.drawn_arms import tabulated
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
@@ -70,7 +71,7 @@ def linear_plant(loaded: LoadedExperiment) -> PlantParameters:
             raise ArmError(f'{name}: margins are of arms without such drives; --delay is a delay')
     if plant.has_drive_trains:
         raise ArmError('joints.*: margins are of arms with rigid joints')
-    exact: dict[str, Any] = vars(SensorParameters()) | {'command_delay': 0}
+    exact: ParameterValues = vars(SensorParameters()) | {'command_delay': 0}
     for name in ('sensor_model', 'encoder_resolution', 'sensor_delay', 'dropout'):
         if getattr(plant, name) != exact[name]:
             raise ArmError(f'{name}: margins are of arms without such sensors')

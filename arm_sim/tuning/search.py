@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import cma
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from arm_controllers.laws import law_class
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import Parameters, parameter, with_arrays
+from arm_dynamics.parameters import Parameters, ParameterValues, parameter, with_arrays
 from arm_sim.experiments.executors import ordered
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.tuning.candidates import Drawn, try_gains
@@ -28,7 +28,7 @@ class GainSpace:
         names: of the parameters that are varied.
     """
 
-    def __init__(self, law: str, model: RobotModel, shipped: Any):
+    def __init__(self, law: str, model: RobotModel, shipped: Parameters):
         """Take a law by name, and its parameters as they are shipped.
 
         Raises:
@@ -41,13 +41,13 @@ class GainSpace:
                 f'law {law!r} has no gains to tune: neither `evaluation.tuned` nor `gains`'
             )
 
-    def point(self, parameters: Any) -> Array:
+    def point(self, parameters: Parameters) -> Array:
         """Return x of the law's parameters."""
         arrays = with_arrays(parameters, self._model.joint_names)
         values = [np.ravel(getattr(arrays, name)) for name in self.names]
         return np.log(np.maximum(np.concatenate(values), _LOWEST))
 
-    def parameters(self, x: Array) -> Any:
+    def parameters(self, x: Array) -> Parameters:
         """Return the law's parameters at x: what is not varied is as shipped.
 
         Raises:
@@ -55,7 +55,7 @@ class GainSpace:
         """
         return self._checked(self._with(np.exp(x)))
 
-    def starts(self, q: Array) -> Iterator[Any]:
+    def starts(self, q: Array) -> Iterator[Parameters]:
         """Yield the shipped parameters, and designs for FREQUENCIES at the pose q (n,)."""
         yield self._shipped
         for frequency in FREQUENCIES if self._cls.designed else ():
@@ -65,9 +65,9 @@ class GainSpace:
             except ArmError:  # not for this arm
                 continue
 
-    def _with(self, values: Array) -> Any:
+    def _with(self, values: Array) -> Parameters:
         arrays = with_arrays(self._shipped, self._model.joint_names)
-        changed: dict[str, Any] = {}
+        changed: ParameterValues = {}
         at = 0
         for name in self.names:
             count = np.size(getattr(arrays, name))
@@ -76,7 +76,7 @@ class GainSpace:
             at += count
         return replace(self._shipped, **changed)
 
-    def _checked(self, parameters: Any) -> Any:
+    def _checked(self, parameters: Parameters) -> Parameters:
         self._cls(self._model, parameters)
         return parameters
 
@@ -143,7 +143,7 @@ def score(rows: Array, drawn: int, margins: RequiredMargins) -> float:
 class Found(NamedTuple):
     """The best gains, and the results of the arms that chose them."""
 
-    parameters: Any
+    parameters: Parameters
     outcome: Outcome
     scores: list[float]  # the best of each generation
 
@@ -169,7 +169,7 @@ def search(
     arms = (Drawn(0, effort.arms), Drawn(0, min(effort.edge, effort.arms), margins.delay))
     tried, done = partial(try_gains, experiment, arms), 0
 
-    def judge(candidates: Sequence[Any]) -> list[float]:
+    def judge(candidates: Sequence[Parameters]) -> list[float]:
         """Return the score of each candidate."""
         nonlocal done
         jobs = [candidates[k : k + _PER_JOB] for k in range(0, len(candidates), _PER_JOB)]
@@ -199,8 +199,9 @@ def search(
         strategy.tell(points, values)
         best = int(np.argmin(values))
         course.append(values[best])
-        if values[best] < lowest:
-            chosen, lowest = candidates[best], values[best]
+        winner = candidates[best]
+        if winner is not None and values[best] < lowest:
+            chosen, lowest = winner, values[best]
     if lowest >= 1e3:
         raise ArmError(
             f'{experiment.law} on {experiment.robot}: no gains were stable on all drawn arms'
@@ -210,7 +211,7 @@ def search(
 
 def validate(
     experiment: Experiment,
-    parameters: Any,
+    parameters: Parameters,
     count: int,
     executor: Executor,
     progress: Callable[[int], None],
@@ -226,11 +227,11 @@ def validate(
     return np.concatenate(ordered(executor, run, jobs, show))
 
 
-def _try_arms(experiment: Experiment, parameters: Any, arms: Sequence[Drawn]) -> Array:
+def _try_arms(experiment: Experiment, parameters: Parameters, arms: Sequence[Drawn]) -> Array:
     return try_gains(experiment, arms, [parameters])[0]
 
 
-def _made(space: GainSpace, x: Array) -> Any:
+def _made(space: GainSpace, x: Array) -> Parameters | None:
     try:
         return space.parameters(x)
     except ArmError:  # outside what the law takes

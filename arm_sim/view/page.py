@@ -14,6 +14,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_sim.view.monitor import ArmMonitor
+from arm_sim.view.page_parts import Handle, PageClient, PageEvent
 from arm_sim.view.page_scene import PageScene
 from arm_sim.view.panel import Panel
 from arm_sim.view.past_film import NEEDS, PastFilm, film_file
@@ -58,8 +59,8 @@ class Page:
         self.server.gui.add_markdown('Waiting for `robot_description` ...')
         self.scene: PageScene | None = None
         self.panel: Panel | None = None
-        self.gizmo: Any = None
-        self.pusher: Any = None
+        self.gizmo: Handle = None
+        self.pusher: Handle = None
         self._held: set[str] = set()
         self._pictures = 0
         self._arm: ArmMonitor | None = None
@@ -84,11 +85,11 @@ class Page:
         self._film, self._arm = PastFilm(model, surroundings), None
         self._held.clear()
 
-    def _place_camera(self, client: Any) -> None:
+    def _place_camera(self, client: PageClient) -> None:
         """Let a browser see the whole arm in a window of any size, until the user turns it."""
         aspect, position = 0.0, client.camera.position
 
-        def place(camera: Any) -> None:
+        def place(camera: Handle) -> None:
             nonlocal aspect, position
             moved = not np.allclose(camera.position, position, atol=1e-3)
             if self.scene is None or moved or camera.aspect == aspect:
@@ -134,7 +135,9 @@ class Page:
         self.gizmo = self._add_gizmo('/tip', size, reach)
         self.pusher = self._add_gizmo('/push', size, push, disable_rotations=True, visible=False)
 
-    def _add_gizmo(self, name: str, size: float, release: Callable[[], None], **look: Any) -> Any:
+    def _add_gizmo(
+        self, name: str, size: float, release: Callable[[], None], **look: object
+    ) -> Handle:
         """Return arrows that a user can drag; `release` is called where they are released."""
         gizmo = self.server.scene.add_transform_controls(
             name, scale=size, depth_test=False, opacity=0.8, line_width=2.5, **look
@@ -144,7 +147,7 @@ class Page:
             self._held.discard(name)
             release()
 
-        async def on_update(event: Any) -> None:
+        async def on_update(event: PageEvent) -> None:
             if event.phase == 'start':
                 self._held.add(name)
             elif event.phase == 'end':
@@ -186,7 +189,7 @@ class Page:
             for client in self.server.get_clients().values():
                 client.add_notification('Refused', text, color='red', auto_close_seconds=_REFUSAL)
 
-    def _move(self, gizmo: Any, place: pin.SE3, visible: bool) -> None:
+    def _move(self, gizmo: Handle, place: pin.SE3, visible: bool) -> None:
         """Show or hide arrows, and put them at a place unless a user holds them."""
         if gizmo.visible != visible:
             gizmo.visible = visible

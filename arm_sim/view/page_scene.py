@@ -1,7 +1,6 @@
 """The page's scene: the arm, its ghosts, the path of its tip, floor and light."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from arm_dynamics.object_shapes import ObjectShape
 from arm_sim.view.arm_shapes import Shape, arm_shapes
 from arm_sim.view.camera import FIELD_OF_VIEW, View, axes_of, camera_for
 from arm_sim.view.monitor import ArmMonitor, Moment
+from arm_sim.view.page_parts import Handle, PageServer
 from arm_sim.view.scene import Scene
 from arm_sim.view.shown_objects import looks, poses
 
@@ -30,7 +30,7 @@ class ArmFigure:
 
     def __init__(
         self,
-        page_scene: Any,
+        page_scene: Handle,
         name: str,
         scene: Scene,
         shapes: Sequence[Shape],
@@ -90,7 +90,7 @@ class PageScene:
         sliders: the ghost at the positions of the sliders.
     """
 
-    def __init__(self, server: Any, model: RobotModel, surroundings: Surroundings):
+    def __init__(self, server: PageServer, model: RobotModel, surroundings: Surroundings):
         """Build the scene in viser's server, whose scene is empty."""
         arm, scene = Scene(model, surroundings), server.scene
         shapes = arm_shapes(arm)
@@ -101,13 +101,13 @@ class PageScene:
         self._reference = ArmFigure(scene, '/reference', arm, moving, _REFERENCE)
         self.sliders = ArmFigure(scene, '/sliders', arm, moving, _SLIDERS)
         self._scene, self._pictures = scene, 0
-        self._path: Any = None
+        self._path: Handle = None
         self._corners = _reached(arm)
         self.size = max(float(np.linalg.norm(np.ptp(self._corners, axis=0))), 0.1)
         self.place_camera(server.initial_camera, 1.3)
         self._add_surroundings(surroundings)
 
-    def place_camera(self, handle: Any, aspect: float) -> None:
+    def place_camera(self, handle: Handle, aspect: float) -> None:
         """Place viser's camera to see the arm; `aspect`: width of the picture by its height."""
         camera = camera_for(self._corners, _VIEW, aspect, 0.0)
         forward = axes_of(_VIEW.azimuth, _VIEW.elevation)[2]

@@ -13,6 +13,7 @@ from arm_dynamics.model import RobotModel
 from arm_sim.view.error_scale import ErrorScale
 from arm_sim.view.event_log import ALARM
 from arm_sim.view.monitor import PAST, ArmMonitor, GoalProgress, Moment
+from arm_sim.view.page_parts import Gui, Handle
 from arm_sim.view.plots import Plots
 from arm_sim.view.slider_moves import slider_ranges
 
@@ -38,7 +39,7 @@ class Panel:
 
     def __init__(
         self,
-        gui: Any,
+        gui: Gui,
         model: RobotModel,
         commands: Any,
         schedule: Callable[[Callable[[], None]], None],
@@ -80,12 +81,12 @@ class Panel:
             self._add_push()
         self.set_gains(None, '')
 
-    def _add_button(self, label: str, do: Callable[[], None], **look: Any) -> Any:
+    def _add_button(self, label: str, do: Callable[[], None], **look: object) -> Handle:
         button = self._gui.add_button(label, **look)
         button.on_click(lambda _: self._schedule(do))
         return button
 
-    def _add_joint_sliders(self) -> list[Any]:
+    def _add_joint_sliders(self) -> list[Handle]:
         gui, model = self._gui, self._model
         lower, upper = slider_ranges(model)
         sliders = []
@@ -204,7 +205,7 @@ class Panel:
         self._plots.show(arm)
 
 
-def set_content(handle: Any, content: str) -> None:
+def set_content(handle: Handle, content: str) -> None:
     """Change a text of the page, if it is another one."""
     if handle.content != content:
         handle.content = content

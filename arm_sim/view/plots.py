@@ -1,7 +1,6 @@
 """Live plots of an arm: joint errors, torques as shares of their limits, error of the tip."""
 
 from html import escape
-from typing import Any
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 from arm_sim.palette import COLORS
 from arm_sim.view.monitor import ArmMonitor
+from arm_sim.view.page_parts import Gui
 
 _POINTS = 250  # of a curve
 _HEIGHT = 130  # [pixels]
@@ -56,7 +56,7 @@ def colour_of(joint: int) -> str:
 class Plots:
     """Three plots over simulated time, and a choice of its length."""
 
-    def __init__(self, gui: Any, model: RobotModel):
+    def __init__(self, gui: Gui, model: RobotModel):
         """Build the plots at the present place of viser's `gui`."""
         names = model.joint_names
         self._span = gui.add_dropdown('Last', tuple(SPANS), initial_value='20 s')

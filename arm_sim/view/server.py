@@ -5,10 +5,10 @@ import socket
 from contextlib import redirect_stdout
 from importlib.util import find_spec
 from io import StringIO
-from typing import Any
 
 from arm_dynamics.checks import ArmError
 from arm_sim.view.access import WILDCARDS, Access
+from arm_sim.view.page_parts import PageServer
 
 HELP = 'viser is not installed; get it with "./ws pip install viser" or "pip install viser"'
 _PORTS = 100  # number of ports to try
@@ -47,7 +47,7 @@ def _bind(host: str, port: int) -> None:
         socket.create_server(address[:2], family=family).close()
 
 
-def start_server(host: str, port: int) -> tuple[Any, Access, str]:
+def start_server(host: str, port: int) -> tuple[PageServer, Access, str]:
     """Return a started viser server, who may open its page, and the page's address with token.
 
     Raises:

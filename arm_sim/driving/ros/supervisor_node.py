@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import fields
-from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration
@@ -20,6 +19,7 @@ from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import STATE_QOS
+from arm_controllers.ros.ros_types import AnyMessage
 from arm_controllers.ros.serialized_messages import JointReader, JointStateReader
 from arm_controllers.ros.services import serve
 from arm_controllers.ros.subscriptions import subscribe_controller_state, subscribe_joint_states
@@ -89,7 +89,7 @@ class SupervisorNode(Node):
             self._leave_terminal()
         super().destroy_node()
 
-    def _new_message(self) -> Any:
+    def _new_message(self) -> AnyMessage:
         if self.parameters.output == 'commands':
             return Float64MultiArray()
         point = JointTrajectoryPoint(time_from_start=Duration())

@@ -2,13 +2,16 @@
 
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rcl_interfaces.msg import Parameter, ParameterEvent
 from rcl_interfaces.srv import GetParameters, ListParameters
+from rclpy.client import Client
 from rclpy.node import Node
+from rclpy.task import Future
 
 from arm_controllers.ros.cdr import serialized
+from arm_controllers.ros.ros_types import Request, Response
 
 # ROS can lose the first answer to a client. Time until a request is repeated, and longest wait for
 # its answer [s].
@@ -16,9 +19,9 @@ _REPEAT, _LONGEST_WAIT = 1.0, 10.0
 
 
 class _Request(NamedTuple):
-    client: Any
-    request: Any
-    then: Callable[[Any], None]
+    client: Client
+    request: Request
+    then: Callable[[Response], None]
     first: float
     last: float
 
@@ -33,7 +36,7 @@ class ParameterSnapshot:
         self._known = {own}
         names = sorted(node.list_parameters([], 0).names)
         self._report(own, [each.to_parameter_msg() for each in node.get_parameters(names)])
-        self._starting: dict[str, Any] = {}
+        self._starting: dict[str, Client] = {}
         self._requests: dict[str, _Request] = {}
 
     @property
@@ -72,12 +75,12 @@ class ParameterSnapshot:
     def _send(
         self,
         full: str,
-        client: Any,
-        request: Any,
-        then: Callable[[Any], None],
+        client: Client,
+        request: Request,
+        then: Callable[[Response], None],
         first: float | None = None,
     ) -> None:
-        def answered(future: Any) -> None:
+        def answered(future: Future) -> None:
             sent = self._requests.get(full)
             if sent is None or sent.client is not client:  # answered before
                 return

@@ -4,7 +4,6 @@ import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import ParameterEvent
@@ -17,6 +16,7 @@ from arm_controllers.parameter_values import read_fields
 from arm_controllers.ros import object_messages
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import ArmError
+from arm_dynamics.parameters import ParameterValues
 from arm_dynamics.robots import ArmParameters, RobotArgument, robot_names
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.loop.record import JointStates
@@ -55,7 +55,7 @@ class RecordedRun:
     path: Path
     facts: dict[str, dict[str, str]] = field(default_factory=dict)
     namespace: str = ''
-    parameters: dict[str, dict[str, Any]] = field(default_factory=dict)
+    parameters: dict[str, ParameterValues] = field(default_factory=dict)
     object_changes: list[dict[str, str]] = field(default_factory=list)
     states: list[bytes] = field(default_factory=list)
     commands: list[bytes] = field(default_factory=list)
@@ -133,7 +133,7 @@ class RecordedRun:
         elif name.count('/') == 2 and kind == _REPORT:
             self.reports.append(data)
 
-    def parameters_of(self, name: str) -> dict[str, Any]:
+    def parameters_of(self, name: str) -> ParameterValues:
         """Return the parameters of one of the arm's nodes; robot and scene are the recorded ones.
 
         Raises:
@@ -169,7 +169,7 @@ class RecordedRun:
         """Return the states in the order of these joints."""
         return joint_states(self.states, JointStateReader(joints, FIELDS), self.contacts)
 
-    def of_task(self) -> dict[str, Any]:
+    def of_task(self) -> ParameterValues:
         """Return what a task says of its run. Raises ArmError where it is no task's recording."""
         facts = self.facts.get('task')
         if facts is None:

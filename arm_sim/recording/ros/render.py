@@ -5,7 +5,7 @@ from contextlib import ExitStack, closing, suppress
 from dataclasses import MISSING, dataclass
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from control_msgs.msg import JointTrajectoryControllerState
@@ -20,7 +20,7 @@ from arm_controllers.ros.serialized_messages import JointReader
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import parameter
+from arm_dynamics.parameters import ParameterValues, parameter
 from arm_dynamics.robots import RobotArgument, find_urdf, robot_names
 from arm_sim.command_line import CommandOptions, File, UsageError, command
 from arm_sim.loop.report import law_of
@@ -53,7 +53,7 @@ def recorded_arm(recording: RecordedRun) -> tuple[RobotModel, Surroundings]:
         model.file = str(find_urdf(robot))
     elif Path(robot).is_file():
         model.file = robot
-    around: dict[str, Any] = {x: known[x] for x in ('floor', 'table') if x in known}
+    around: ParameterValues = {x: known[x] for x in ('floor', 'table') if x in known}
     return model, read_fields(Surroundings, around)
 
 

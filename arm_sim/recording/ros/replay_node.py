@@ -4,11 +4,11 @@ import time
 from bisect import bisect_left
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
 
 import rclpy
 from rclpy.exceptions import NameValidationException
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.parameters import declare_parameters, on_change_of
@@ -54,14 +54,15 @@ class ReplayNode(Node):
             [self._played(name) for name in kinds if name.endswith(_OF_AN_ARM)]
         )
         publishers = {name: self._publisher(name, kind) for name, kind in kinds.items()}
-        self._due: list[tuple[int, Any, bytes]] = []  # time [ns], publisher, message
+        self._due: list[tuple[int, Publisher, bytes]] = []  # time [ns], publisher, message
         for topic, _, time_ns, data in messages:
-            if publishers[topic] is None:
+            publisher = publishers[topic]
+            if publisher is None:
                 continue
             if topic.endswith(_LATCHED):
-                publishers[topic].publish(data)
+                publisher.publish(data)
             else:
-                self._due.append((time_ns, publishers[topic], data))
+                self._due.append((time_ns, publisher, data))
         self._now = p
         self._continue_from(p)
         on_change_of(self, (ReplayParameters,), lambda wanted: wanted, self._change)
@@ -85,7 +86,7 @@ class ReplayNode(Node):
                     'in another namespace with namespace:=NAME'
                 )
 
-    def _publisher(self, topic: str, kind: str) -> Any:
+    def _publisher(self, topic: str, kind: str) -> Publisher | None:
         """Return a publisher for a recorded topic; None if there can be none, which is logged."""
         qos = LATCHED_QOS if topic.endswith(_LATCHED) else STATE_QOS
         try:

@@ -4,12 +4,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import MISSING, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from tyro.conf import Positional
 
 from arm_controllers.parameter_values import read_fields
-from arm_dynamics.parameters import parameter
+from arm_dynamics.parameters import ParameterValues, parameter
 from arm_sim.command_line import CommandOptions, Folder, command
 from arm_sim.loop.goals import goal_reference
 from arm_sim.loop.measures import track
@@ -57,7 +57,7 @@ def recorded_task(recording: RecordedRun) -> tuple[Task, Run]:
     return task, Run(record, track(model, record, error=p.geometry), facts, expected)
 
 
-def compare(names: Sequence[str], reports: Sequence[dict[str, Any]]) -> None:
+def compare(names: Sequence[str], reports: Sequence[ParameterValues]) -> None:
     """Print several reports side by side."""
     rows = []
     for name, report in zip(names, reports, strict=True):

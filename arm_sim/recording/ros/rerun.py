@@ -35,7 +35,7 @@ from arm_sim.recording.ros.recorded_run import RecordedRun
 from arm_sim.ros.mjcf_topics import controls_of
 from arm_sim.ros.prediction import KnownNodes
 from arm_sim.ros.simulator_setup import SimulatorParameters, make_plant
-from arm_sim.simulation.plant import Plant, plant_class
+from arm_sim.simulation.plant import Plant, PlantParameters, plant_class
 from arm_sim.simulation.scene import read_objects, read_scene
 from arm_sim.simulation.simulation import Simulation
 
@@ -251,7 +251,7 @@ def _object_changes(
     known = set().union(*names)
     shown = [(at, {x.name for x in shapes_of(raw)} & known) for at, raw in recording.objects]
 
-    def change(parameters: Any, plant: Plant) -> Plant:
+    def change(parameters: PlantParameters, plant: Plant) -> Plant:
         assert isinstance(plant, _BrakedPlant)
         simulation.replace(make_plant(p, parameters, simulation.model)[0])
         plant.read()
@@ -266,7 +266,7 @@ def _object_changes(
         yield shown[k][0], partial(change, parameters)
 
 
-def _names_of_objects(parameters: Any) -> set[str]:
+def _names_of_objects(parameters: PlantParameters) -> set[str]:
     """Return the names of all objects but those of an MJCF scene."""
     scene = '' if parameters.scene.endswith('.xml') else parameters.scene
     return {each.name for each in (*read_scene(scene), *read_objects(parameters.objects))}

@@ -4,18 +4,18 @@ import re
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from ament_index_python import get_resource
 from ament_index_python.packages import get_package_share_directory
 
+from arm_controllers.ros.ros_types import Kind
 from arm_dynamics.checks import ArmError
 
 _KIND = r'([a-z]\w*)/(msg|action)/([A-Z]\w*)'
 _PARTS = {'_Goal': 0, '_Result': 1, '_Feedback': 2}  # of an .action file
 
 
-def message_class(kind: str) -> Any:
+def message_class(kind: str) -> Kind:
     """Return the class of a type such as 'sensor_msgs/msg/JointState' or 'x/action/Y_Goal'.
 
     Raises:

@@ -3,12 +3,13 @@
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
+from rclpy.client import Client
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.task import Future
 
 from arm_controllers.ros.active_controllers import (
     ActiveControllers,
@@ -16,6 +17,7 @@ from arm_controllers.ros.active_controllers import (
     watch_active_controllers,
 )
 from arm_controllers.ros.quiet_nodes import quiet_node
+from arm_controllers.ros.ros_types import Kind, Request, Response
 from arm_controllers.ros.running import wait_until
 from arm_dynamics.checks import ArmError
 from arm_sim.standards.hardware import SIMULATOR
@@ -50,7 +52,7 @@ class ControllerClients:
         self._executor.add_node(self._node)
         self.claims = ActiveControllers()
         watch_active_controllers(self._node, partial(setattr, self, 'claims'))
-        self._clients: dict[tuple[str, type], Any] = {}
+        self._clients: dict[tuple[str, Kind], Client] = {}
         self._controllers: list[str] = []
 
     def close(self) -> None:
@@ -162,15 +164,15 @@ class ControllerClients:
     def _call(
         self,
         names: list[str],
-        kind: type,
+        kind: Kind,
         service: str,
-        request: Any,
+        request: Request,
         seconds: float,
         resend: float = _RESEND,
-    ) -> dict[str, Any]:
+    ) -> dict[str, Response]:
         """Return the answers of nodes, by name, that come within a time [s]."""
         clients = {name: self._client(name, kind, service) for name in names}
-        futures: dict[str, list[Any]] = {name: [] for name in names}
+        futures: dict[str, list[Future]] = {name: [] for name in names}
         last = dict.fromkeys(names, -resend)
 
         def all_answered() -> bool:
@@ -201,7 +203,7 @@ class ControllerClients:
     def _service(self, name: str, service: str) -> str:
         return f'{self._node.get_namespace().rstrip("/")}/{name}/{service}'
 
-    def _client(self, name: str, kind: type, service: str) -> Any:
+    def _client(self, name: str, kind: Kind, service: str) -> Client:
         key = (name, kind)
         if key not in self._clients:
             path = self._service(name, service)

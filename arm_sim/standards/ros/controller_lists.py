@@ -1,10 +1,10 @@
 """Lists of a controller_manager: controllers, their types, the arm as hardware."""
 
 from collections.abc import Collection, Iterable
-from typing import Any
 
 from lifecycle_msgs.msg import State
 
+from arm_controllers.ros.ros_types import AnyMessage, Request, Response
 from arm_sim.standards.hardware import SIMULATOR, Hardware
 from arm_sim.standards.ros.controller_clients import ControllerClients
 from arm_sim.standards.switching import ACTIVE, Controller
@@ -32,7 +32,7 @@ class ControllerLists:
         states, required = self._clients.states(), self._hardware.required_by
         return {name: Controller(state, required(name)) for name, state in states.items()}
 
-    def controllers(self, request: Any, response: Any) -> None:
+    def controllers(self, request: Request, response: Response) -> None:
         """List the controllers, with states and interfaces."""
         for name, each in self.found().items():
             controller = msg.ControllerState(
@@ -47,16 +47,16 @@ class ControllerLists:
                 controller.claimed_interfaces = self._claimed(name, each)
             response.controller.append(controller)
 
-    def types(self, request: Any, response: Any) -> None:
+    def types(self, request: Request, response: Response) -> None:
         """List the one type."""
         response.types, response.base_classes = [TYPE], [_BASE]
 
-    def interfaces(self, request: Any, response: Any) -> None:
+    def interfaces(self, request: Request, response: Response) -> None:
         """List the arm's interfaces, and which of them are claimed."""
         response.command_interfaces = self._commands()
         response.state_interfaces = self._interfaces(self._hardware.states)
 
-    def components(self, request: Any, response: Any) -> None:
+    def components(self, request: Request, response: Response) -> None:
         """List the simulator as the only hardware, if the graph shows a simulator."""
         commands = self._commands()
         if not self._clients.has_simulator:
@@ -73,7 +73,7 @@ class ControllerLists:
             )
         ]
 
-    def set_component(self, request: Any, response: Any) -> None:
+    def set_component(self, request: Request, response: Response) -> None:
         """Answer that the simulator is active; a request for another state is refused."""
         target, there = request.target_state, self._clients.has_simulator
         wanted = target.label == ACTIVE or target.id == State.PRIMARY_STATE_ACTIVE
@@ -89,7 +89,7 @@ class ControllerLists:
     def _rate(self) -> int:
         return min(self._hardware.rate, _MOST_RATE)
 
-    def _commands(self) -> list[Any]:
+    def _commands(self) -> list[AnyMessage]:
         self.found()  # receives the newest claims
         claims = self._clients.claims.claims
         joints = {joint for names in claims.values() for joint in names}
@@ -101,7 +101,7 @@ class ControllerLists:
         joints = self._clients.claims.claims.get(name, ())
         return [each for each in controller.requires if _joint(each) in joints]
 
-    def _interfaces(self, names: Iterable[str], claimed: Collection[str] = ()) -> list[Any]:
+    def _interfaces(self, names: Iterable[str], claimed: Collection[str] = ()) -> list[AnyMessage]:
         there = self._clients.has_simulator
         return [
             msg.HardwareInterface(

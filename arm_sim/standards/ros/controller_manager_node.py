@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 from rclpy.node import Node
 
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.parameters import declare_parameters
+from arm_controllers.ros.ros_types import Request, Response
 from arm_controllers.ros.services import serve
 from arm_dynamics.checks import ArmError
 from arm_sim.standards.hardware import Hardware, HardwareParameters
@@ -78,7 +78,7 @@ class ControllerManagerNode(Node):
     def _serve_by_name(self, verb: str, do: Callable[[str], object]) -> None:
         """Open ~/<verb>_controller; `do` takes the name. The log has the reason of a refusal."""
 
-        def answer(request: Any, response: Any) -> None:
+        def answer(request: Request, response: Response) -> None:
             try:
                 do(request.name)
                 response.ok = True
@@ -87,7 +87,7 @@ class ControllerManagerNode(Node):
 
         serve(self, getattr(srv, f'{verb.title()}Controller'), f'~/{verb}_controller', answer)
 
-    def _load(self, request: Any, response: Any) -> IsDone:
+    def _load(self, request: Request, response: Response) -> IsDone:
         """Start a controller of this package; a repeated request waits for the same start."""
         name: str = request.name
         if name not in self._loads:
@@ -137,7 +137,7 @@ class ControllerManagerNode(Node):
         self._processes.end(name)
         self._controllers.wait(lambda: name not in self._controllers.names(), TIMEOUT)
 
-    def _switch(self, request: Any, response: Any) -> None:
+    def _switch(self, request: Request, response: Response) -> None:
         """Do all of a request or, where its strictness is not BEST_EFFORT, nothing."""
         limit = request.timeout.sec + request.timeout.nanosec * 1e-9
         wanted = (request.activate_controllers, request.deactivate_controllers)
@@ -153,7 +153,7 @@ class ControllerManagerNode(Node):
         if not response.ok or response.message != 'switched':
             self._log.warning(f'switch_controller: {response.message}')
 
-    def _reload(self, request: Any, response: Any) -> None:
+    def _reload(self, request: Request, response: Response) -> None:
         self._log.warning(
             'reload_controller_libraries: refused; a controller loads its law when it starts'
         )

@@ -1,11 +1,11 @@
 """A service that answers when the requested work has ended; other callbacks run meanwhile."""
 
 from collections.abc import Callable
-from typing import Any
 
 from rclpy.node import Node
 from rclpy.service import Service
 
+from arm_controllers.ros.ros_types import Header, Kind, Request, Response
 from arm_controllers.ros.services import serve
 
 IsDone = Callable[[], bool]
@@ -17,9 +17,9 @@ class LateService:
     def __init__(
         self,
         node: Node,
-        kind: Any,
+        kind: Kind,
         name: str,
-        begin: Callable[[Any, Any], IsDone],
+        begin: Callable[[Request, Response], IsDone],
         wake: Callable[[], None],
     ):
         """Open the service.
@@ -32,16 +32,16 @@ class LateService:
         """
         self._wake = wake
         self._begun: dict[int, IsDone] = {}  # by the identity of the response
-        self._waiting: list[tuple[Any, Any, IsDone]] = []
+        self._waiting: list[tuple[Response, Header, IsDone]] = []
 
-        def answer(request: Any, response: Any) -> None:
+        def answer(request: Request, response: Response) -> None:
             self._begun[id(response)] = begin(request, response)
 
         self._service = serve(node, kind, name, answer)
         # rclpy sends the response that the callback returns: it is kept until the work has ended.
         self._service.send_response = self._keep
 
-    def _keep(self, response: Any, header: Any) -> None:
+    def _keep(self, response: Response, header: Header) -> None:
         is_done = self._begun.pop(id(response), lambda: True)  # True: `begin` has failed
         self._waiting.append((response, header, is_done))
         if self.look():

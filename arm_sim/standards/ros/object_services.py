@@ -1,7 +1,6 @@
 """Services of simulation_interfaces for objects: spawned, deleted, moved, listed."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -10,6 +9,7 @@ from rclpy.parameter import Parameter
 
 from arm_controllers.ros.messages import components, prefix_of
 from arm_controllers.ros.pose_messages import pose_from_message, pose_to_message
+from arm_controllers.ros.ros_types import AnyMessage, Request, Response
 from arm_controllers.ros.services import RefusedError, refused
 from arm_dynamics.checks import ArmError, Array, finite
 from arm_sim.simulation.clock import Clock
@@ -28,7 +28,7 @@ except ImportError:
     msg = None
 
 _FASTEST, _FARTHEST = 1000.0, 1000.0  # [m/s | rad/s], [m]
-Answer = Callable[[Any, Any], None]
+Answer = Callable[[Request, Response], None]
 
 
 class ObjectServices:
@@ -69,7 +69,7 @@ class ObjectServices:
 
     # Requests
 
-    def _spawn(self, request: Any, response: Any) -> None:
+    def _spawn(self, request: Request, response: Response) -> None:
         if not (request.uri or request.resource_string):
             raise RefusedError(response.NO_RESOURCE, 'uri and resource_string are empty')
         self.check_rest()
@@ -87,7 +87,7 @@ class ObjectServices:
         self._set(objects=objects_text([*objects, placed(made, name, pose)]))
         response.entity_name = self._prefix + name
 
-    def _delete(self, request: Any, response: Any) -> None:
+    def _delete(self, request: Request, response: Response) -> None:
         name = self._object(request.entity)
         self.check_rest()
         now = self._parameters
@@ -104,7 +104,7 @@ class ObjectServices:
         left = [each for each in (*of_scene, *spawned) if each.name != name]
         self._set(scene=now['scene'], objects=objects_text(left))
 
-    def _set_state(self, request: Any, response: Any) -> None:
+    def _set_state(self, request: Request, response: Response) -> None:
         name = self._object(request.entity)
         self.check_rest()
         state = request.state
@@ -139,18 +139,18 @@ class ObjectServices:
             return pin.SE3.Identity()
         return self._entities.motion(self._prefix + own)[0]
 
-    def _fill_bounds(self, request: Any, response: Any) -> None:
+    def _fill_bounds(self, request: Request, response: Response) -> None:
         name = self._object(request.entity)
         _fill_box(response.bounds, self._clock.simulation.plant.object_bounds(name))
 
-    def _fill_spawnables(self, request: Any, response: Any) -> None:
+    def _fill_spawnables(self, request: Request, response: Response) -> None:
         for uri, each in spawnables().items():
             what = f'{each.shape}, {each.mass:g} kg' if each.mass else f'{each.shape}, fixed'
             response.spawnables.append(msg.Spawnable(uri=uri, description=what))
         if request.sources:
             response.result.error_message = f'unknown sources: {", ".join(request.sources)[:200]}'
 
-    def _fill_poses(self, request: Any, response: Any) -> None:
+    def _fill_poses(self, request: Request, response: Response) -> None:
         if request.tags.tags:
             code = msg.Result.RESULT_FEATURE_UNSUPPORTED
             raise RefusedError(code, 'filters by tags are not supported')
@@ -160,18 +160,18 @@ class ObjectServices:
             found.pose = pose_to_message(pose, '').pose
             response.poses.append(found)
 
-    def _fill_pose_bounds(self, request: Any, response: Any) -> None:
+    def _fill_pose_bounds(self, request: Request, response: Response) -> None:
         self._fill_bounds(type('', (), {'entity': request.name}), response)
 
 
-def _pose(message: Any) -> pin.SE3:
+def _pose(message: AnyMessage) -> pin.SE3:
     pose = pose_from_message(message)
     if np.abs(pose.translation).max() > _FARTHEST:
         raise ArmError(f'position is {pose.translation}; allowed: within {_FARTHEST:g} m')
     return pose
 
 
-def _fill_box(bounds: Any, corners: Array) -> None:
+def _fill_box(bounds: AnyMessage, corners: Array) -> None:
     """Fill Bounds with the lower and the upper corner (2, 3) of a box."""
     from geometry_msgs.msg import Vector3
 

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from rclpy.node import Node
@@ -10,6 +9,7 @@ from rclpy.node import Node
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, set_components, set_stamp
 from arm_controllers.ros.pose_messages import pose_to_message
+from arm_controllers.ros.ros_types import AnyMessage, Kind, Request, Response
 from arm_controllers.ros.running import end_node
 from arm_controllers.ros.services import RefusedError, refused, serve
 from arm_dynamics.checks import ArmError
@@ -66,8 +66,10 @@ class SimulationServices:
         if not any(under_way):
             self._timer.cancel()
 
-    def _serve(self, node: Node, kind: Any, name: str, answer: Callable[[Any, Any], None]) -> None:
-        def fill(request: Any, response: Any) -> None:
+    def _serve(
+        self, node: Node, kind: Kind, name: str, answer: Callable[[Request, Response], None]
+    ) -> None:
+        def fill(request: Request, response: Response) -> None:
             if hasattr(response, 'result'):
                 _say(response, msg.Result.RESULT_OK)
             try:
@@ -78,7 +80,7 @@ class SimulationServices:
 
         serve(node, kind, f'~/{name}', fill)
 
-    def _fill_features(self, request: Any, response: Any) -> None:
+    def _fill_features(self, request: Request, response: Response) -> None:
         has = msg.SimulatorFeatures
         response.features.features = [
             has.ENTITY_CATEGORIES, has.ENTITY_BOUNDS_BOX, has.ENTITY_STATE_GETTING,
@@ -103,10 +105,10 @@ class SimulationServices:
         at_start = self._stopped and clock.simulation.steps == 0
         return state.STATE_STOPPED if at_start else state.STATE_PAUSED
 
-    def _fill_state(self, request: Any, response: Any) -> None:
+    def _fill_state(self, request: Request, response: Response) -> None:
         response.state.state = self._state
 
-    def _set_state(self, request: Any, response: Any) -> None:
+    def _set_state(self, request: Request, response: Response) -> None:
         state, clock, wanted = msg.SimulationState, self._clock, request.state.state
         if wanted == self._state:
             raise RefusedError(response.ALREADY_IN_TARGET_STATE, 'it is in that state already')
@@ -125,7 +127,7 @@ class SimulationServices:
             allowed = 'STOPPED (0), PLAYING (1), PAUSED (2), QUITTING (3)'
             raise _unsupported(f'state is {wanted}; allowed: {allowed}')
 
-    def _reset(self, request: Any, response: Any) -> None:
+    def _reset(self, request: Request, response: Response) -> None:
         asked = request.scope or request.SCOPE_ALL
         scopes = (request.SCOPE_TIME, request.SCOPE_STATE, request.SCOPE_SPAWNED)
         time, state, spawned = (bool(asked & each) for each in scopes)
@@ -140,7 +142,7 @@ class SimulationServices:
         if spawned:
             self._objects.remove_spawned()
 
-    def _step(self, request: Any, response: Any) -> IsDone:
+    def _step(self, request: Request, response: Response) -> IsDone:
         """Begin the requested number of control periods."""
         try:
             steps = Steps(self._clock, request.steps)
@@ -158,7 +160,7 @@ class SimulationServices:
 
     # Entities
 
-    def _fill_entities(self, request: Any, response: Any) -> None:
+    def _fill_entities(self, request: Request, response: Response) -> None:
         filters, bounds, inside = request.filters, request.filters.bounds, None
         if filters.tags.tags or bounds.type not in (bounds.TYPE_EMPTY, BOX, SPHERE):
             raise _unsupported('filters by tags and by convex hulls are not supported')
@@ -168,21 +170,21 @@ class SimulationServices:
         categories = [each.category for each in filters.categories]
         response.entities = self._entities.names(filters.filter, categories, inside)
 
-    def _fill_info(self, request: Any, response: Any) -> None:
+    def _fill_info(self, request: Request, response: Response) -> None:
         with refused(msg.Result.RESULT_NOT_FOUND):
             found = self._entities.get(request.entity)
         response.info.category.category = int(found.category)
         response.info.description = found.description
 
-    def _fill_motion(self, request: Any, response: Any) -> None:
+    def _fill_motion(self, request: Request, response: Response) -> None:
         with refused(msg.Result.RESULT_NOT_FOUND):
             response.state = self._motion(request.entity)
 
-    def _fill_motions(self, request: Any, response: Any) -> None:
+    def _fill_motions(self, request: Request, response: Response) -> None:
         self._fill_entities(request, response)
         response.states = [self._motion(name) for name in response.entities]
 
-    def _motion(self, name: str) -> Any:
+    def _motion(self, name: str) -> AnyMessage:
         """Return an EntityState in the base frame; accelerations are not known: NaN."""
         pose, velocity = self._entities.motion(name)
         state, simulation = msg.EntityState(), self._clock.simulation
@@ -199,5 +201,5 @@ def _unsupported(words: str) -> RefusedError:
     return RefusedError(msg.Result.RESULT_FEATURE_UNSUPPORTED, words)
 
 
-def _say(response: Any, code: int, words: str = '') -> None:
+def _say(response: Response, code: int, words: str = '') -> None:
     response.result.result, response.result.error_message = code, words

@@ -1,7 +1,6 @@
 """The action SimulateSteps of simulation_interfaces: control periods with feedback after each."""
 
 from collections.abc import Callable
-from typing import Any
 
 from rclpy.action import CancelResponse
 from rclpy.action.server import ServerGoalHandle
@@ -9,6 +8,7 @@ from rclpy.node import Node
 
 from arm_controllers.ros.goal_endpoints import EventActionServer
 from arm_controllers.ros.qos import STATE_QOS
+from arm_controllers.ros.ros_types import Kind
 from arm_dynamics.checks import ArmError
 from arm_sim.simulation.clock import Clock
 from arm_sim.standards.steps import Steps
@@ -17,7 +17,7 @@ from arm_sim.standards.steps import Steps
 class StepsAction:
     """Lets a paused clock make the steps of one goal at a time; a cancel ends them."""
 
-    def __init__(self, node: Node, kind: Any, code: Any, clock: Clock, wake: Callable[[], None]):
+    def __init__(self, node: Node, kind: Kind, code: Kind, clock: Clock, wake: Callable[[], None]):
         """Open ~/simulate_steps; `kind`: SimulateSteps, `code`: simulation_interfaces/Result.
 
         `wake` is called when `look` must be called until it returns False.

@@ -1,9 +1,8 @@
 """The page's commands over ROS: services, goals, parameters and wrenches."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from statistics import median
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -12,6 +11,7 @@ from control_msgs.action import FollowJointTrajectory
 from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 from rclpy.action import ActionClient
+from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.task import Future
@@ -20,6 +20,7 @@ from std_srvs.srv import SetBool, Trigger
 from arm_controllers.follower.goal import Goal
 from arm_controllers.ros.messages import prefix_of, trajectory_message
 from arm_controllers.ros.pose_messages import pose_to_message
+from arm_controllers.ros.ros_types import Request, Response
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_controllers.ros.wrench_input import wrench_message
 from arm_dynamics.checks import ArmError, Array, in_range
@@ -56,7 +57,7 @@ class ArmCommands:
         self._controller = ''
         # They stay: EventsExecutor may crash where one is destroyed while an answer is on its way.
         self._goal_clients: dict[str, ActionClient] = {}
-        self.clients: dict[str, Any] = {
+        self.clients: dict[str, Client] = {
             'pause': node.create_client(SetBool, 'simulator/pause'),
             'step': node.create_client(Trigger, 'simulator/step'),
             'reset': node.create_client(Trigger, 'simulator/reset'),
@@ -75,7 +76,7 @@ class ArmCommands:
             service, request = {'Step': 'step', 'Reset': 'reset'}[what], Trigger.Request()
         self._call(service, request, partial(self._on_done, what.lower()))
 
-    def _on_done(self, what: str, answer: Any) -> None:
+    def _on_done(self, what: str, answer: Response) -> None:
         if answer.success:
             self._add_event(f'{what}: {answer.message}')
         else:
@@ -125,7 +126,7 @@ class ArmCommands:
             target=pose_to_message(pose, prefix + model.base_frame),
         )
 
-        def on_answer(answer: Any) -> None:
+        def on_answer(answer: Response) -> None:
             if answer.success:
                 reader = JointReader(model.joint_names)
                 self.move(reader.read(list(answer.joint_names), answer.position, 'position'))
@@ -175,7 +176,7 @@ class ArmCommands:
             self._unread = False
             self._call('read gains', GetParameters.Request(names=_GAINS), self._on_gains)
 
-    def _on_gains(self, answer: Any) -> None:
+    def _on_gains(self, answer: Response) -> None:
         values = [list(each.double_array_value) for each in answer.values]
         known = len(values) == 2 and all(values)
         gains = (median(values[0]), median(values[1])) if known else None
@@ -188,13 +189,13 @@ class ArmCommands:
 
     # Used by all
 
-    def _set(self, what: str, values: dict[str, Any], done: str) -> None:
+    def _set(self, what: str, values: Mapping[str, object], done: str) -> None:
         """Set parameters of the node of a client; `done`: the event where it accepts them."""
         parameters = [
             Parameter(name, value=value).to_parameter_msg() for name, value in values.items()
         ]
 
-        def on_answer(answer: Any) -> None:
+        def on_answer(answer: Response) -> None:
             if answer.result.successful:
                 self._add_event(done)
             else:
@@ -203,7 +204,7 @@ class ArmCommands:
 
         self._call(what, SetParametersAtomically.Request(parameters=parameters), on_answer)
 
-    def _call(self, what: str, request: Any, then: Callable[[Any], None]) -> None:
+    def _call(self, what: str, request: Request, then: Callable[[Response], None]) -> None:
         """Call a service; refuse where it is missing or `then` raises ArmError at its answer."""
         client = self.clients.get(what)
         if client is None or not client.service_is_ready():

@@ -4,19 +4,20 @@ No message wakes this process: the middleware keeps the newest ones until they a
 """
 
 from contextlib import suppress
-from typing import Any
 
 import numpy as np
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
 from arm_controllers.follower.goal import ResultCode
 from arm_controllers.ros import object_messages
 from arm_controllers.ros.messages import deserialized, goal_from_action, to_ns
 from arm_controllers.ros.quiet_nodes import quiet_node, taken
+from arm_controllers.ros.ros_types import AnyMessage, Kind
 from arm_controllers.ros.serialized_messages import JointReader, JointStateReader
 from arm_dynamics.checks import ArmError
 from arm_sim.view.monitor import ArmMonitor
@@ -49,7 +50,7 @@ class ArmInput:
             self._subscribe(object_messages.MarkerArray, objects, NEWEST),
         ]
 
-    def _subscribe(self, kind: Any, topic: str, qos: QoSProfile) -> Any:
+    def _subscribe(self, kind: Kind, topic: str, qos: QoSProfile) -> Subscription:
         return self._quiet.create_subscription(kind, topic, lambda raw: None, qos, raw=True)
 
     def use(self, controller: str) -> None:
@@ -98,7 +99,7 @@ class ArmInput:
             reader.time_ns * 1e-9, reader.values('position'), effort if len(effort) else None
         )
 
-    def _on_report(self, report: Any) -> None:
+    def _on_report(self, report: AnyMessage) -> None:
         names, t = list(report.joint_names), to_ns(report.header.stamp) * 1e-9
         q, reference = (
             self._ordered.read(names, point.positions, 'position')

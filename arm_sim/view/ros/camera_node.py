@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from builtin_interfaces.msg import Time
+from numpy.typing import NDArray
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import CameraInfo, Image
 from std_msgs.msg import UInt8MultiArray
 
@@ -75,7 +78,7 @@ class CameraNode(Node):
         self._early: list[bytes] = []
         self._pending: tuple[Array, int] | None = None
         self._time_ns, self._lockstep = -1, p.mode == 'lockstep'
-        self._progress: Any = None
+        self._progress: Publisher | None = None
         if self._lockstep:
             self._progress = self.create_publisher(Time, 'simulator/rendered_until', CONTROL_QOS)
         subscribe_to_arm(self, p.tool_frame, self._log, self._show_arm, 'cameras')
@@ -83,7 +86,7 @@ class CameraNode(Node):
         topic = loop_messages.TOPIC
         # The loop's messages have the objects when these move; this topic has them at once.
         kind, name = object_messages.MarkerArray, object_messages.TOPIC
-        self._first_objects: Any = self.create_subscription(
+        self._first_objects: Subscription | None = self.create_subscription(
             kind, name, self._on_first_objects, STATE_QOS, raw=True
         )
         kind = UInt8MultiArray
@@ -124,7 +127,7 @@ class CameraNode(Node):
             except ArmError as error:
                 self._log.warning(f'{loop_messages.TOPIC}: {error}')
         self._finish()
-        if self._lockstep and self._time_ns != before_ns:
+        if self._progress is not None and self._time_ns != before_ns:
             self._progress.publish(stamp_at(self._time_ns))
 
     def _on_messages(self, batch: bytes) -> None:
@@ -212,6 +215,7 @@ class _CameraOutput:
         self.shown = number
         pictures = self._pictures.take(q)
         for (images, infos), pixels in zip(self._publishers, pictures, strict=False):
+            assert pixels is not None  # a camera without depth has one publisher
             message = _image(pixels)
             for each in (message, self._info):
                 each.header.frame_id = self._frame
@@ -225,7 +229,7 @@ class _CameraOutput:
             self._pictures = None
 
 
-def _image(pixels: Any) -> Image:
+def _image(pixels: NDArray[np.uint8] | NDArray[np.float32]) -> Image:
     """Return colours (h, w, 3) of uint8 or depth (h, w) of float32 as a message."""
     height, width = pixels.shape[:2]
     encoding = 'rgb8' if pixels.dtype == np.uint8 else '32FC1'

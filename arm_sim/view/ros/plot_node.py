@@ -8,7 +8,6 @@ the time of its arrival, in seconds since the start of rqt_plot.
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.node import Node
@@ -40,12 +39,14 @@ class PlotNode(Node):
 
     Parameters = PlotParameters
 
-    def __init__(self, start: Callable[[Sequence[str]], Any] = subprocess.Popen):
+    def __init__(
+        self, start: Callable[[Sequence[str]], subprocess.Popen[bytes]] = subprocess.Popen
+    ):
         """Wait for the controller; `start(command)` starts rqt_plot."""
         super().__init__('plot')
         self.parameters = declare_parameters(self, self.Parameters)
         self._start, self._tool = start, tool('rqt_plot')
-        self._process: Any = None
+        self._process: subprocess.Popen[bytes] | None = None
         self._positions = {
             part: self.create_publisher(Float64MultiArray, f'~/{part}', CONTROL_QOS)
             for part in _PARTS

@@ -2,20 +2,20 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 from ament_index_python.packages import (
     PackageNotFoundError,
     get_package_prefix,
     get_package_share_directory,
 )
+from launch import Action
 from launch.actions import ExecuteProcess
 
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching.processes import missing
 
 
-def rviz(base_frame: str, space: str = '') -> Any:
+def rviz(base_frame: str, space: str = '') -> Action:
     """Return the action that starts RViz on an arm with this root link, or that logs why not.
 
     `space`: the namespace of the arm, '' or '/left'.
