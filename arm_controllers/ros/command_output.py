@@ -52,15 +52,18 @@ class CommandOutput:
         """Whether a command was sent, and no release message after it."""
         return bool(self._newest)
 
-    def put(self, command: Array) -> bool:
-        """Take the next command (n,); return whether it is finite: only then it may be sent."""
-        self.values[:] = command
-        return all_finite(self.values, self._zeros)
+    def send(self, command: Array, time_ns: int) -> bool:
+        """Send a command (n,) for the state of a stamp [ns]; return False if it is not finite.
 
-    def send(self, time_ns: int) -> None:
-        """Send the command that was put, for the state of a stamp [ns]."""
-        self._newest = self._message.serialized(time_ns)
-        self._send(self._newest)
+        Then nothing is sent.
+        """
+        values = self.values
+        values[:] = command
+        if not all_finite(values, self._zeros):
+            return False
+        self._newest = newest = self._message.serialized(time_ns)
+        self._send(newest)
+        return True
 
     def send_again(self) -> None:
         """Send the newest command again."""

@@ -158,10 +158,9 @@ class ControlCycle:
             self._law_state = law.start(measured, reference)
         command, state = law(self._law_state, measured, reference, self._dt)
         self._law_state = state
-        if not self._command.put(command):
+        if not self._command.send(command, time_ns):
             self._give_up(q, v)
             return
-        self._command.send(time_ns)
         if self.times.end():
             self._warn_of_missed_deadline()
         self._observe(state, time_ns, q, v)

@@ -193,8 +193,9 @@ class GripperControllerNode(LifecycleNode):
         if not self._law_state:
             self._law_state = self.law.start(measured, reference)
         effort, self._law_state = self.law(self._law_state, measured, reference, p.period)
-        self._command.values[:] = effort
-        self._command.send(time_ns)
+        if not self._command.send(effort, time_ns):
+            self._log.warning(f'no command: the effort is {float(effort[0])}')
+            return
         self._latest = float(q[0]), float(effort[0])
         self._after_cycle(time_ns, float(q[0]), float(v[0]))
 

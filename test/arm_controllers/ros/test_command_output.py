@@ -60,8 +60,7 @@ def test_a_command_is_in_the_field_of_its_interface_with_the_stamp_of_its_state(
     publisher, transport, interface, field
 ):
     made = output(publisher, transport, interface)
-    assert made.put(np.array([1.0, -2.0]))
-    made.send(7)
+    assert made.send(np.array([1.0, -2.0]), 7)
     made.send_again()
     first, again = publisher.raw
     assert first == again
@@ -73,13 +72,15 @@ def test_a_command_is_in_the_field_of_its_interface_with_the_stamp_of_its_state(
     assert list(numbers.values()) == [[], []]
 
 
-def test_a_command_that_is_not_finite_is_noticed_and_a_release_has_no_joints(publisher, transport):
+def test_a_command_that_is_not_finite_is_not_sent_and_a_release_has_no_joints(
+    publisher, transport
+):
     made = output(publisher, transport)
     assert not made.answered
-    assert not made.put(np.array([0.0, np.inf]))
-    assert not made.put(np.array([np.nan, 0.0]))
-    made.put(np.zeros(2))
-    made.send(5)
+    assert not made.send(np.array([0.0, np.inf]), 5)
+    assert not made.send(np.array([np.nan, 0.0]), 5)
+    assert publisher.raw == []
+    assert made.send(np.zeros(2), 5)
     assert made.answered
     made.release(5)
     assert not made.answered
@@ -92,14 +93,18 @@ def test_a_simulator_in_this_process_gets_commands_directly_and_how_many_were_pu
     publisher, transport
 ):
     made, taken = output(publisher, transport), []
-    made.send(0)  # there is no simulator yet
+
+    def send(time_ns):
+        made.send(np.zeros(2), time_ns)
+
+    send(0)  # there is no simulator yet
     transport.serve_commands('/left/joint_commands', lambda *command: taken.append(command))
-    made.send(1)
+    send(1)
     publisher.subscribers = 2
-    made.send(2)  # the simulator has not looked who subscribes
+    send(2)  # the simulator has not looked who subscribes
     transport.looks += 1
-    made.send(3)
-    made.send(4)
+    send(3)
+    send(4)
     assert [count for _, count in taken] == [0, 0, 1, 2]
     stamps = [to_ns(deserialize_message(raw, JointState).header.stamp) for raw in publisher.raw]
     assert stamps == [0, 3, 4]
