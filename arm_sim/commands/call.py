@@ -84,7 +84,7 @@ def call[O: CommandOptions, R: Report](
         usual, place = first.get(name, default_of(each)), _FIRST if name in first else _LATER
         parameters.append(inspect.Parameter(name, place, default=usual))
         lines.append(f'    {name}: {facts(each).description} (default {usual!r})')
-    result = does if isinstance(does, type) else get_type_hints(does)['return']
+    result = does if isinstance(does, type) else get_type_hints(does).get('return', Report)
     signature = inspect.Signature(parameters, return_annotation=result)
     vars(function)['__signature__'] = signature
     function.__doc__ = '\n'.join([summary, '', 'Args:', *lines])
