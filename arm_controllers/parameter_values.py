@@ -3,6 +3,9 @@
 import dataclasses
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from numbers import Real
+from types import UnionType
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from arm_dynamics.checks import ArmError
@@ -101,25 +104,39 @@ def from_ros_value(name: str, value: object, kind: object) -> Any:
 
     Raises ArmError for the wrong type.
     """
-    if kind is float and isinstance(value, int | float) and not isinstance(value, bool):
+    try:
+        return converted(value, kind)
+    except TypeError:
+        raise ArmError(f'parameter {name!r} is {value!r}; it must be {WORDS[kind]}') from None
+
+
+def converted(value: object, kind: Any) -> Any:
+    """Return a value for a field of this type: 2 as 2.0 for a float, one value as a list of one.
+
+    Raises TypeError for the wrong type.
+    """
+    if kind == NumberOrText and type(value) is int:
+        return value
+    if isinstance(value, bool) and kind in (int, float):
+        raise TypeError
+    if isinstance(kind, UnionType):
+        for each in get_args(kind):
+            with suppress(TypeError):
+                return converted(value, each)
+    elif get_origin(kind) is tuple:
+        items: list[Any] = [] if value is None else [value]
+        if isinstance(value, list | tuple | array):
+            items = list(value)
+        return tuple(converted(each, get_args(kind)[0]) for each in items)
+    elif kind is float and isinstance(value, Real):
         return float(value)
-    if type(value) is kind or (kind == JointWords and isinstance(value, str)):
+    elif isinstance(value, kind):
         return value
-    if kind == NumberOrText and type(value) in (int, float, str):
-        return value
-    items: list[Any] = [] if value is None else [value]
-    if isinstance(value, list | tuple | array):
-        items = list(value)
-    if kind == tuple[float, ...] and all(type(x) in (int, float) for x in items):
-        return tuple(map(float, items))
-    if kind == tuple[bool, ...] and all(isinstance(x, bool) for x in items):
-        return tuple(items)
-    if kind in (tuple[str, ...], JointWords) and all(isinstance(x, str) for x in items):
-        return tuple(items)
-    raise ArmError(f'parameter {name!r} is {value!r}; it must be {_WORDS[kind]}')
+    raise TypeError
 
 
-_WORDS: dict[object, str] = {
+# What the values of a type must be.
+WORDS: dict[object, str] = {
     bool: 'true or false',
     int: 'a whole number',
     float: 'a number',

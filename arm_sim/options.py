@@ -15,15 +15,12 @@ from tyro.constructors import (
     StructTypeInfo,
 )
 
+from arm_controllers.parameter_values import WORDS, converted
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.parameters import Parameters, default_of, facts
 
 REGISTRY = ConstructorRegistry()
 _WIDEST = 32  # longer lists of choices are part of the description
-_KINDS = {
-    int: 'a whole number', float: 'a number', str: 'a text',
-    tuple[float, ...]: 'numbers and commas',
-}  # fmt: skip
 
 
 class UsageError(ArmError):
@@ -95,21 +92,36 @@ def _from_python(kind: type[Any], values: Mapping[str, Any]) -> Any:
         elif each.name in values:
             value = values[each.name]
             if _is_repeated(kind, each):
-                one = isinstance(value, str | Mapping)
-                value = tuple(map(_yaml, (value,) if one else value))
-            elif get_origin(hint) is tuple:
-                value = _listed(value, get_args(hint)[0])
-            elif hint is str and isinstance(value, Mapping):
-                value = _yaml(value)
-            elif hint is float and isinstance(value, int):
-                value = float(value)
-            allowed = get_args(hint) if isinstance(hint, UnionType) else (get_origin(hint) or hint)
-            if hint is str and (hasattr(value, '__fspath__') or type(value) in (int, float)):
-                value = _exact(value)
-            if not isinstance(value, allowed):
-                raise ArmError(f'{each.name} is {value!r}; it must be {_KINDS.get(hint, hint)}')
-            found[each.name] = value
+                value = (value,) if isinstance(value, str | Mapping) else value
+                value = tuple(map(_yaml, value))
+            try:
+                found[each.name] = _value_of(value, hint)
+            except (TypeError, ValueError):
+                must = WORDS.get(hint, hint)
+                raise ArmError(f'{each.name} is {value!r}; it must be {must}') from None
     return kind(**found)
+
+
+def _value_of(value: Any, hint: Any) -> Any:
+    """Return a value of a Python call as an option has it."""
+    if hint is str:
+        is_word = hasattr(value, '__fspath__') or type(value) in (int, float)
+        value = _yaml(value) if isinstance(value, Mapping) else _exact(value) if is_word else value
+    elif isinstance(value, str) and (hint in (int, float) or get_origin(hint) is tuple):
+        return _parsed(value, hint)
+    elif get_origin(hint) is tuple and isinstance(value, Iterable):
+        return tuple(_value_of(each, get_args(hint)[0]) for each in value)
+    return converted(value, hint)
+
+
+def _parsed(text: str, kind: Any) -> Any:
+    """Return the value that a text gives; that of a list has commas.
+
+    `kind` is str, int or float, or a tuple of one of them. Raises ValueError.
+    """
+    if get_origin(kind) is not tuple:
+        return kind(text)
+    return tuple(get_args(kind)[0](part.strip()) for part in text.split(',') if part.strip())
 
 
 def _yaml(value: object) -> str:
@@ -122,12 +134,6 @@ def _is_repeated(kind: type[Any], each: Field) -> bool:
     """Whether an option is given once per value."""
     hint = get_type_hints(kind, include_extras=True)[each.name]
     return tyro.conf.UseAppendAction in getattr(hint, '__metadata__', ())
-
-
-def _listed(value: Any, kind: Any) -> tuple[Any, ...]:
-    if isinstance(value, str):
-        value = [part.strip() for part in value.split(',') if part.strip()]
-    return tuple(map(kind, value if isinstance(value, Iterable) else (value,)))
 
 
 def _exact(value: object) -> str:
@@ -195,17 +201,15 @@ def _one_word(each: Field, kind: Any, metavar: str) -> PrimitiveConstructorSpec[
     known, option = facts(each), _option(each)
     if get_origin(kind) is UnionType:
         kind = get_args(kind)[0]
-    listed = get_origin(kind) is tuple
-    convert = get_args(kind)[0] if listed else kind
+    of_one = get_args(kind)[0] if get_origin(kind) is tuple else kind
 
     def read(words: list[str]) -> Any:
         try:
-            parts = [part.strip() for part in words[0].split(',')] if listed else words
-            values = tuple(convert(part) for part in parts if part or not listed)
+            value = _parsed(words[0], kind)
         except ValueError:
-            reason = f'{option} is {words[0]!r}; it must be {_KINDS[kind]}'
+            must = 'numbers and commas' if kind == tuple[float, ...] else WORDS[kind]
+            reason = f'{option} is {words[0]!r}; it must be {must}'
             raise RefusedOptionError(UsageError(reason)) from None
-        value = values if listed else values[0]
         try:
             known.check(option, value)
         except ArmError as error:
@@ -214,7 +218,7 @@ def _one_word(each: Field, kind: Any, metavar: str) -> PrimitiveConstructorSpec[
 
     return PrimitiveConstructorSpec(
         nargs=1,
-        metavar=metavar or convert.__name__.upper(),
+        metavar=metavar or of_one.__name__.upper(),
         instance_from_str=read,
         is_instance=lambda value: True,
         str_from_instance=lambda value: [_text(value)],

@@ -110,3 +110,14 @@ def test_an_option_that_may_be_repeated_takes_one_value_or_a_list():
         words = words_of(options)
         assert words[::2] == ['--error'] * count
         assert read(learn.Options, 'learn', words) == options
+
+
+def test_a_list_of_numbers_may_be_a_text_and_a_path_is_one_but_no_other_type_is_a_number(tmp_path):
+    for noise in ((1e-5, 1), [1e-5, 1.0], '1e-5, 1'):
+        assert from_python(margins.Options, {'noise': noise}).noise == (1e-5, 1.0)
+    assert from_python(run.Options, {'config': tmp_path}).config == str(tmp_path)
+    assert from_python(judge.Options, {'controller': [tmp_path]}).controller == (str(tmp_path),)
+    for noise in ('1,x', [True, 1.0], [None, 1.0]):
+        must = re.escape(f'noise is {noise!r}; it must be a number or a list of numbers')
+        with pytest.raises(ArmError, match=must):
+            from_python(margins.Options, {'noise': noise})
