@@ -1,5 +1,7 @@
 """The measurement that reaches a control law in one control period."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from arm_dynamics.checks import Array, read_only
@@ -21,15 +23,24 @@ class Measurement(NamedTuple):
             arm has no such sensor.
         wrench: (..., 6) force [N] and torque [N.m] at the force-torque sensor, in its axes: what
             all beyond it exerts on the sensor, so a push on the tool is positive; None: no sensor.
+        readings: (..., k) of all other sensors of the arm, by the name of the device.
     """
 
     q: Array
     v: Array
     effort: Array | None = None
     wrench: Array | None = None
+    readings: Mapping[str, Array] = MappingProxyType({})
+
+    def with_reading(self, device: str, reading: Array) -> 'Measurement':
+        """Return the measurement with the reading of one more device."""
+        return self._replace(readings=MappingProxyType({**self.readings, device: reading}))
 
     def read_only(self) -> 'Measurement':
         """Return the same measurement, now and later, for a law: views that refuse writing."""
-        q, v, *others = self
-        shown = (None if each is None else read_only(each) for each in others)
-        return Measurement(read_only(q), read_only(v), *shown)
+        effort = None if self.effort is None else read_only(self.effort)
+        wrench = None if self.wrench is None else read_only(self.wrench)
+        readings = self.readings
+        if readings:
+            readings = MappingProxyType({name: read_only(x) for name, x in readings.items()})
+        return Measurement(read_only(self.q), read_only(self.v), effort, wrench, readings)

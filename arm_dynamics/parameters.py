@@ -115,6 +115,11 @@ def changed(parameters: Any) -> dict[str, Any]:
     return {name: value for name, (value, each) in values.items() if value != default_of(each)}
 
 
+def with_values[P](parameters: P, **values: Any) -> P:
+    """Return a copy of a dataclass with other values; raises ArmError where one is not allowed."""
+    return type(parameters)(**{**vars(parameters), **values})
+
+
 @dataclass(frozen=True)
 class Parameters:
     """Base class of parameters; raises ArmError for values that are not allowed.

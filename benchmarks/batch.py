@@ -23,6 +23,7 @@ from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_sim.devices import SensorParameters
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.experiments.compared_laws import compared_laws
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
@@ -33,7 +34,6 @@ from arm_sim.loop.loop import Loop
 from arm_sim.loop.mujoco_batch import MujocoBatch
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
-from arm_sim.simulation.sensors import SensorParameters
 
 CORES = os.cpu_count() or 1
 PERIOD = 1e-3

@@ -54,9 +54,9 @@ def weight() -> Iterator[Check]:
     plant = scene([block(mass=0.7)])
     for _ in range(3000):
         hold(plant)
-    force = sum(point.force[2] for point in plant.contact_points())
+    force = sum(point.force[2] for point in plant.contacts.points())
     yield relative('weight of a block at rest [N]', 0.7 * G, force, 1e-6)
-    depth = plant.contact_points()[0].penetration
+    depth = plant.contacts.points()[0].penetration
     yield relative('its penetration m g / (4 k) [mm]', 0.7 * G / 4e4 * 1e3, depth * 1e3, 1e-6)
 
 
@@ -78,7 +78,7 @@ def press() -> Iterator[Check]:
             plant.step(model.gravity_torque(plant.q) - 20.0 * down + spring)
             torque = model.gravity_torque(plant.q) - plant.effort
             forces.append(np.linalg.solve(model.jacobian(plant.q).T, torque)[2])
-            depths.append(sum(point.penetration for point in plant.contact_points()))
+            depths.append(sum(point.penetration for point in plant.contacts.points()))
         expected, found = stiffness * np.mean(depths[4000:]), np.mean(forces[4000:])
         yield relative(f'press on {stiffness:g} N/m: k x [N]', expected, found, 0.01)
 
@@ -92,10 +92,13 @@ def slopes() -> Iterator[Check]:
             plant = scene([block(friction=mu)], gravity=gravity)
             for _ in range(500):
                 hold(plant)
-            start, speed = plant.object_poses()[0, 0], object_velocity(plant)[0]
+            start, speed = plant.scene.object_poses()[0, 0], object_velocity(plant)[0]
             for _ in range(1000):
                 hold(plant)
-            speed, far = object_velocity(plant)[0] - speed, plant.object_poses()[0, 0] - start
+            speed, far = (
+                object_velocity(plant)[0] - speed,
+                plant.scene.object_poses()[0, 0] - start,
+            )
             if part < 0.0:
                 yield Check(f'slope {part:+.0%} of mu {mu:g}: motion in 0.5 s [mm]', 0.0,
                             far * 1e3, far * 1e3, 0.05)  # fmt: skip
@@ -131,9 +134,9 @@ def energy() -> Iterator[Check]:
     for _ in range(6000):
         hold(plant)
         v = object_velocity(plant)
-        height = plant.object_poses()[0, 2]
+        height = plant.scene.object_poses()[0, 2]
         total = 0.5 * mass * v[:3] @ v[:3] + 0.5 * moment * v[3:] @ v[3:] + mass * G * height
-        if not plant.contact_points():
+        if not plant.contacts.points():
             flights.append(total)
     growth = np.diff(flights).max() / flights[0]
     yield Check('thrown block: largest growth of energy per step [1]', 0.0, growth, growth, 1e-3)
@@ -146,7 +149,7 @@ def friction_cone() -> Iterator[Check]:
     worst = -np.inf
     for _ in range(1000):
         hold(plant)
-        for point in plant.contact_points():
+        for point in plant.contacts.points():
             normal = point.force @ point.normal
             tangential = np.linalg.norm(point.force - normal * point.normal)
             worst = max(worst, tangential - 0.4 * normal)
@@ -168,7 +171,7 @@ def balance() -> Iterator[Check]:
         q, v = plant.q.copy(), plant.v.copy()
         tau = model.gravity_torque(q) - 60.0 * down - 20.0 * v
         plant.step(tau)
-        points = [p for p in plant.contact_points() if 'floor' not in p.shapes]
+        points = [p for p in plant.contacts.points() if 'floor' not in p.shapes]
         pull = np.zeros(model.nv)
         for point in points:
             sign = -1.0 if point.shapes[1] != 'block' else 1.0

@@ -79,8 +79,8 @@ def ours(case: Case) -> dict[str, float]:
     data.xfrc_applied[plant.mj_model.body('body').id, 2] = -case.push
     for _ in range(round((0.05 if case.speed else 1.5) / case.step)):
         hold(plant)
-        peak = max(peak, sum(abs(point.force[2]) for point in plant.contact_points()))
-    depth = 1e3 * (SIZE / 2 - plant.object_poses()[0, 2])
+        peak = max(peak, sum(abs(point.force[2]) for point in plant.contacts.points()))
+    depth = 1e3 * (SIZE / 2 - plant.scene.object_poses()[0, 2])
     return {'depth_mm': depth, 'peak': peak, 'rebound': float(object_velocity(plant)[2])}
 
 

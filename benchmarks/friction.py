@@ -16,13 +16,13 @@ from identification import NOISE, PARAMETERS, other_arm
 
 from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.reference import Reference
+from arm_sim.devices import SensorParameters
 from arm_sim.experiments.compared_laws import laws_with
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.measures import measure, track
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, plant_class
-from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 
 _HOLD = 2.0  # [s]

@@ -31,6 +31,7 @@ from arm_dynamics.identification.torque_scale import Carrying, TorqueScales, car
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.motors import DCMotors
+from arm_sim.devices import SensorParameters
 from arm_sim.engines.analytical import AnalyticalParameters, AnalyticalPlant
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.measures import rms, track
@@ -38,7 +39,6 @@ from arm_sim.loop.record import Record
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
-from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 
 NOISE = SensorParameters(position_noise=1e-5, velocity_noise=1e-3, sensor_seed=11)

@@ -23,12 +23,12 @@ import numpy as np
 from conditions import print_conditions
 
 from arm_dynamics.model_error import ModelError
+from arm_sim.devices.drives import DriveParameters
 from arm_sim.experiments.compared_laws import compared_laws
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.measures import track
 from arm_sim.pictures import BLUE, COLORS, ORANGE, new_figure, save, style
 from arm_sim.robot import Robot
-from arm_sim.simulation.drives import DriveParameters
 
 OBSERVED = 'servo:observed'
 SPEEDS = {'cube': (1.0, 2.0, 3.0, 6.0, 9.0), 'sinusoid': (1.0, 2.0, 3.0, 4.0, 4.5, 5.0, 5.5)}

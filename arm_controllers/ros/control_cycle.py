@@ -146,7 +146,7 @@ class ControlCycle:
 
     def answer(self, time_ns: int, measured: Measurement, order: StateOrder) -> None:
         """Answer a state: its stamp [ns], and how it follows the one before it."""
-        q, v, _, wrench = measured
+        q, v, _, wrench, _ = measured
         if order is not StateOrder.NEXT or self.state is not CycleState.COMMANDING:
             self._begin(order, time_ns, q, v)
         self.times.begin(time.monotonic())

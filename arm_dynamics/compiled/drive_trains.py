@@ -141,7 +141,7 @@ class DriveTrains:
         self.q[:], self.v[:] = q + twist + np.sign(load) * half, v
         self.effort[:] = self.slope[:] = 0.0
 
-    def go_on_from(self, before: 'DriveTrains') -> None:
+    def continue_from(self, before: 'DriveTrains') -> None:
         """Take over the rotors of other drive trains."""
         self._state[:] = before._state
 

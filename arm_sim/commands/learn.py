@@ -9,6 +9,7 @@ from tyro.conf import UseAppendAction
 from arm_dynamics.parameters import parameter
 from arm_sim.command_line import CommandOptions, Folder, Name, Names
 from arm_sim.commands.call import call, program
+from arm_sim.devices import SensorParameters
 from arm_sim.experiments.executors import Jobs
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.report import Listing, Report
@@ -16,7 +17,6 @@ from arm_sim.loop.learning import repeated
 from arm_sim.loop.measures import error_facts
 from arm_sim.loop.picture import passes_figure
 from arm_sim.robot import Robot, model_error_of
-from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import task_names
 
 _ERRORS = (

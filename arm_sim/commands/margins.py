@@ -11,10 +11,10 @@ from arm_dynamics.parameters import like, parameter
 from arm_sim.command_line import Folder, Name
 from arm_sim.commands.call import call, program
 from arm_sim.commands.experiment_options import ExperimentOptions
+from arm_sim.devices import SensorParameters
+from arm_sim.devices.drives import DriveParameters
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.report import Report
-from arm_sim.simulation.drives import DriveParameters
-from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tuning.agreement import agreement_of
 from arm_sim.tuning.contact import contact_limits
 from arm_sim.tuning.margins import margins_of

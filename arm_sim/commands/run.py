@@ -21,6 +21,9 @@ from arm_dynamics.parameters import Parameters, facts, like, parameter
 from arm_dynamics.robots import RobotArgument
 from arm_sim.command_line import Folder, Name, RobotOptions
 from arm_sim.commands.call import call, program
+from arm_sim.devices import SensorParameters
+from arm_sim.devices.drive_trains import JointParameters
+from arm_sim.devices.drives import DriveParameters
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.over_topics import experiment_of
 from arm_sim.experiments.report import Listing, Report, data_frame
@@ -31,10 +34,7 @@ from arm_sim.loop.report import title_of
 from arm_sim.notebook import display, in_notebook
 from arm_sim.progress import new_console
 from arm_sim.robot import Robot, model_error_of
-from arm_sim.simulation.drives import DriveParameters
-from arm_sim.simulation.joints import JointParameters
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, Plant
-from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import Run as TaskRun
 from arm_sim.tasks import task_names
 
@@ -236,13 +236,16 @@ def _objects(
     plant: Plant, record: Record, times: Array
 ) -> tuple[list[float], list[list[ObjectShape]]]:
     """Return times [s] and the shapes of the objects at each."""
-    if not plant.shapes:
+    if not plant.scene.shapes:
         return [], []
-    places = ShapePoses(plant.shapes, plant.objects)
+    places = ShapePoses(plant.scene.shapes, plant.scene.objects)
     rows = np.minimum(np.searchsorted(record.t, times), len(record.objects) - 1)
     poses = [places.at(record.objects[row]) for row in rows]  # one row where no object moves
     return list(times), [
-        [shape._replace(pose=tuple(pose)) for shape, pose in zip(plant.shapes, each, strict=True)]
+        [
+            shape._replace(pose=tuple(pose))
+            for shape, pose in zip(plant.scene.shapes, each, strict=True)
+        ]
         for each in poses
     ]
 

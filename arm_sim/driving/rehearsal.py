@@ -13,6 +13,7 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import ParameterValues
+from arm_sim.devices.drives import DriveParameters
 from arm_sim.driving.messages import MessageRanges, RemoteLaw
 from arm_sim.driving.presets import drives_of, period_of
 from arm_sim.driving.supervisor import Supervisor
@@ -23,7 +24,6 @@ from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.ranges import Ranges
 from arm_sim.loop.goals import START_NS, goal_reference
 from arm_sim.loop.loop import Loop
-from arm_sim.simulation.drives import DriveParameters
 
 EXACT = MessageRanges()  # no ages, and the nominal rate
 BEGINS = 'time until the law begins'

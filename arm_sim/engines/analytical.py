@@ -31,11 +31,12 @@ from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import Array
 from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
+from arm_dynamics.inertia_check import check_inertia
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import PerJoint, like
-from arm_sim.simulation.joints import link_side
-from arm_sim.simulation.plant import Plant, PlantParameters, check_inertia
+from arm_sim.devices.drive_trains import link_side
+from arm_sim.simulation.plant import Plant, PlantParameters
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,6 @@ class AnalyticalPlant(Plant):
     """
 
     Parameters = AnalyticalParameters
-    has_drive_trains = True
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         super().__init__(model, parameters)

@@ -37,7 +37,7 @@ from arm_dynamics.published.motion_models import (
     JointSpaceMotionModel,
     TaskSpaceMotionModel,
 )
-from arm_sim.simulation.faults import read_faults
+from arm_sim.devices.faults import read_faults
 from arm_sim.simulation.plant import Plant, PlantParameters
 
 TASK_SPACE = 'task_space'

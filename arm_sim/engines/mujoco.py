@@ -28,104 +28,37 @@ links are rigid.
 """
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array, in_range, one_line, one_of, unknown
-from arm_dynamics.frames import cross
+from arm_dynamics.checks import ArmError, Array, one_line, one_of
+from arm_dynamics.inertia_check import check_inertia
 from arm_dynamics.link_loads import External
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.self_contact import touching_links
 from arm_dynamics.shapes import with_shapes
+from arm_sim.devices import needs_motion
+from arm_sim.devices.drive_trains import link_side
 from arm_sim.simulation.contact import IMPRATIO, set_springs
-from arm_sim.simulation.joints import link_side
-from arm_sim.simulation.moved_objects import move_object
+from arm_sim.simulation.model_check import MODEL_TOLERANCE
+from arm_sim.simulation.mujoco_contacts import Links, MujocoContacts
 from arm_sim.simulation.mujoco_inertias import refused_inertias
 from arm_sim.simulation.mujoco_mimic import add_mimics, implicit_inertia, set_damping
-from arm_sim.simulation.mujoco_mjcf import (
-    home_of,
-    loose_links,
-    own_actuators,
-    sensor_names,
-    set_home,
-)
-from arm_sim.simulation.mujoco_objects import moving_bodies
+from arm_sim.simulation.mujoco_mjcf import home_of, set_home
+from arm_sim.simulation.mujoco_mjcf_parts import MujocoMjcfParts, ReadMjcfParts
 from arm_sim.simulation.mujoco_scene import mjcf_scene_of, scene_of
-from arm_sim.simulation.mujoco_shapes import (
-    object_bounds,
-    object_motion,
-    object_shapes,
-    state_places,
-)
-from arm_sim.simulation.plant import MODEL_TOLERANCE, Plant, PlantParameters, check_inertia
+from arm_sim.simulation.mujoco_scene_state import MujocoSceneState
+from arm_sim.simulation.mujoco_shapes import state_places
+from arm_sim.simulation.plant import Plant, PlantParameters
 
 Places = Any  # a slice, or an array of integers
 INTEGRATORS = ('euler', 'rk4', 'implicit', 'implicitfast')
 
 # Its warnings go to a file in the working folder otherwise; `Simulation` checks every state.
 mujoco.set_mju_user_warning(lambda message: None)
-
-
-class ContactPoint(NamedTuple):
-    """Two shapes that touch.
-
-    Attributes:
-        shapes: names of the two shapes.
-        position: (3,) of the contact in the base frame [m].
-        normal: (3,) from the first shape to the second one.
-        force: (3,) on the second shape in the base frame [N].
-        penetration: of the shapes [m].
-    """
-
-    shapes: tuple[str, ...]
-    position: Array
-    normal: Array
-    force: Array
-    penetration: float
-
-
-class Links:
-    """The places of an arm's links among MuJoCo's bodies."""
-
-    def __init__(self, mj_model: mujoco.MjModel, model: RobotModel):
-        kind = mujoco.mjtObj.mjOBJ_BODY
-        bodies = {name: mujoco.mj_name2id(mj_model, kind, name) for name in model.frame_names}
-        self._names = [name for name, body in bodies.items() if body > 0]
-        self._bodies = [bodies[name] for name in self._names]
-        self._roots = mj_model.body_rootid[self._bodies]
-        self._is_link = np.isin(np.arange(mj_model.nbody), self._bodies)
-
-    def forces(self, cfrc_ext: Array, subtree_com: Array) -> list[External]:
-        """Return what acts on the links, from MuJoCo's arrays of these names."""
-        forces = cfrc_ext[self._bodies]
-        hit = np.flatnonzero(forces.any(axis=1))
-        if not len(hit):
-            return []
-        wrenches = forces[hit][:, [3, 4, 5, 0, 1, 2]]
-        wrenches[:, 3:] += cross(subtree_com[self._roots[hit]], wrenches[:, :3])
-        return [External(self._names[k], w) for k, w in zip(hit, wrenches, strict=True)]
-
-    def contact_facts(self, mj_model: mujoco.MjModel, mj_data: mujoco.MjData) -> Array:
-        """Return the contact facts (3,) of the links; see Plant."""
-        contacts, bodies = mj_data.contact, mj_model.geom_bodyid[mj_data.contact.geom]
-        own = np.flatnonzero(self._is_link[bodies].any(axis=-1))
-        if not len(own):
-            return np.zeros(3)
-        forces, bodies = np.empty((len(own), 6)), bodies[own]
-        for i, force in zip(own.tolist(), forces, strict=True):
-            mujoco.mj_contactForce(mj_model, mj_data, i, force)
-        turn, move = mj_data.cvel[bodies][..., :3], mj_data.cvel[bodies][..., 3:]
-        lever = contacts.pos[own, np.newaxis] - mj_data.subtree_com[mj_model.body_rootid[bodies]]
-        one, other = (move + cross(turn, lever)).swapaxes(0, 1)
-        across = contacts.frame[own].reshape(-1, 3, 3)[:, 1:] @ (other - one)[..., np.newaxis]
-        slips = np.linalg.norm(across[..., 0], axis=-1)[forces[:, 0] > 0.0]
-        total = np.linalg.norm(forces[:, :3], axis=-1).sum()
-        depth = max(0.0, -contacts.dist[own].min())
-        return np.array([1e3 * depth, total, 1e3 * slips.max(initial=0.0)])
 
 
 class ArmsInMujoco(Plant):
@@ -150,12 +83,13 @@ class ArmsInMujoco(Plant):
         self._scattered = model.mimic is not None or not isinstance(rows, slice)
         # Views, or copies where the joints are not one after the other.
         self.q, self.v = arrays.qpos[..., rows], arrays.qvel[..., dofs]
-        self._ctrl, self._controls = arrays.ctrl[..., -n:], arrays.ctrl[..., :-n]
+        self._ctrl = arrays.ctrl[..., -n:]
         self._servos = np.array(self.command_interfaces) == 'position'
         self._steps = steps_of(mj_model, self.parameters)
         self._links = Links(mj_model, model) if self.parameters.touching else None
         self._home = home_of(model, mj_model) if model.mjcf else None
-        self.actuator_names = own_actuators(model) if model.mjcf else ()
+        if model.mjcf:
+            self.mjcf = MujocoMjcfParts(model, mj_model, arrays.ctrl[..., :-n])
 
     def _clear(self) -> None:
         """Forget state, controls and forces."""
@@ -226,24 +160,12 @@ class ArmsInMujoco(Plant):
             raise ArmError(f'no frame {frame!r} to push on')
         return body
 
-    def check_actuator(self, name: str, value: float) -> int:
-        """Return the number of an actuator of the MJCF that takes this control."""
-        if name not in self.actuator_names:
-            raise unknown('actuator', name, self.actuator_names)
-        number = self.actuator_names.index(name)
-        lower, upper = self.mj_model.actuator_ctrlrange[number]
-        if not np.isfinite(value):
-            raise ArmError(f'actuator {name!r}: control {value} is not a finite number')
-        if self.mj_model.actuator_ctrllimited[number]:
-            in_range(f'control of actuator {name!r}', value, float(lower), float(upper))
-        return number
-
-    def go_on_from(self, before: Plant) -> None:
+    def continue_from(self, before: Plant) -> None:
         """Take over state, objects, wrenches, drives and sensors of another plant of the arm.
 
         An object that the other one lacks begins where its description places it.
         """
-        super().go_on_from(before)
+        super().continue_from(before)
         if isinstance(before, ArmsInMujoco):
             own, other, theirs = self._arrays, before._arrays, state_places(before.mj_model)
             for name, (q, v) in state_places(self.mj_model).items():
@@ -251,7 +173,8 @@ class ArmsInMujoco(Plant):
                     its_q, its_v = theirs[name]
                     own.qpos[..., q] = other.qpos[..., its_q]
                     own.qvel[..., v] = other.qvel[..., its_v]
-            own.act[:], self._controls[:] = other.act, before._controls
+            own.act[:] = other.act
+            own.ctrl[..., : -len(self.joint_names)] = other.ctrl[..., : -len(self.joint_names)]
 
 
 class MujocoPlant(ArmsInMujoco):
@@ -263,7 +186,7 @@ class MujocoPlant(ArmsInMujoco):
         mj_data: MuJoCo's data, for viewers and tests.
     """
 
-    has_contacts = has_drive_trains = True
+    has_contacts = True
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         super().__init__(model, parameters)
@@ -271,7 +194,7 @@ class MujocoPlant(ArmsInMujoco):
         self.mj_data = mujoco.MjData(mj_model)
         self._find_places(model, mj_model, self.mj_data)
         self.effort = self.mj_data.qfrc_actuator[self._rows_dofs[1]]
-        if model.friction.any() and self._joints is None:
+        if model.friction.any() and not parameters.has_drive_trains:
             self.notes += (
                 'Coulomb friction: in MuJoCo it is a soft constraint, under which a joint creeps; '
                 f'in the model and in engine analytical it fades below {STANDSTILL} rad/s',
@@ -282,14 +205,12 @@ class MujocoPlant(ArmsInMujoco):
         if parameters.contacts and not model.mjcf:
             start = tuple(parameters.initial_positions)
             self.notes += (touching_links(model, parameters.srdf, start)[1],)
-        self._bodies = moving_bodies(self.mj_model)
-        self.objects = tuple(self.mj_model.body(body).name for body in self._bodies)
-        if parameters.scene or parameters.objects:
-            self.shapes = object_shapes(self.mj_model)
+        has_scene = bool(parameters.scene or parameters.objects)
+        self.scene = MujocoSceneState(model, mj_model, self.mj_data, has_scene)
+        self.contacts = MujocoContacts(mj_model, self.mj_data, self._links)
         if model.mjcf:
-            self.mjcf_sensors, self._loose = sensor_names(model), loose_links(model)
-            self.loose_links = tuple(self._loose)
-            self.link_shapes = object_shapes(self.mj_model, self._loose) if self._loose else ()
+            controls = self.mj_data.ctrl[: -model.nv]
+            self.mjcf = ReadMjcfParts(model, mj_model, controls, self.mj_data)
         step = self.mj_model.opt.timestep
         if step < 0.9 * parameters.timestep / parameters.joint_substeps:
             self.notes += (f'contacts: the integration step is {step * 1e3:.3g} ms',)
@@ -320,18 +241,6 @@ class MujocoPlant(ArmsInMujoco):
             f'up to {most:.3g} N.m | N at joint {name!r}',
         ) * (most > MODEL_TOLERANCE)
 
-    def mjcf_readings(self) -> tuple[Array, Array]:
-        """Return the values of the MJCF's sensors and actuators; the state stays as it is."""
-        m, now, k = self.mj_model, self._scratch, len(self.actuator_names)
-        mujoco.mj_copyData(now, m, self.mj_data)
-        mujoco.mj_forward(m, now)
-        actuators = (now.actuator_length[:k], now.actuator_velocity[:k], now.actuator_force[:k])
-        return now.sensordata[: len(self.mjcf_sensors)].copy(), np.array(actuators)
-
-    @cached_property
-    def _scratch(self) -> mujoco.MjData:
-        return mujoco.MjData(self.mj_model)
-
     def set_damping(self, damping: Array) -> None:
         """Damp the joints by `damping` (n,) from now on."""
         set_damping(self._model, self.mj_model, self._rows_dofs[1], damping)
@@ -357,64 +266,11 @@ class MujocoPlant(ArmsInMujoco):
         mujoco.mj_forward(self.mj_model, self.mj_data)
         return self._model.reduced(self.mj_data.qfrc_bias[self._every[1]].copy())
 
-    def touched(self) -> Array:
-        """Return which links of `contact_switches` (k,) bool touch something."""
-        contact, links = self.mj_data.contact, self.parameters.contact_switches
-        bodies = self.mj_model.geom_bodyid[contact.geom[contact.dist < 0.0]].ravel()
-        return np.array([self.mj_model.body(link).id in bodies for link in links], dtype=bool)
-
     def external_forces(self) -> Sequence[Sequence[External]]:
         """Return the contact forces and pushes on links in the last integration step."""
         if self._links is None:
             return super().external_forces()
         return [self._links.forces(self.mj_data.cfrc_ext, self.mj_data.subtree_com)]
-
-    def object_poses(self) -> Array:
-        """Return the poses of moving objects (k, 7): position [m], quaternion x, y, z, w."""
-        mujoco.mj_kinematics(self.mj_model, self.mj_data)  # of the present state
-        turns = self.mj_data.xquat[self._bodies][:, [1, 2, 3, 0]]
-        return np.hstack([self.mj_data.xpos[self._bodies], turns])
-
-    def link_poses(self) -> Array:
-        """Return the poses of `loose_links` (k, 7): position [m], quaternion x, y, z, w."""
-        if not self.loose_links:
-            return super().link_poses()
-        mujoco.mj_kinematics(self.mj_model, self.mj_data)  # of the present state
-        bodies = [self.mj_model.body(name).id for name in self.loose_links]
-        turns = self.mj_data.xmat[bodies].reshape(-1, 3, 3)
-        places = self.mj_data.xpos[bodies] + np.einsum(
-            'kij,kj->ki', turns, [*self._loose.values()]
-        )
-        return np.hstack([places, self.mj_data.xquat[bodies][:, [1, 2, 3, 0]]])
-
-    def object_motion(self, name: str) -> tuple[Array, Array]:
-        """Return the pose and the velocity of any object."""
-        return object_motion(self.mj_model, self.mj_data, name)
-
-    def object_bounds(self, name: str) -> Array:
-        """Return the lower and the upper corner (2, 3) of an object in its own frame [m]."""
-        return object_bounds(self.mj_model, name)
-
-    def move_object(self, name: str, pose: Array, velocity: Array) -> None:
-        """Give a free or jointed object a pose and a velocity."""
-        move_object(self.mj_model, self.mj_data, name, pose, velocity)
-
-    def contact_points(self) -> list[ContactPoint]:
-        """Return the contacts with the forces of the last integration step."""
-        points, local = [], np.zeros(6)
-        for i, contact in enumerate(self.mj_data.contact):
-            mujoco.mj_contactForce(self.mj_model, self.mj_data, i, local)
-            names = tuple(self.mj_model.geom(geom).name for geom in contact.geom)
-            force = contact.frame.reshape(3, 3).T @ local[:3]
-            normal = contact.frame[:3].copy()
-            points.append(ContactPoint(names, contact.pos.copy(), normal, force, -contact.dist))
-        return points
-
-    def contact_facts(self) -> Array:
-        """Return what the links touch, as Plant says."""
-        if self._links is None:
-            return super().contact_facts()
-        return self._links.contact_facts(self.mj_model, self.mj_data)
 
 
 def mujoco_model(model: RobotModel, parameters: PlantParameters) -> mujoco.MjModel:
@@ -486,7 +342,7 @@ def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True
     spec.option.disableflags |= without_contact
     if parameters.touching:  # an MJCF may disable contacts
         spec.option.disableflags -= without_contact
-    if parameters.feels and parameters.touching:
+    if needs_motion(parameters) and parameters.touching:
         # Without a sensor MuJoCo does not compute the forces on links (`cfrc_ext`).
         spec.worldbody.first_body().add_site(name='forces')
         of, site = mujoco.mjtSensor.mjSENS_FORCE, mujoco.mjtObj.mjOBJ_SITE

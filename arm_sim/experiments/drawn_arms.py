@@ -44,7 +44,7 @@ def run_batch(
 ) -> BatchRun:
     """Run a task on all arms of a batch; `reference` is in place of the task's own."""
     loop = Loop(plant, law, reference or task.reference, events)
-    facts = plant.contact_facts if plant.parameters.touching else None
+    facts = plant.contacts.facts if plant.parameters.touching else None
     forces = None if plant.measured.wrench is None else task.force_samples
     given = task.robot.model, plant.size, loop.period, task.event, facts, forces
     measures = BatchMeasures(*given)

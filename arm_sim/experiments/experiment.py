@@ -24,16 +24,16 @@ from arm_dynamics.descriptions.reduced_model import reduced_model
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import NumberOrText, Parameters, ParameterValues, changed, parameter
+from arm_sim.devices import SensorParameters
+from arm_sim.devices.drive_trains import JointParameters
+from arm_sim.devices.drives import DriveParameters
 from arm_sim.experiments.compared_laws import compared_class, compared_laws
 from arm_sim.experiments.ranges import Draw, Ranges
 from arm_sim.loop.events import Event
 from arm_sim.loop.measures import Tracking, track
 from arm_sim.loop.record import Record
 from arm_sim.robot import Robot
-from arm_sim.simulation.drives import DriveParameters
-from arm_sim.simulation.joints import JointParameters
 from arm_sim.simulation.plant import ACTUATOR_FOR, Plant, PlantParameters, plant_class
-from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import Task, make_task
 from arm_sim.tasks.sinusoid import SinusoidParameters, at_frequency
 
@@ -329,7 +329,7 @@ class LoadedExperiment:
         loaded = with_error(arm, ModelError(payload=task.payload))
         later = None if task.drop_at is None else engine(arm, parameters)
         plant = engine(loaded, parameters)
-        plant.drives_know(arm)
+        plant.devices.know(arm)
         return plant, later
 
     def run(self, model_error: ModelError | None = None) -> Record:

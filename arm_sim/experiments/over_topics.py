@@ -14,14 +14,14 @@ from arm_controllers.parameter_values import ros_values
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import ParameterValues, changed
 from arm_dynamics.temporary_folder import own_folder
+from arm_sim.devices import SensorParameters
+from arm_sim.devices.drive_trains import JointParameters
+from arm_sim.devices.drives import DriveParameters
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.processes import Group
 from arm_sim.loop.record import RECORD, Record
 from arm_sim.parameter_files import merged
 from arm_sim.robot import Robot, model_error_of
-from arm_sim.simulation.drives import DriveParameters
-from arm_sim.simulation.joints import JointParameters
-from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import simulator_of
 
 LAUNCH = ['ros2', 'launch', 'arm_sim', 'task.launch.py']

@@ -8,7 +8,7 @@ import numpy as np
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, links_with_mass
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.simulation.sensors import SensorParameters
+from arm_sim.devices import SensorParameters
 
 
 class Draw(NamedTuple):

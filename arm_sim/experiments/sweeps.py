@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array, one_of
-from arm_dynamics.parameters import ParameterValues
+from arm_dynamics.parameters import ParameterValues, with_values
+from arm_sim.devices.faults import read_faults
 from arm_sim.experiments.executors import SERIAL, Work
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.runs import observe_all, record_of
 from arm_sim.loop.record import Record
 from arm_sim.robot import Robot
-from arm_sim.simulation.faults import read_faults
 from arm_sim.tasks import task_class
 
 # What can be swept: its values where none are given, and its axis in the plot.
@@ -144,7 +144,7 @@ def case_at(parameter: str, value: float | str, case: Experiment) -> Experiment:
         return replace(case, drives=replace(case.drives, command_delay=round(value)))
     if parameter == 'encoder_resolution':
         step = (value,) if value else ()
-        return replace(case, sensors=replace(case.sensors, encoder_resolution=step))
+        return replace(case, sensors=with_values(case.sensors, encoder_resolution=step))
     if parameter in OF_JOINTS:
         joints = {**OF_JOINTS[parameter], parameter: (value,)}
         return replace(case, joints=replace(case.joints, **joints))

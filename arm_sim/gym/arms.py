@@ -13,12 +13,12 @@ from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import ParameterValues
+from arm_sim.devices import SensorParameters
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.ranges import Draw, Ranges
 from arm_sim.loop.batch_measures import BatchMeasures
 from arm_sim.loop.loop import Loop, Step
 from arm_sim.loop.measures import all_measures, values_of
-from arm_sim.simulation.sensors import SensorParameters
 
 # Command of an action of 1: of an effort limit, and of positions and velocities.
 _SHARES = {'effort': 0.2, 'position': 0.1, 'velocity': 0.5}

@@ -24,10 +24,10 @@ from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, in_range, one_of, text_of, unknown
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import Parameters, ParameterValues, parameter
+from arm_sim.devices.drives import DriveParameters
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.measures import measure_names
 from arm_sim.robot import Robot, model_error_of
-from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.plant import COMMAND_INTERFACE, rigid_body_engines
 from arm_sim.tasks import Task, task_names
 

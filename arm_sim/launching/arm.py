@@ -24,12 +24,12 @@ from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import RobotArgument, find_urdf
 from arm_dynamics.temporary_folder import temporary_folder
+from arm_sim.devices.faults import read_faults
 from arm_sim.launching.arguments import namespace_of, number_of
 from arm_sim.launching.companions import LaunchedArm, companions
 from arm_sim.launching.processes import is_installed, node_process
 from arm_sim.parameter_files import parameters_of
 from arm_sim.ros.config import config_file, feedforward_of, robot_parameter, sections_of
-from arm_sim.simulation.faults import read_faults
 from arm_sim.simulation.plant import (
     ACTUATOR_FOR,
     PlantParameters,

@@ -15,9 +15,10 @@ from arm_dynamics.compiled import (
     SoftFriction,
 )
 from arm_dynamics.model import RobotModel
+from arm_sim.devices import needs_motion
+from arm_sim.devices.drive_trains import link_side
 from arm_sim.engines.analytical import AnalyticalParameters
 from arm_sim.loop.many_arms import ManyArms, OneOrEach, of_each
-from arm_sim.simulation.joints import link_side
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters
 
 
@@ -58,7 +59,7 @@ class BatchPlant(ManyArms):
         kinds = each[0].actuators(first.joint_names)
         one_of('actuator of a batch', kinds[0], ('servo', 'velocity', 'torque'))
         # Sensors and drive trains need the model of each arm.
-        known = models if each[0].feels or each[0].has_drive_trains else models[:1]
+        known = models if needs_motion(each[0]) or each[0].has_drive_trains else models[:1]
         if each[0].has_drive_trains:
             links = [link_side(one, own)[0] for one, own in zip(models, cycle(each), strict=False)]
             each = [link_side(first, own)[1] for own in each]

@@ -54,7 +54,7 @@ def replacement(time: float, other: Any) -> Event:
     """Return the event that another plant goes on from the state, as when a payload is dropped."""
 
     def replace(plant: Any) -> Any:
-        other.go_on_from(plant)
+        other.continue_from(plant)
         return other
 
     return time, replace

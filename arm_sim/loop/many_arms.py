@@ -7,13 +7,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
+from arm_sim.devices import alike
 from arm_sim.simulation.plant import Plant, PlantParameters
 
-# Parameters that are the same for all arms of a batch.
+# Parameters that are the same for all arms of a batch, besides those of devices.
 _ALIKE = (
     'timestep', 'control_decimation', 'actuator', 'integrator', 'contacts', 'scene', 'objects',
-    'force_torque_frame', 'tare_periods', 'has_drive_trains', 'joint_substeps', 'encoders',
-    'joint_torque', 'imu_frame', 'faults',
 )  # fmt: skip
 
 OneOrEach = PlantParameters | Sequence[PlantParameters]  # of all arms, or of each
@@ -30,12 +29,11 @@ class ManyArms(Plant):
     """
 
     beyond: NDArray[np.bool_]
-    has_drive_trains = True
 
     def __init__(self, models: Sequence[RobotModel], size: int, parameters: OneOrEach):
         """Take the arms' number, and the parameters of all or of each.
 
-        `models` are all arms; where neither sensors (`feels`) nor drive trains need each one, the
+        `models` are all arms; where neither sensors nor drive trains need each one, the
         first is enough.
 
         Raises:
@@ -68,7 +66,7 @@ def of_each(parameters: OneOrEach) -> list[PlantParameters]:
     if not each:
         raise ArmError('a batch has no parameters')
     for index, other in enumerate(each):
-        for name in _ALIKE:
+        for name in (*_ALIKE, *alike()):
             one, common = getattr(other, name), getattr(each[0], name)
             if one != common:
                 raise ArmError(

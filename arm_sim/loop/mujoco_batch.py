@@ -13,6 +13,8 @@ from arm_dynamics.link_loads import External
 from arm_dynamics.model import RobotModel
 from arm_sim.engines.mujoco import ArmsInMujoco, mujoco_model
 from arm_sim.loop.many_arms import ManyArms, OneOrEach, of_each
+from arm_sim.simulation.contact_state import ContactState
+from arm_sim.simulation.mujoco_contacts import Links
 from arm_sim.simulation.mujoco_mimic import set_damping
 
 _NONE = mujoco.mjtStage.mjSTAGE_NONE.value
@@ -65,9 +67,9 @@ class MujocoBatch(ArmsInMujoco, ManyArms):
         arrays = SimpleNamespace(**{name: bound(name) for name in _ARRAYS})
         self._find_places(models[0], mj_models[0], arrays)
         self.effort = np.zeros(self.q.shape)
-        self._scratch = mujoco.MjData(mj_models[0])
-        self._count = bound('ncon') if self._links else np.zeros(0)
         self._on_links = bound('cfrc_ext'), bound('subtree_com')
+        if self._links is not None:
+            self.contacts = _BatchContacts(self._batch, mj_models, self._links)
         self.reset(models[0].neutral())
 
     def _clear(self) -> None:
@@ -89,21 +91,29 @@ class MujocoBatch(ArmsInMujoco, ManyArms):
         for mj_model, row in zip(self._mj_models, damping, strict=True):
             set_damping(self._model, mj_model, self._rows_dofs[1], row)
 
-    def contact_facts(self) -> Array:
-        """Return what the links touch (N, 3), as Plant says."""
-        if self._links is None:
-            return super().contact_facts()
-        found = np.zeros((self.size, 3))
-        for arm in np.flatnonzero(self._count).tolist():
-            data = self._batch.get_data(arm, self._scratch)
-            found[arm] = self._links.contact_facts(self._mj_models[arm], data)
-        return found
-
     def external_forces(self) -> Sequence[Sequence[External]]:
         """Return the contact forces and pushes on links in the last integration step."""
         if self._links is None:
             return super().external_forces()
         return [self._links.forces(*arm) for arm in zip(*self._on_links, strict=True)]
+
+
+class _BatchContacts(ContactState):
+    """The contacts of each arm of a batch."""
+
+    def __init__(self, batch: Batch, models: Sequence[mujoco.MjModel], links: Links):
+        """`models`: of each arm."""
+        super().__init__((len(models),))
+        self._batch, self._models, self._links = batch, models, links
+        self._scratch, self._count = mujoco.MjData(models[0]), batch.bind('ncon')
+
+    def facts(self) -> Array:
+        """Return what the links touch (N, 3); see ContactState."""
+        rows = np.zeros((len(self._models), 3))
+        for arm in np.flatnonzero(self._count).tolist():
+            data = self._batch.get_data(arm, self._scratch)
+            rows[arm] = self._links.facts(self._models[arm], data)
+        return rows
 
 
 def _layout(model: mujoco.MjModel) -> tuple[float, ...]:

@@ -25,7 +25,7 @@ class Recorder:
         self._contacts = np.empty((steps if loop.plant.parameters.touching else 0, 3))
         feels = loop.plant.measured.wrench is not None
         self._wrenches = np.empty((steps if feels else 0, 6))
-        self._done, self._objects = 0, [loop.plant.object_poses()]
+        self._done, self._objects = 0, [loop.plant.scene.object_poses()]
 
     def __call__(self, step: Step) -> None:
         """Keep a step."""
@@ -37,9 +37,9 @@ class Recorder:
         if step.alive:
             self._efforts[i] = step.effort
             if len(self._contacts):
-                self._contacts[i] = self._loop.plant.contact_facts()
-            if self._loop.plant.objects:
-                self._objects.append(self._loop.plant.object_poses())
+                self._contacts[i] = self._loop.plant.contacts.facts()
+            if self._loop.plant.scene.objects:
+                self._objects.append(self._loop.plant.scene.object_poses())
             self._done = i + 1
 
     def record(self) -> Record:

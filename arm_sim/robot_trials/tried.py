@@ -24,8 +24,9 @@ from arm_sim.engines.mujoco import MujocoPlant, arm_spec
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
+from arm_sim.simulation.model_check import check_model
 from arm_sim.simulation.mujoco_inertias import refused_inertias
-from arm_sim.simulation.plant import PlantParameters, check_model
+from arm_sim.simulation.plant import PlantParameters
 from arm_sim.view.arm_picture import arm_picture
 from arm_sim.view.offscreen import Picture
 

@@ -61,7 +61,7 @@ class FramesOutput:
         simulation = self._simulation
         if TFMessage is not None:
             plant, prefix = simulation.plant, prefix_of(self._node)
-            names = (*plant.objects, *plant.loose_links)
+            names = (*plant.scene.objects, *plant.scene.loose_links)
             self._frames = FrameMessages(simulation.model, prefix, names)
 
     def show(self) -> None:
@@ -71,7 +71,7 @@ class FramesOutput:
 
     def _publish(self) -> None:
         plant, time_ns = self._simulation.plant, self._simulation.time_ns
-        around = (*plant.object_poses(), *plant.link_poses())
+        around = (*plant.scene.object_poses(), *plant.scene.link_poses())
         self._publisher.publish(self._frames.at(plant.q, time_ns, around))
 
     def _look(self) -> None:

@@ -18,7 +18,7 @@ class MjcfOutput:
     def __init__(self, node: Node, simulation: Simulation):
         """`mjcf_sensors` has values as positions; `actuator_states` length, velocity, force."""
         self._simulation, plant = simulation, simulation.plant
-        topics = {'mjcf_sensors': plant.mjcf_sensors, 'actuator_states': plant.actuator_names}
+        topics = {'mjcf_sensors': plant.mjcf.sensors, 'actuator_states': plant.mjcf.actuators}
         self._publishers: dict[str, tuple[Publisher, Sequence[str]]] = {
             topic: (node.create_publisher(JointState, topic, STATE_QOS), names)
             for topic, names in topics.items()
@@ -33,7 +33,7 @@ class MjcfOutput:
         wanted = [x for x, (to, _) in publishers.items() if to.get_subscription_count()]
         if not wanted:
             return
-        sensors, (length, velocity, force) = simulation.plant.mjcf_readings()
+        sensors, (length, velocity, force) = simulation.plant.mjcf.readings()
         values = {'mjcf_sensors': (sensors, (), ()), 'actuator_states': (length, velocity, force)}
         for topic in wanted:
             publisher, names = publishers[topic]

@@ -62,7 +62,7 @@ class ObjectsOutput:
             self._publisher = node.create_publisher(kind, '~/objects', STATE_QOS)
             now_and_then(node, _LOOK, self._look)
         frame = prefix_of(node) + self._simulation.model.base_frame
-        moving = (*plant.objects, *plant.loose_links)
+        moving = (*plant.scene.objects, *plant.scene.loose_links)
         self._messages = object_messages.ObjectMessages(shapes, moving, frame)
         if before:  # tools that keep markers forget them
             self._publish(object_messages.ObjectMessages((), (), frame))
@@ -86,10 +86,10 @@ class ObjectsOutput:
 
 
 def _shapes(plant: Plant) -> tuple[ObjectShape, ...]:
-    return (*plant.shapes, *plant.link_shapes)
+    return (*plant.scene.shapes, *plant.scene.link_shapes)
 
 
 def _poses(plant: Plant) -> Array:
     """Return the poses (k, 7) of objects and links that move."""
-    objects = plant.object_poses()
-    return np.vstack([objects, plant.link_poses()]) if plant.loose_links else objects
+    objects = plant.scene.object_poses()
+    return np.vstack([objects, plant.scene.link_poses()]) if plant.scene.loose_links else objects

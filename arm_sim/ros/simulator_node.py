@@ -96,7 +96,7 @@ class SimulatorNode(Node):
         fixed = {'mode': p.mode, 'engine': p.engine}
         self._diagnostics = SimulatorDiagnostics(self, clock, shown, commands, fixed)
         self.create_subscription(WrenchStamped, 'external_wrench', self._on_wrench, 500)
-        if self.simulation.plant.actuator_names:
+        if self.simulation.plant.mjcf.actuators:
             self.create_subscription(JointState, 'actuator_commands', self._on_actuators, 10)
         self.create_subscription(
             Time, '~/run_until', lambda stamp: clock.allow_until(to_ns(stamp)), CONTROL_QOS

@@ -13,11 +13,12 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import PerJoint, parameter
 from arm_dynamics.robots import ArmParameters, find_urdf
+from arm_sim.devices.faults import Faults, read_faults
 from arm_sim.ros.state_output import StateOutput
 from arm_sim.simulation.clock import Clock
-from arm_sim.simulation.faults import Faults, read_faults
 from arm_sim.simulation.limits import Limits
-from arm_sim.simulation.plant import Plant, check_model, plant_class
+from arm_sim.simulation.model_check import check_model
+from arm_sim.simulation.plant import Plant, plant_class
 from arm_sim.simulation.simulation import Simulation
 
 SCENE_OBJECTS = 'scene_objects'  # read-only parameter of the simulator
@@ -120,7 +121,7 @@ def make_plant(
     p, engine = parameters, plant_class(parameters.engine)
     loaded = with_error(model, ModelError(payload=p.payload))
     plant = engine(loaded, plant_parameters)
-    plant.drives_know(model)
+    plant.devices.know(model)
     return plant, check_model(plant, loaded)
 
 

@@ -27,11 +27,11 @@ from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, Jo
 from arm_dynamics.checks import ArmError, Array
 from arm_sim.parent_process import LAUNCH
 from arm_sim.ros.contact_messages import ContactMessages
+from arm_sim.ros.device_outputs import DeviceOutputs
 from arm_sim.ros.frames_output import FramesOutput
 from arm_sim.ros.loop_messages import CONTACTS, STATE, LoopMessages
 from arm_sim.ros.mjcf_topics import MjcfOutput
 from arm_sim.ros.objects_output import ObjectsOutput
-from arm_sim.ros.sensor_output import SensorOutput
 from arm_sim.simulation.simulation import Simulation
 
 _CLOCK = '/clock'  # one for the whole graph, be there several arms
@@ -76,9 +76,7 @@ class StateOutput:
         """
         self._loop = loop
         self._simulation = simulation
-        p = simulation.plant.parameters
-        has_sensors = p.feels or p.contact_switches
-        self._sensors = SensorOutput(node, simulation, transport) if has_sensors else None
+        self._devices = DeviceOutputs(node, simulation, transport)
         # Each start of a simulator has a name of its own, which its states bear.
         sender = f'{node.get_name()} {token_hex(4)}, {whereabouts(os.getpid(), os.environ)}'
         model, n = simulation.model, len(simulation.plant.joint_names)
@@ -105,7 +103,7 @@ class StateOutput:
         self.frames = FramesOutput(node, simulation, tf_rate)
         self._contacts = ContactMessages()
         self._objects = ObjectsOutput(node, simulation, loop)
-        has_mjcf = simulation.plant.mjcf_sensors or simulation.plant.actuator_names
+        has_mjcf = simulation.plant.mjcf.sensors or simulation.plant.mjcf.actuators
         self._mjcf = MjcfOutput(node, simulation) if has_mjcf else None
         log = Log(node)
         self.warn, self.fail, self.note = log.warning, log.error, log.info
@@ -137,11 +135,11 @@ class StateOutput:
         if self._followers:
             self._show_followers(position, velocity)
         self._shown = state.serialized(time_ns)
-        if self._sensors is not None:
-            self._sensors.show()
+        if self._devices:
+            self._devices.show()
         self.show_again()
         if self._loop.wanted and plant.parameters.touching:
-            self._loop.add(CONTACTS, self._contacts.at(plant.contact_facts(), time_ns))
+            self._loop.add(CONTACTS, self._contacts.at(plant.contacts.facts(), time_ns))
         frames = self.frames
         if frames.active:
             frames.show()
@@ -184,8 +182,8 @@ class StateOutput:
 
     def _publish_state(self) -> None:
         self.published += 1
-        if self._sensors is not None:
-            self._sensors.publish()
+        if self._devices:
+            self._devices.publish()
         if self._loop.wanted:
             self._loop.add(STATE, self._shown)
         if not self._handing_over:

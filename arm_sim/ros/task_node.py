@@ -21,6 +21,7 @@ from arm_controllers.ros.wrench_input import wrench_message
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.plugins import extensions
 from arm_dynamics.robots import RobotArgument
+from arm_sim.devices.faults import describe, read_faults
 from arm_sim.loop.events import Push
 from arm_sim.loop.goals import goal_reference, without_joint
 from arm_sim.loop.learning import GoalLearner
@@ -41,7 +42,6 @@ from arm_sim.ros.goal_run import SOON, GoalRun
 from arm_sim.ros.prediction import running_nodes
 from arm_sim.ros.task_clients import GripperGoals, IkClient, poses_over_time
 from arm_sim.ros.task_parameters import AnyTaskParameters, TaskNodeParameters
-from arm_sim.simulation.faults import describe, read_faults
 from arm_sim.tasks import Run, Task, task_class, task_classes
 
 _PROGRESS_LINES = 5

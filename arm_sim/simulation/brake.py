@@ -34,7 +34,7 @@ class Brake:
         self.hold = model.neutral().copy()
         self._motors: MotorConstants | None = None
         if 'voltage' in kinds:
-            self._motors = parameters.constants(model.joint_names)  # type: ignore[attr-defined]
+            self._motors = parameters.constants(model.joint_names)
 
     def start(self, q: Array, v: Array, joints: Places | slice = slice(None)) -> None:
         """Begin to brake the joints at these places from the state q, v (n,)."""

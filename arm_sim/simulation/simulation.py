@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array, all_finite, finite
 from arm_dynamics.model import RobotModel
+from arm_sim.devices.faults import Fault
 from arm_sim.simulation.brake import Brake
 from arm_sim.simulation.claims import Places
 from arm_sim.simulation.divergence import check_physics
-from arm_sim.simulation.faults import Fault
 from arm_sim.simulation.limits import Limits
 from arm_sim.simulation.plant import Plant
 from arm_sim.simulation.saturation import NEARLY_ALL, Saturation
@@ -81,7 +81,7 @@ class Simulation:
             self._later.restart([] if self.payload_fell else self._swap)
             self.time_ns = self.steps = self.saturation.samples = self._brake_ns = 0
         self.guard.reset(time, state)
-        self.plant.set_time(self.time_ns)
+        self.plant.devices.set_time(self.time_ns)
         if state:
             self.plant.reset(self._initial_q, self._initial_v)
             self.unclaimed = None
@@ -145,15 +145,15 @@ class Simulation:
         """Set controls of actuators of the MJCF, now or from a simulated time [ns] on.
 
         Raises:
-            ArmError: as `Plant.set_actuator`; no control is set then.
+            ArmError: as `MjcfParts.check`; no control is set then.
         """
         for name, value in controls.items():
-            self.plant.check_actuator(name, value)
+            self.plant.mjcf.check(name, value)
         self._at(from_ns, 'actuator_commands', partial(self._set_actuators, controls))
 
     def _set_actuators(self, controls: Mapping[str, float]) -> None:
         for name, value in controls.items():
-            self.plant.set_actuator(name, value)
+            self.plant.mjcf.set(name, value)
 
     def _at(self, from_ns: int, topic: str, action: Callable[[], None]) -> None:
         """Do what a message asks, now or at a later time [ns]; refuse one too far ahead."""
@@ -165,12 +165,12 @@ class Simulation:
             self._later.add(from_ns, action)
 
     def set_faults(self, faults: Sequence[Fault]) -> None:
-        """Have these faults in place of all earlier ones; raises ArmError as `Plant.set_faults`.
+        """Have these faults in place of all earlier ones; raises ArmError as `FaultsDevice.set`.
 
         Those of negative time begin now.
         """
         for plant in {id(each): each for each in (self.plant, self._first_plant)}.values():
-            plant.set_faults(faults, self.time_ns)
+            plant.devices.get('faults').set(faults, self.time_ns)
 
     def replace(self, plant: Plant) -> None:
         """Go on with another plant from the state as it is, and from the initial one later."""
@@ -181,7 +181,7 @@ class Simulation:
         self._go_on_with(plant)
 
     def _go_on_with(self, plant: Plant) -> None:
-        plant.go_on_from(self.plant)
+        plant.continue_from(self.plant)
         self.plant = plant
 
     def advance(self, command: Array | None) -> None:

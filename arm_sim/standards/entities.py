@@ -117,8 +117,8 @@ class Entities:
     def objects(self) -> dict[str, bool]:
         """Return whether an object moves, by the name of the object without prefix."""
         plant = self._simulation.plant
-        names = dict.fromkeys((*plant.objects, *(each.name for each in plant.shapes)))
-        return {name: name in plant.objects for name in names}
+        names = dict.fromkeys((*plant.scene.objects, *(each.name for each in plant.scene.shapes)))
+        return {name: name in plant.scene.objects for name in names}
 
     def names(
         self, pattern: str = '', categories: Collection[int] = (), inside: Volume | None = None
@@ -145,7 +145,7 @@ class Entities:
         model, plant = self._simulation.model, self._simulation.plant
         pose, own = self.motion(name)[0], name.removeprefix(self._prefix)
         if not entity.frame:
-            lower, upper = plant.object_bounds(own)
+            lower, upper = plant.scene.bounds(own)
             yield coal.Box(*(upper - lower)), pose * pin.SE3(np.eye(3), (lower + upper) / 2.0)
             return
         shapes, data = self._links.geometry, self._links.geometry.createData()
@@ -173,7 +173,7 @@ class Entities:
         model, plant = self._simulation.model, self._simulation.plant
         frame = self.get(name).frame
         if not frame:
-            own, moved = plant.object_motion(name.removeprefix(self._prefix))
+            own, moved = plant.scene.motion(name.removeprefix(self._prefix))
             return pin.XYZQUATToSE3(own), moved
         velocity = model.jacobian(plant.q, frame) @ plant.v
         return model.forward_kinematics(plant.q, frame), velocity

@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 from arm_dynamics.checks import Array
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import with_error
+from arm_dynamics.parameters import with_values
+from arm_sim.devices import SensorParameters
 from arm_sim.experiments.drawn_arms import run_batch, tabulated
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.loop.batch_plant import BatchPlant
 from arm_sim.loop.loop import Step
-from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tuning.candidates import SHAKING
 from arm_sim.tuning.margins import course_of
 
@@ -50,7 +51,7 @@ def agreement_of(experiment: Experiment, samples: int) -> Agreement:
     """
     delay = experiment.drives.command_delay
     drives = replace(experiment.drives, command_delay=0)
-    sensors = replace(experiment.sensors, position_noise=0.0, velocity_noise=0.0)
+    sensors = with_values(experiment.sensors, position_noise=0.0, velocity_noise=0.0)
     loaded = replace(experiment, drives=drives, sensors=sensors).load()
     robot, task = loaded.robot, loaded.task
     ranges = replace(experiment.ranges, delay=delay)

@@ -15,6 +15,7 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics import solve_ik
 from arm_dynamics.model_error import with_error
+from arm_dynamics.parameters import with_values
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.loop import Loop, Step
 from arm_sim.simulation.plant import Plant, plant_class
@@ -61,7 +62,7 @@ class ContactLoop:
     def _new_plant(self, delay: int) -> Plant:
         own = self._loaded
         sensor = own.robot.model.tool_carrier
-        parameters = replace(
+        parameters = with_values(
             linear_plant(own), command_delay=delay, force_torque_frame=sensor, tare_at_reset=True
         )
         arm = with_error(own.robot.model, own.experiment.error)
@@ -82,7 +83,7 @@ class ContactLoop:
                 )
             q = found.q
             self._plant.reset(q)
-            depth = 1e-3 * float(self._plant.contact_facts()[0])
+            depth = 1e-3 * float(self._plant.contacts.facts()[0])
             if not depth:
                 raise ArmError(
                     f'robot {task.robot.name!r}: the tool touches nothing; try gripper:=probe'

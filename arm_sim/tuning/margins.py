@@ -11,12 +11,12 @@ from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import ParameterValues
+from arm_sim.devices import SensorParameters
 from arm_sim.experiments.batchable import check_tunable
 from arm_sim.experiments.drawn_arms import tabulated
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.batch_plant import BatchPlant
 from arm_sim.simulation.plant import PlantParameters
-from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tuning.linear_law import WARM_UP, LinearLaw, linear_law
 from arm_sim.tuning.linear_loop import ClosedLoops, LinearArms, end_to_end, linear_arms
 

@@ -15,6 +15,7 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands.compare_controllers import main as compare
+from arm_sim.devices import SensorParameters
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.experiments.drawn_arms import measure_batch
 from arm_sim.experiments.experiment import Experiment
@@ -23,7 +24,6 @@ from arm_sim.experiments.ranges import Draw
 from arm_sim.loop.measures import measure, track
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters
-from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 
 STUDY, UR5E = load_script('benchmarks/identification.py'), Robot.load('ur5e')

@@ -9,7 +9,8 @@ from optional import optional
 from arm_dynamics.checks import ArmError
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.robot import Robot
-from arm_sim.simulation.plant import PlantParameters, check_model
+from arm_sim.simulation.model_check import check_model
+from arm_sim.simulation.plant import PlantParameters
 
 JOINTS = [
     revolute(name, 'xyz="0 0 0.2"', axis)

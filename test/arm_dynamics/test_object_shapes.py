@@ -17,18 +17,21 @@ from arm_sim.engines.mujoco import MujocoPlant
 
 def test_shapes_are_where_mujoco_has_them(tmp_path):
     plant = turned_plant(tmp_path)
-    kinds = {name: [x.kind for x in plant.shapes if x.name == name] for name in plant.objects}
+    kinds = {
+        name: [x.kind for x in plant.scene.shapes if x.name == name]
+        for name in plant.scene.objects
+    }
     assert kinds == {'rod': ['cylinder', 'sphere', 'sphere'], 'cone': ['mesh']}
     poses = dict(
         zip(
-            [each.name for each in plant.shapes],
-            ShapePoses(plant.shapes, plant.objects).at(plant.object_poses()),
+            [each.name for each in plant.scene.shapes],
+            ShapePoses(plant.scene.shapes, plant.scene.objects).at(plant.scene.object_poses()),
             strict=True,
         )
     )
     # A mesh is drawn as its file has it: at the pose of its object.
-    np.testing.assert_allclose(poses['cone'], plant.object_poses()[1], atol=1e-12)
-    place, turn = np.split(plant.object_poses()[0], [3])
+    np.testing.assert_allclose(poses['cone'], plant.scene.object_poses()[1], atol=1e-12)
+    place, turn = np.split(plant.scene.object_poses()[0], [3])
     end = place + Rotation.from_quat(turn).apply([0.0, 0.0, 0.05])
     np.testing.assert_allclose(poses['rod'][:3], end, atol=1e-12)
     np.testing.assert_allclose(poses['wall'][:3], [1.5, 0.4, 0.3])
@@ -42,31 +45,31 @@ def test_objects_and_arm_go_on_where_others_come_and_go(tmp_path):
     further = '[{name: new, size: [0.1, 0.1, 0.1], position: [3, 0, 1], mass: 1}]'
     parameters = replace(before.parameters, objects=further)
     plant = MujocoPlant(RobotModel(find_urdf('planar_3r')), parameters)
-    plant.go_on_from(before)
+    plant.continue_from(before)
     np.testing.assert_array_equal(plant.q, before.q)
     np.testing.assert_array_equal(plant.v, before.v)
-    for name in before.objects:
-        for mine, other in zip(plant.object_motion(name), before.object_motion(name), strict=True):
+    for name in before.scene.objects:
+        for mine, other in zip(plant.scene.motion(name), before.scene.motion(name), strict=True):
             np.testing.assert_array_equal(mine, other)
-    np.testing.assert_array_equal(plant.object_motion('new')[0], [3, 0, 1, 0, 0, 0, 1])
+    np.testing.assert_array_equal(plant.scene.motion('new')[0], [3, 0, 1, 0, 0, 0, 1])
     again = MujocoPlant(RobotModel(find_urdf('planar_3r')), before.parameters)
-    again.go_on_from(plant)
-    np.testing.assert_array_equal(again.object_poses(), before.object_poses())
+    again.continue_from(plant)
+    np.testing.assert_array_equal(again.scene.object_poses(), before.scene.object_poses())
 
 
 def test_a_free_object_goes_where_it_is_put_and_moves_as_requested(tmp_path):
     plant = turned_plant(tmp_path)
     pose = np.array([2.0, 1.0, 5.0, *Rotation.from_euler('xyz', [0.3, -0.4, 1.2]).as_quat()])
     velocity = np.array([0.1, 0.2, 0.3, 1.0, -2.0, 0.5])
-    plant.move_object('rod', pose, velocity)
-    found, moving = plant.object_motion('rod')
+    plant.scene.move('rod', pose, velocity)
+    found, moving = plant.scene.motion('rod')
     np.testing.assert_allclose(found, pose, atol=1e-12)
     np.testing.assert_allclose(moving, velocity, atol=1e-12)
     np.testing.assert_allclose(
-        plant.object_bounds('rod'), [[-0.025] * 2 + [-0.075], [0.025] * 2 + [0.075]], atol=1e-9
+        plant.scene.bounds('rod'), [[-0.025] * 2 + [-0.075], [0.025] * 2 + [0.075]], atol=1e-9
     )
     with pytest.raises(ArmError, match="'wall' is fixed; free objects and those with one"):
-        plant.move_object('wall', pose, velocity)
+        plant.scene.move('wall', pose, velocity)
 
 
 LID = """<mujoco><worldbody>
@@ -86,7 +89,7 @@ def test_shapes_of_jointed_objects_are_where_mujoco_has_them(tmp_path, scene):
     parameters = MujocoPlant.Parameters(scene=scene, objects=further)
     plant = MujocoPlant(RobotModel(find_urdf('planar_3r')), parameters)
     plant.mj_data.qpos[3] = 0.7
-    found = ShapePoses(plant.shapes, plant.objects).at(plant.object_poses())
+    found = ShapePoses(plant.scene.shapes, plant.scene.objects).at(plant.scene.object_poses())
     m, data = plant.mj_model, plant.mj_data
     geoms = [k for k in range(m.ngeom) if m.geom_user[k].any()]
     parts = [3 if m.geom_type[k] == mujoco.mjtGeom.mjGEOM_CAPSULE else 1 for k in geoms]

@@ -21,7 +21,8 @@ from arm_dynamics.robots import RobotArgument, check_data_only, find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.robot import Robot
 from arm_sim.simulation.limits import Limits
-from arm_sim.simulation.plant import PlantParameters, check_model
+from arm_sim.simulation.model_check import check_model
+from arm_sim.simulation.plant import PlantParameters
 from arm_sim.simulation.simulation import Simulation
 
 MJCF = """<mujoco model="arm">

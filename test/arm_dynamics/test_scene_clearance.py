@@ -85,7 +85,7 @@ def test_shapes_are_where_a_simulation_starts(scene):
     plant.reset(UR5E.start)
     placed = {x.name: x.pose[:3] for x in scene_shapes(scene)}
     for name in ('ball', 'leaf', 'knob'):
-        np.testing.assert_allclose(placed[name], plant.object_motion(name)[0][:3], atol=1e-12)
+        np.testing.assert_allclose(placed[name], plant.scene.motion(name)[0][:3], atol=1e-12)
 
 
 @pytest.mark.parametrize(('height', 'says'), [(0.09, 'inside'), (0.12, 'from')])

@@ -25,7 +25,7 @@ def touching(plant):
     """Return the pairs of links that touch now."""
     return {
         frozenset(shape.partition(' shape ')[0] for shape in point.shapes)
-        for point in plant.contact_points()
+        for point in plant.contacts.points()
     }
 
 
@@ -63,7 +63,7 @@ def test_a_folding_arm_stops_at_itself_with_the_stated_stiffness():
     assert not touching(free)
     assert touching(soft) == touching(springs) == {frozenset(('link_1', 'link_3'))}
     assert np.abs(springs.v).max() < 1e-3
-    for point in springs.contact_points():
+    for point in springs.contacts.points():
         assert point.force @ point.normal == pytest.approx(1e4 * point.penetration, rel=1e-3)
 
 

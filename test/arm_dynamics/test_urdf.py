@@ -11,7 +11,8 @@ from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.robots import ArmParameters
 from arm_sim.engines.analytical import AnalyticalPlant
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.simulation.plant import PlantParameters, check_model
+from arm_sim.simulation.model_check import check_model
+from arm_sim.simulation.plant import PlantParameters
 
 ARM = chain(
     'arm', [revolute('a', 'xyz="0 0 0.3"', '0 0 1'), revolute('b', 'xyz="0 0.2 0"', '1 0 0')]

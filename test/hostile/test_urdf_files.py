@@ -8,10 +8,12 @@ from arms import _AWKWARD
 from urdf_mutations import mutated, what_becomes_of
 
 from arm_dynamics import RobotModel
+from arm_dynamics.inertia_check import check_inertia
 from arm_dynamics.inverse_kinematics import solve_ik
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.simulation.plant import PlantParameters, check_inertia, check_model
+from arm_sim.simulation.model_check import check_model
+from arm_sim.simulation.plant import PlantParameters
 
 TEXTS = [find_urdf(name).read_text() for name in ('ur5e', 'five_joint_arm')] + [*_AWKWARD.values()]
 

@@ -21,9 +21,9 @@ RINGS = {
         'arm_dynamics', 'arm_dynamics.descriptions', 'arm_dynamics.robots',
         'arm_dynamics.kinematics', 'arm_dynamics.inverse_kinematics', 'arm_dynamics.paths',
         'arm_dynamics.compiled', 'arm_controllers', 'arm_controllers.laws',
-        'arm_controllers.follower', 'arm_controllers.ros', 'arm_sim', 'arm_sim.simulation',
-        'arm_sim.engines', 'arm_sim.loop', 'arm_sim.planning', 'arm_sim.cartesian',
-        'arm_sim.tasks', 'arm_sim.ros',
+        'arm_controllers.follower', 'arm_controllers.ros', 'arm_sim', 'arm_sim.devices',
+        'arm_sim.simulation', 'arm_sim.engines', 'arm_sim.loop', 'arm_sim.planning',
+        'arm_sim.cartesian', 'arm_sim.tasks', 'arm_sim.ros',
     ],
     'evaluation': [
         'arm_sim.experiments', 'arm_sim.certificate', 'arm_sim.tuning', 'arm_sim.judging',
@@ -56,7 +56,7 @@ def tree_of(path):
 
 def is_core(path):
     """Return whether a module is to know no ROS."""
-    return path.parent.name not in KNOW_ROS
+    return not KNOW_ROS.intersection(path.relative_to(ROOT).parent.parts)
 
 
 @cache

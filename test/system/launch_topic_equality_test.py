@@ -11,6 +11,9 @@ from plugins import FEELING_LAW, write_plugins
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws import LAWS
+from arm_sim.devices import SensorParameters
+from arm_sim.devices.drive_trains import JointParameters
+from arm_sim.devices.drives import DriveParameters
 from arm_sim.experiments.compared_laws import compared_laws
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.over_topics import run_over_topics
@@ -18,9 +21,6 @@ from arm_sim.experiments.runs import record_of
 from arm_sim.loop.goals import goal_reference
 from arm_sim.loop.loop import Loop
 from arm_sim.robot import Robot
-from arm_sim.simulation.drives import DriveParameters
-from arm_sim.simulation.joints import JointParameters
-from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 
 _FAULTS = (

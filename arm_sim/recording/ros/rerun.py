@@ -113,7 +113,7 @@ def rerun(recording: RecordedRun, commands: bool = False) -> Rerun:
             loop.step(sent[k - 1])
         if not loop.alive:
             raise ArmError(f'the command at t = {(k - 1) * loop.period:.4f} s is not finite')
-        q, v, effort, _ = loop.plant.measured
+        q, v, effort, *_ = loop.plant.measured
         row[:] = q, v, loop.plant.effort if effort is None else effort
     return Rerun(controller, joints, recorded, again, len(recording.goals))
 

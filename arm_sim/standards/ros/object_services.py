@@ -115,7 +115,7 @@ class ObjectServices:
         velocity = (twist.reshape(2, 3) @ frame.rotation.T).ravel()
         if np.abs(velocity).max() > _FASTEST:
             raise ArmError(f'twist is {twist.tolist()}; allowed: {_FASTEST:g} m/s and rad/s')
-        self._clock.simulation.plant.move_object(name, pin.SE3ToXYZQUAT(pose), velocity)
+        self._clock.simulation.plant.scene.move(name, pin.SE3ToXYZQUAT(pose), velocity)
         self._clock.output.show_objects()
 
     def check_rest(self) -> None:
@@ -141,7 +141,7 @@ class ObjectServices:
 
     def _fill_bounds(self, request: Request, response: Response) -> None:
         name = self._object(request.entity)
-        _fill_box(response.bounds, self._clock.simulation.plant.object_bounds(name))
+        _fill_box(response.bounds, self._clock.simulation.plant.scene.bounds(name))
 
     def _fill_spawnables(self, request: Request, response: Response) -> None:
         for uri, each in spawnables().items():

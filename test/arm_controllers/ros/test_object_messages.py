@@ -16,11 +16,13 @@ from arm_dynamics.object_shapes import ShapePoses
 
 def test_shapes_are_read_as_they_were_published(tmp_path):
     plant = turned_plant(tmp_path)
-    raw = ObjectMessages(plant.shapes, plant.objects, 'left/base').at(plant.object_poses(), 7)
+    raw = ObjectMessages(plant.scene.shapes, plant.scene.objects, 'left/base').at(
+        plant.scene.object_poses(), 7
+    )
     found = shapes_of(raw)
-    poses = ShapePoses(plant.shapes, plant.objects).at(plant.object_poses())
+    poses = ShapePoses(plant.scene.shapes, plant.scene.objects).at(plant.scene.object_poses())
     assert [each._replace(pose=()) for each in found] == [
-        each._replace(pose=()) for each in plant.shapes
+        each._replace(pose=()) for each in plant.scene.shapes
     ]
     np.testing.assert_array_equal([each.pose for each in found], poses)
     assert shapes_of(ObjectMessages((), (), 'base').at(np.empty((0, 7)), 7)) == []

@@ -10,7 +10,8 @@ from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.robots import RobotArgument, check_data_only, find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.robot import Robot
-from arm_sim.simulation.plant import PlantParameters, check_model
+from arm_sim.simulation.model_check import check_model
+from arm_sim.simulation.plant import PlantParameters
 
 HAND = """<robot name="hand">
   <link name="base_link"><inertial><mass value="1"/>

@@ -12,7 +12,8 @@ from arm_dynamics.motors import DCMotors
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.analytical import AnalyticalParameters, AnalyticalPlant
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.simulation.plant import PlantParameters, check_model
+from arm_sim.simulation.model_check import check_model
+from arm_sim.simulation.plant import PlantParameters
 
 HOME = np.array([-1.5, -1.5, 1.5, -1.5, -1.5, 0.0])
 SERVO = {

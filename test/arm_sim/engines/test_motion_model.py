@@ -15,7 +15,7 @@ from arm_sim.engines.motion_model import MotionModelParameters, MotionModelPlant
 from arm_sim.loop.events import Push
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
-from arm_sim.simulation.plant import check_model
+from arm_sim.simulation.model_check import check_model
 
 Q = np.array([0.1, -1.2, 1.1, -0.6, 0.9, 0.2])
 

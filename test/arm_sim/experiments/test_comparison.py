@@ -17,6 +17,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf, robot_names
 from arm_sim.commands.compare_controllers import main
+from arm_sim.devices.drives import DriveParameters
 from arm_sim.experiments.compared_laws import compared_laws
 from arm_sim.experiments.executors import Work, executor
 from arm_sim.experiments.experiment import Experiment
@@ -28,7 +29,6 @@ from arm_sim.loop.measures import measure, tips, track
 from arm_sim.loop.record import Record
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
-from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
 from arm_sim.tasks import make_task
 from arm_sim.tasks.sinusoid import SinusoidParameters, at_frequency

@@ -12,14 +12,14 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError
 from arm_sim.commands import learn
+from arm_sim.devices import SensorParameters
+from arm_sim.devices.drive_trains import JointParameters
+from arm_sim.devices.drives import DriveParameters
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.monte_carlo import run_monte_carlo
 from arm_sim.experiments.ranges import Draw, Ranges
 from arm_sim.experiments.sweeps import case_at
 from arm_sim.loop.measures import track
-from arm_sim.simulation.drives import DriveParameters
-from arm_sim.simulation.joints import JointParameters
-from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tuning.candidates import Drawn, try_gains
 from arm_sim.tuning.margins import margins_of
 
@@ -48,8 +48,8 @@ def of_files(config='', **others):
 def test_objects_of_a_scene_join_those_of_the_task(tmp_path):
     case = Experiment.of_files('ur5e gripper:=probe', 'press', 'hybrid_force_motion')
     plant = replace(case, scene='blocks').load().plants()[0]
-    assert set(plant.objects) == {'block', 'light_block', 'heavy_block'}
-    assert {each.name for each in plant.shapes} == {'surface', *plant.objects}
+    assert set(plant.scene.objects) == {'block', 'light_block', 'heavy_block'}
+    assert {each.name for each in plant.scene.shapes} == {'surface', *plant.scene.objects}
     file = tmp_path / 'scene.yaml'
     file.write_text('[{name: surface, size: [0.1, 0.1, 0.1]}]')
     with pytest.raises(ArmError, match="^scene: the name 'surface' is taken by another body$"):

@@ -13,6 +13,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model import ARM_PARAMETERS
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands.compare_controllers import main
+from arm_sim.devices import SensorParameters
 from arm_sim.experiments.compared_laws import compared_laws
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.experiments.over_topics import (
@@ -28,7 +29,6 @@ from arm_sim.experiments.sweeps import OF_JOINTS, SWEEPS, case_at
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.ros.simulator_setup import SimulatorParameters
 from arm_sim.simulation.plant import PlantParameters
-from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task, simulator_of
 
 OF_DRIVES = ('command_delay', 'compensation_scale', 'encoder_resolution')

@@ -18,6 +18,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_sim import own_domain
 from arm_sim.commands.judge import main
+from arm_sim.devices.drives import DriveParameters
 from arm_sim.experiments import over_topics, processes
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.processes import Group
@@ -25,7 +26,6 @@ from arm_sim.judging import law_trials, report, trials
 from arm_sim.judging.plan import read_plan
 from arm_sim.judging.verdict import Judgement, Verdict
 from arm_sim.loop.report import Check
-from arm_sim.simulation.drives import DriveParameters
 
 SHIPPED = ROOT / 'config' / 'judge' / 'planar_3r.yaml'
 PAGE = ROOT / 'docs' / 'your_controller.md'

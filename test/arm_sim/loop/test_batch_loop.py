@@ -15,6 +15,8 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_sim.devices import SensorParameters
+from arm_sim.devices.drives import DriveParameters
 from arm_sim.engines.analytical import AnalyticalPlant
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.experiments.compared_laws import compared_class, compared_laws
@@ -26,9 +28,7 @@ from arm_sim.loop.loop import Loop
 from arm_sim.loop.measures import measure, track
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
-from arm_sim.simulation.drives import DriveParameters
 from arm_sim.simulation.plant import PlantParameters, plant_class
-from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 
 ARMS, DURATION, PERIOD = 19, 0.15, 1e-3

@@ -84,7 +84,8 @@ def graph(monkeypatch):
 def standing_still(steps=0):
     q = np.array([0.1, -1.1, 0.4, 0.5, -0.2])
     nothing = {'object_poses': lambda: np.empty((0, 7)), 'link_poses': lambda: np.empty((0, 7))}
-    plant = SimpleNamespace(q=q, objects=(), loose_links=(), **nothing)
+    scene = SimpleNamespace(objects=(), loose_links=(), **nothing)
+    plant = SimpleNamespace(q=q, scene=scene)
     return SimpleNamespace(
         model=FIVE, plant=plant, period_ns=1_000_000, steps=steps, time_ns=steps * 1_000_000
     )

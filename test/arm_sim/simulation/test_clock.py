@@ -6,8 +6,8 @@ from clocked_arm import GRAVITY, PERIOD, lockstep, realtime, run
 from following import HOME, MODEL
 
 from arm_dynamics.checks import ArmError
+from arm_sim.devices.faults import Fault
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.simulation.faults import Fault
 from arm_sim.simulation.plant import PlantParameters
 from arm_sim.simulation.simulation import Simulation
 from arm_sim.standards.steps import Steps

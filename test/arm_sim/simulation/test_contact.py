@@ -69,7 +69,7 @@ def falling(plant, order=(0,)):
         push = 0.5 * np.array(order)[:, np.newaxis] * (i < 100)
         plant.step(np.broadcast_to(push, (len(order), 6)).reshape(plant.q.shape))
         rows.append(plant.q.copy())
-        facts.append(plant.contact_facts())
+        facts.append(plant.contacts.facts())
     return np.array(rows), np.array(facts)
 
 
@@ -87,22 +87,22 @@ def test_an_arm_on_a_block_in_a_batch_is_the_arm_alone(tmp_path):
         np.testing.assert_array_equal(batch[:, arm], alone)
         np.testing.assert_array_equal(facts[:, arm], own_facts)
         assert own_facts.max(axis=0).min() > 1.0  # it penetrates, presses and slips
-    moved = np.linalg.norm(plant.object_poses()[0, :3] - under['position'])
+    moved = np.linalg.norm(plant.scene.object_poses()[0, :3] - under['position'])
     assert moved > 0.002
 
 
 def test_reset_puts_objects_back_and_another_plant_takes_them_over():
     parameters = PlantParameters(actuator='torque', timestep=5e-4, scene='blocks')
     one, other = (MujocoPlant(PLANAR, parameters) for _ in range(2))
-    start = one.object_poses()
+    start = one.scene.object_poses()
     for _ in range(400):
         one.step(np.zeros(3))
-    now = one.object_poses()
+    now = one.scene.object_poses()
     assert np.abs(now - start).max() > 1e-5
-    other.go_on_from(one)
-    np.testing.assert_array_equal(other.object_poses(), now)
+    other.continue_from(one)
+    np.testing.assert_array_equal(other.scene.object_poses(), now)
     one.reset(np.zeros(3))
-    np.testing.assert_array_equal(one.object_poses(), start)
+    np.testing.assert_array_equal(one.scene.object_poses(), start)
 
 
 def test_the_arms_own_dynamics_are_those_without_a_scene():
@@ -129,7 +129,7 @@ def test_stated_stiffness_of_floor_and_links_is_kept(tmp_path):
     plant = MujocoPlant(PLANAR, parameters)
     for _ in range(2000):
         plant.step(np.zeros(3))
-    depth = 0.05 - plant.object_poses()[0, 2]
+    depth = 0.05 - plant.scene.object_poses()[0, 2]
     assert depth == pytest.approx(2.0 * 9.81 / (4 * 2e4), rel=1e-4)  # the floor is the softer
 
 
@@ -141,7 +141,7 @@ def test_links_touch_the_floor_only_with_contacts_and_objects_with_a_scene():
         plant.reset(ROBOT.start)
         for _ in range(400):  # it falls
             plant.step(np.zeros(6))
-        names = {point.shapes for point in plant.contact_points()}
+        names = {point.shapes for point in plant.contacts.points()}
         touching[contacts, scene] = any(
             'floor' in each and not any('block' in name for name in each) for each in names
         )
@@ -166,7 +166,7 @@ def test_a_long_step_is_divided_where_a_contact_needs_it():
             BENCHMARK.hold(plant)
     assert any('integration step is' in note for note in coarse.notes)
     assert not any('integration step is' in note for note in fine.notes)
-    np.testing.assert_allclose(coarse.object_poses(), fine.object_poses(), atol=1e-6)
+    np.testing.assert_allclose(coarse.scene.object_poses(), fine.scene.object_poses(), atol=1e-6)
 
 
 def test_a_body_on_many_stiff_balls_does_not_gain_energy(tmp_path):
@@ -185,7 +185,7 @@ def test_a_body_on_many_stiff_balls_does_not_gain_energy(tmp_path):
     heights = []
     for _ in range(250):
         BENCHMARK.hold(plant)
-        heights.append(plant.object_poses()[0, 2])
+        heights.append(plant.scene.object_poses()[0, 2])
     assert max(heights) < 0.0115
 
 

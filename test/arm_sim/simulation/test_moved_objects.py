@@ -45,21 +45,21 @@ def door_at(angle, speed=0.0):
 @pytest.mark.parametrize('angle', [2.9, 3.1, 3.9])
 def test_a_door_gets_the_joint_position_and_speed_of_its_pose_and_twist(plant, angle):
     pose, velocity = door_at(angle, 0.7)
-    plant.move_object('door', pose, velocity)
+    plant.scene.move('door', pose, velocity)
     joint = plant.mj_model.joint('door')
     assert plant.mj_data.qpos[joint.qposadr[0]] == pytest.approx(angle, abs=1e-12)
     assert plant.mj_data.qvel[joint.dofadr[0]] == pytest.approx(0.7, abs=1e-12)
-    found, moves = plant.object_motion('door')
+    found, moves = plant.scene.motion('door')
     np.testing.assert_allclose(found[:3], pose[:3], atol=1e-12)
     np.testing.assert_allclose(moves, velocity, atol=1e-12)
 
 
 def test_a_drawer_gets_the_joint_position_and_speed_of_its_pose_and_twist(plant):
     axis = Rotation.from_euler('z', 0.5).apply([1.0, 1.0, 0.0]) / np.sqrt(2.0)
-    pose, _ = plant.object_motion('drawer')
+    pose, _ = plant.scene.motion('drawer')
     pose[:3] += 0.4 * axis
-    plant.move_object('drawer', pose, np.array([*(-0.2 * axis), 0.0, 0.0, 0.0]))
-    found, moves = plant.object_motion('drawer')
+    plant.scene.move('drawer', pose, np.array([*(-0.2 * axis), 0.0, 0.0, 0.0]))
+    found, moves = plant.scene.motion('drawer')
     np.testing.assert_allclose(found[:3], pose[:3], atol=1e-12)
     np.testing.assert_allclose(moves[:3], -0.2 * axis, atol=1e-12)
 
@@ -79,14 +79,14 @@ def test_a_drawer_gets_the_joint_position_and_speed_of_its_pose_and_twist(plant)
 def test_what_a_joint_does_not_allow_is_refused_in_one_line_and_nothing_moves(
     plant, name, change, says
 ):
-    plant.move_object('door', *door_at(3.0))
+    plant.scene.move('door', *door_at(3.0))
     before = plant.mj_data.qpos.copy()
-    pose, velocity = plant.object_motion(name) if name != 'chair' else (np.eye(7)[6], np.zeros(6))
+    pose, velocity = plant.scene.motion(name) if name != 'chair' else (np.eye(7)[6], np.zeros(6))
     state = np.array([*pose, *velocity])
     for place, value in change.items():
         state[place] += value
     with pytest.raises(ArmError) as refused:
-        plant.move_object(name, *np.split(state, [7]))
+        plant.scene.move(name, *np.split(state, [7]))
     assert says in str(refused.value)
     assert '\n' not in str(refused.value)
     np.testing.assert_array_equal(plant.mj_data.qpos, before)
@@ -95,4 +95,4 @@ def test_what_a_joint_does_not_allow_is_refused_in_one_line_and_nothing_moves(
 
 def test_a_joint_beyond_its_range_is_refused(plant):
     with pytest.raises(ArmError, match="joint position of the object 'door' is 4.1"):
-        plant.move_object('door', *door_at(4.1))
+        plant.scene.move('door', *door_at(4.1))

@@ -11,7 +11,8 @@ from arm_dynamics.checks import ArmError
 from arm_sim.engines.analytical import AnalyticalPlant
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.loop.batch_plant import batch_of
-from arm_sim.simulation.plant import PlantParameters, check_model
+from arm_sim.simulation.model_check import check_model
+from arm_sim.simulation.plant import PlantParameters
 
 START = np.array([0.1, 0.2, 0.3])
 SMOOTH = RobotModel(mimic_urdf(), 'level_link', friction=(0.0,))

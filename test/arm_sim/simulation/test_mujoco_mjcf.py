@@ -22,7 +22,8 @@ from arm_sim.loop.loop import Loop
 from arm_sim.loop.mujoco_batch import MujocoBatch
 from arm_sim.robot import Robot
 from arm_sim.simulation.contact import material_of
-from arm_sim.simulation.plant import PlantParameters, check_model
+from arm_sim.simulation.model_check import check_model
+from arm_sim.simulation.plant import PlantParameters
 from arm_sim.simulation.simulation import Simulation
 from arm_sim.view.scene import Scene
 
@@ -95,7 +96,7 @@ def robot(tmp_path):
 def test_an_mjcf_moves_as_mujoco_moves_the_file(robot):
     assert robot.model.joint_names == ('shoulder', 'elbow')  # not the first places of a state
     plant = MujocoPlant(robot.model, parameters_of(robot, timestep=0.001, control_decimation=2))
-    assert plant.actuator_names == ('fingers',)
+    assert plant.mjcf.actuators == ('fingers',)
     plant.reset(robot.start)
     m = mujoco.MjModel.from_xml_string(MJCF)
     data = mujoco.MjData(m)
@@ -104,7 +105,7 @@ def test_an_mjcf_moves_as_mujoco_moves_the_file(robot):
     for k in range(300):
         command = robot.start + 0.2 * np.sin(0.02 * k)
         fingers = 63.75 if k < 100 else 200.0
-        plant.set_actuator('fingers', fingers)
+        plant.mjcf.set('fingers', fingers)
         plant.step(command)
         data.ctrl[:] = command[0], fingers, command[1]
         mujoco.mj_step(m, data, 2)
@@ -170,27 +171,27 @@ def test_what_the_model_of_the_controllers_lacks_is_listed(tmp_path, capfd):
 )
 def test_a_control_that_an_actuator_does_not_have_is_refused(robot, name, value, says):
     plant = MujocoPlant(robot.model, parameters_of(robot))
-    plant.set_actuator('fingers', 30.0)
+    plant.mjcf.set('fingers', 30.0)
     with pytest.raises(ArmError, match=says):
-        plant.set_actuator(name, value)
+        plant.mjcf.set(name, value)
     assert plant.mj_data.ctrl[0] == 30.0
     with pytest.raises(ArmError, match="no actuator 'fingers': only an MJCF in engine mujoco"):
-        AnalyticalPlant(robot.model, AnalyticalPlant.Parameters()).set_actuator('fingers', 1.0)
+        AnalyticalPlant(robot.model, AnalyticalPlant.Parameters()).mjcf.set('fingers', 1.0)
 
 
 def test_sensors_and_actuators_report_the_present_state_and_change_nothing(robot):
     plant = MujocoPlant(robot.model, parameters_of(robot))
     other = MujocoPlant(robot.model, parameters_of(robot))
     axes = tuple(f'wrist_force_{axis}' for axis in 'xyz')
-    assert plant.mjcf_sensors == (*axes, 'flap_place', 'elbow_torque')
+    assert plant.mjcf.sensors == (*axes, 'flap_place', 'elbow_torque')
     for each in (plant, other):
         each.reset(robot.start)
-        each.set_actuator('fingers', 100.0)
+        each.mjcf.set('fingers', 100.0)
     for _ in range(100):
-        sensors, (length, velocity, force) = plant.mjcf_readings()
+        sensors, (length, velocity, force) = plant.mjcf.readings()
         for each in (plant, other):
             each.step(robot.start)
-    sensors, (length, velocity, force) = plant.mjcf_readings()
+    sensors, (length, velocity, force) = plant.mjcf.readings()
     assert_array_equal(plant.mj_data.qpos, other.mj_data.qpos)
     qpos, qvel = plant.mj_data.qpos, plant.mj_data.qvel
     assert sensors[3] == qpos[1]
@@ -225,7 +226,7 @@ def test_an_arm_holds_under_a_law_while_its_gripper_closes(robot):
     law = cls(robot.model, read_fields(cls.Parameters, robot.controller_parameters('servo')))
 
     def close(plant):
-        plant.set_actuator('fingers', 255.0)
+        plant.mjcf.set('fingers', 255.0)
         return plant
 
     loop = Loop(MujocoPlant(robot.model, parameters_of(robot)), law, rest, [(0.5, close)])
@@ -254,9 +255,9 @@ def test_an_arm_of_a_batch_is_the_arm_alone_to_the_last_bit(tmp_path):
     for k in range(200):
         if k == 50:
             for plant in (batch, *alone):
-                plant.set_actuator('fingers', 200.0)
+                plant.mjcf.set('fingers', 200.0)
         if k == 100:
-            other.go_on_from(batch)
+            other.continue_from(batch)
             batch = other
         command = robot.start + 0.1 * np.sin(0.03 * k) * np.arange(1.0, 4.0)[:, np.newaxis]
         batch.step(command)
@@ -302,12 +303,12 @@ def test_an_mjcf_gripper_is_attached_to_an_mjcf_arm(tmp_path):
     robot = robot_of(tmp_path, ARM, f'gripper:={hand}')
     assert robot.model.joint_names == ('shoulder', 'elbow')
     plant = MujocoPlant(robot.model, parameters_of(robot))
-    assert plant.actuator_names == ('gripper_fingers',)
+    assert plant.mjcf.actuators == ('gripper_fingers',)
     assert check_model(plant, robot.model) < 1e-12
     plant.reset(robot.start)
     assert_array_equal(plant.mj_data.qpos, [0.3, -0.8, 0.02, 0.02])
     assert plant.mj_data.ctrl.tolist() == [127.5, 0.3, -0.8]
-    plant.set_actuator('gripper_fingers', 255.0)
+    plant.mjcf.set('gripper_fingers', 255.0)
     for _ in range(500):
         plant.step(robot.start)
     assert_allclose(plant.mj_data.qpos[2:], 0.04, atol=2e-3)
@@ -351,27 +352,29 @@ def test_user_data_of_a_robot_or_a_scene_makes_no_object(tmp_path):
         '<body name="ball" pos="3 1 1"><freejoint/><geom size="0.1"/></body></worldbody></mujoco>'
     )
     plant = MujocoPlant(robot.model, parameters_of(robot, scene=str(scene), table=(1.0,) * 6))
-    assert plant.objects == ('ball',)
-    assert {each.name for each in plant.shapes} == {'post', 'ball'}
+    assert plant.scene.objects == ('ball',)
+    assert {each.name for each in plant.scene.shapes} == {'post', 'ball'}
     for name in ('floor', 'table'):
         assert material_of(plant.mj_model, plant.mj_model.geom(name).id) is None
 
 
 def test_links_that_other_joints_move_have_the_poses_of_the_mjcf(robot):
     plant = MujocoPlant(robot.model, parameters_of(robot))
-    assert plant.loose_links == ('flap', 'left', 'right')
+    assert plant.scene.loose_links == ('flap', 'left', 'right')
     plant.reset(robot.start)
-    for link, pose in zip(plant.loose_links, plant.link_poses(), strict=True):
+    for link, pose in zip(plant.scene.loose_links, plant.scene.link_poses(), strict=True):
         at_home = pin.SE3ToXYZQUAT(robot.model.forward_kinematics(robot.start, link))
         assert_allclose(pose[:3], at_home[:3], atol=1e-12)
         assert abs(pose[3:] @ at_home[3:]) == pytest.approx(1.0, abs=1e-12)
-    messages = FrameMessages(robot.model, '', plant.loose_links)
+    messages = FrameMessages(robot.model, '', plant.scene.loose_links)
     standing = deserialize_message(messages.standing, TFMessage).transforms
     assert {each.child_frame_id for each in standing} == {'wrist'}
-    plant.set_actuator('fingers', 255.0)
+    plant.mjcf.set('fingers', 255.0)
     for _ in range(500):
         plant.step(robot.start)
-    moving = deserialize_message(messages.at(plant.q, 0, plant.link_poses()), TFMessage).transforms
+    moving = deserialize_message(
+        messages.at(plant.q, 0, plant.scene.link_poses()), TFMessage
+    ).transforms
     found = {each.child_frame_id: each.transform.translation for each in moving}
     assert set(found) == {'upper', 'fore', 'flap', 'left', 'right'}
     gap = [getattr(found['left'], axis) - getattr(found['right'], axis) for axis in 'xyz']
@@ -388,23 +391,25 @@ def test_links_that_other_joints_move_are_shown_where_they_are(tmp_path):
         text.replace('<geom type="box" size="0.02', '<geom material="red" type="box" size="0.02'),
     )
     plant = MujocoPlant(robot.model, parameters_of(robot))
-    assert plant.shapes == ()
-    assert [each.name for each in plant.link_shapes] == ['flap', 'left', 'right']
-    assert plant.link_shapes[0].colour == (1.0, 0.0, 0.0, 1.0)
+    assert plant.scene.shapes == ()
+    assert [each.name for each in plant.scene.link_shapes] == ['flap', 'left', 'right']
+    assert plant.scene.link_shapes[0].colour == (1.0, 0.0, 0.0, 1.0)
     plant.reset(robot.start)
-    plant.set_actuator('fingers', 255.0)
+    plant.mjcf.set('fingers', 255.0)
     for _ in range(300):
         plant.step(robot.start)
     mujoco.mj_kinematics(plant.mj_model, plant.mj_data)
-    poses = ShapePoses(plant.link_shapes, plant.loose_links).at(plant.link_poses())
-    scene = Scene(robot.model, Surroundings(), plant.link_shapes)
+    poses = ShapePoses(plant.scene.link_shapes, plant.scene.loose_links).at(
+        plant.scene.link_poses()
+    )
+    scene = Scene(robot.model, Surroundings(), plant.scene.link_shapes)
     scene.place(poses)
     scene.show(robot.start)
     m, data = scene.mj_model, scene.mj_data
     geoms = scene.visible_geoms()
     shown = {m.body(m.geom_bodyid[geom]).name for geom in geoms}
     assert shown == {'upper', 'fore', 'object 0', 'object 1', 'object 2'}
-    for k, name in enumerate(plant.loose_links):
+    for k, name in enumerate(plant.scene.loose_links):
         (geom,) = np.flatnonzero(plant.mj_model.geom_bodyid == plant.mj_model.body(name).id)
         body = m.body(f'object {k}').id
         assert_allclose(data.xpos[body], plant.mj_data.geom_xpos[geom], atol=1e-12)

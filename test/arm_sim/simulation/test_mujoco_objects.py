@@ -7,7 +7,8 @@ import yaml
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.simulation.plant import PlantParameters, check_model
+from arm_sim.simulation.model_check import check_model
+from arm_sim.simulation.plant import PlantParameters
 
 pytestmark = pytest.mark.filterwarnings('ignore:Attach')
 PLANAR = RobotModel.from_urdf(find_urdf('planar_3r'))
@@ -61,7 +62,7 @@ def advance(plant, seconds, turn=0.0):
         plant.q[:], plant.v[:] = 0.0, 0.0
         plant.q[0] = turn
         plant.step(np.zeros(len(plant.joint_names)))
-        yield plant.object_poses()
+        yield plant.scene.object_poses()
 
 
 def test_a_slide_with_damping_falls_at_its_terminal_speed(among):
@@ -87,10 +88,10 @@ def test_a_hinge_swings_as_a_compound_pendulum_about_its_axis(among):
 
 def test_the_shipped_door_stays_where_it_is_and_opens_up_to_its_range():
     plant = MujocoPlant(PLANAR, PlantParameters(actuator='torque', scene='hinged_door'))
-    assert plant.objects == ('door', 'handle_stem', 'handle')
-    start = plant.object_poses()
+    assert plant.scene.objects == ('door', 'handle_stem', 'handle')
+    start = plant.scene.object_poses()
     list(advance(plant, 0.2, 3.0))
-    np.testing.assert_allclose(plant.object_poses(), start, atol=1e-4)  # friction holds it
+    np.testing.assert_allclose(plant.scene.object_poses(), start, atol=1e-4)  # friction holds it
     plant.mj_data.qfrc_applied[3] = 3.0
     for poses in advance(plant, 3.0, 3.0):
         turned = 2 * np.arctan2(*poses[0, [5, 6]])
@@ -108,7 +109,7 @@ def test_the_shipped_peg_falls_into_its_hole_from_right_above_only(aside, enters
         assert poses[0, 2] > 0.071
         return
     assert poses[0, :3] == pytest.approx([0.45, -0.1, 0.07], abs=8e-5)
-    force = sum(abs(point.force[2]) for point in plant.contact_points())
+    force = sum(abs(point.force[2]) for point in plant.contacts.points())
     assert force == pytest.approx(0.25 * 9.81, rel=1e-2)
 
 
@@ -118,7 +119,7 @@ def test_a_jointed_object_touches_with_the_stated_stiffness(among):
            'stiffness': 1e4, 'damping': 50.0, 'friction': 0.0}  # fmt: skip
     plant = among([lid])
     list(advance(plant, 1.0))
-    points = plant.contact_points()
+    points = plant.contacts.points()
     for point in points:
         assert point.force[2] == pytest.approx(1e4 * point.penetration, rel=1e-4)
     moments = sum(point.force[2] * (point.position[0] - 2.8) for point in points)
@@ -127,17 +128,17 @@ def test_a_jointed_object_touches_with_the_stated_stiffness(among):
 
 def test_bodies_joints_and_equalities_of_an_mjcf_are_next_to_the_arm(among):
     plant = among(MJCF)
-    assert plant.objects == ('gate', 'pointer', 'box')
-    assert [shape.name for shape in plant.shapes][:2] == ['ground', 'gate']
+    assert plant.scene.objects == ('gate', 'pointer', 'box')
+    assert [shape.name for shape in plant.scene.shapes][:2] == ['ground', 'gate']
     assert check_model(plant, PLANAR) < 1e-12
     plant.reset(np.zeros(3))
     *_, poses = advance(plant, 1.0)
     gate, pointer = (2 * np.arctan2(row[4], row[6]) for row in poses[:2])
     assert abs(gate) > 0.3
     assert pointer == pytest.approx(-gate, abs=0.02)  # on the gate it turns back by 2 gate
-    names = {shape for point in plant.contact_points() for shape in point.shapes}
+    names = {shape for point in plant.contacts.points() for shape in point.shapes}
     assert names == {'ground', 'box shape 3'}
-    points = plant.contact_points()
+    points = plant.contacts.points()
     assert sum(point.force[2] for point in points) == pytest.approx(8.0 * 9.81, rel=1e-2)
     for point in points:  # 1e4 N/m of the ground is the softer one
         assert point.penetration == pytest.approx(8.0 * 9.81 / 4e4, rel=1e-2)
@@ -150,8 +151,8 @@ def test_contact_facts_are_depth_force_and_slip_of_a_link_on_a_plate(among):
     plant = among([plate])
     plant.reset(np.zeros(3), [0.05, 0.0, 0.0])
     plant.step(np.zeros(3))
-    depth, force, slip = plant.contact_facts()
-    points = plant.contact_points()
+    depth, force, slip = plant.contacts.facts()
+    points = plant.contacts.points()
     assert depth == pytest.approx(0.1, rel=1e-3)
     assert force == pytest.approx(len(points) * 1.0 * np.hypot(1.0, 0.1), rel=1e-2)
     assert slip == pytest.approx(50 * max(np.hypot(*each.position[:2]) for each in points))

@@ -17,13 +17,8 @@ from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.simulation.brake import Brake
 from arm_sim.simulation.divergence import PhysicsDivergedError
 from arm_sim.simulation.limits import Limits
-from arm_sim.simulation.plant import (
-    MODEL_TOLERANCE,
-    RIGID_BODY_ENGINES,
-    PlantParameters,
-    check_model,
-    plant_class,
-)
+from arm_sim.simulation.model_check import MODEL_TOLERANCE, check_model
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
 from arm_sim.simulation.simulation import Simulation
 
 UR5E = RobotModel.from_urdf(find_urdf('ur5e'), armature=0.1)

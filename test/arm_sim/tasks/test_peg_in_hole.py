@@ -54,7 +54,7 @@ def test_a_tilted_peg_touches_both_walls_from_the_tilt_of_the_closed_form_on(dep
         found = solve_ik(model, pin.SE3(turn, task.hole.translation + middle), one.robot.start)
         assert found.success
         plant.reset(found.q)
-        touched = {name for point in plant.contact_points() for name in point.shapes}
+        touched = {name for point in plant.contacts.points() for name in point.shapes}
         assert {name for name in touched if name.endswith('_wall')} == walls
 
 

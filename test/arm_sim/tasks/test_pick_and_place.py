@@ -55,7 +55,7 @@ def test_the_fingers_press_with_the_effort_that_the_goal_allows():
     loop = Loop(plant, case.law(), case.task.reference)
     loop.run(case.task.lift_at)  # at rest
     for finger in ('left_finger', 'right_finger'):
-        touching = [c for c in plant.contact_points() if c.shapes[0].startswith(finger)]
+        touching = [c for c in plant.contacts.points() if c.shapes[0].startswith(finger)]
         normal = sum(abs(c.normal @ c.force) for c in touching)
         assert len(touching) == 4
         np.testing.assert_allclose(normal, 20.0, rtol=0.01)

@@ -10,10 +10,10 @@ from arm_controllers.laws import law_class
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
 from arm_sim.commands import margins as command
+from arm_sim.devices import SensorParameters
+from arm_sim.devices.drives import DriveParameters
 from arm_sim.experiments.experiment import Experiment
 from arm_sim.experiments.runs import record_of
-from arm_sim.simulation.drives import DriveParameters
-from arm_sim.simulation.sensors import SensorParameters
 from arm_sim.tasks import make_task
 from arm_sim.tuning.agreement import agreement_of
 from arm_sim.tuning.linear_law import WARM_UP, linear_law

@@ -15,12 +15,8 @@ from arm_sim.engines.motion_model import MotionModelPlant
 from arm_sim.loop.batch_plant import BatchPlant, batch_of
 from arm_sim.loop.mujoco_batch import MujocoBatch
 from arm_sim.robot import Robot
-from arm_sim.simulation.plant import (
-    RIGID_BODY_ENGINES,
-    PlantParameters,
-    check_model,
-    plant_class,
-)
+from arm_sim.simulation.model_check import check_model
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
 
 LINK = 0.4  # inertia of the one link [kg m^2]
 ROTOR = 0.1  # [kg m^2]
@@ -273,7 +269,7 @@ def test_rotors_go_on_when_a_payload_falls_off():
     whole = motion(made(WITH_FRICTION, EVERYTHING), sent)
     first, then = made(WITH_FRICTION, EVERYTHING), made(WITH_FRICTION, EVERYTHING)
     motion(first, sent[:50])
-    then.go_on_from(first)
+    then.continue_from(first)
     for row in sent[50:]:
         then.step(row[0])
     assert_allclose(then.q, whole[-1][0], atol=1e-12)

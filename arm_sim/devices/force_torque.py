@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from arm_controllers.measurement import Measurement
 from arm_dynamics.checks import Array
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.simulation.signal_errors import Errors, SignalErrors, bandwidth_of, delay_of
+from arm_sim.devices._device import Device, Setup
+from arm_sim.devices._signal_errors import Errors, SignalErrors, bandwidth_of, delay_of
 
 _STREAM = 2  # of random numbers, separate from those of other sensors
 
@@ -127,3 +129,39 @@ class ForceTorqueSensor:
             if not self._to_tare:
                 self._offset = self._sum / self._periods
         return self._errors.late(reading - self._offset)
+
+
+class ForceTorqueDevice(Device):
+    """The force-torque sensor: `Measurement.wrench`."""
+
+    Parameters = ForceTorqueParameters
+    order = 50.0
+    alike = ('force_torque_frame', 'tare_periods')
+    needs_motion = True
+
+    @classmethod
+    def wanted(cls, parameters: ForceTorqueParameters) -> bool:
+        """Return whether there is a sensor."""
+        return bool(parameters.force_torque_frame)
+
+    def __init__(self, setup: Setup):
+        super().__init__(setup)
+        self.frame = self.cut = setup.each[0].force_torque_frame
+        self.sensor = ForceTorqueSensor(setup.each, setup.period)
+        self.needs_poses = self.sensor.has_tool
+
+    def reset(self, seed: int | None, measured: Measurement) -> Measurement:
+        """Begin again; return the first reading."""
+        self.sensor.reset(self.setup.seeds(seed))
+        return self.read(measured)
+
+    def read(self, measured: Measurement) -> Measurement:
+        """Return the reading of the last integration step."""
+        motion = self.plant.link_motion
+        gravity = motion.gravity() if self.sensor.has_tool else np.empty(0)
+        wrench = self.sensor.read(motion.wrench(), gravity)
+        return measured._replace(wrench=wrench.reshape(*self.plant.arms, -1))
+
+    def continue_from(self, before: 'ForceTorqueDevice') -> None:
+        """Take over errors and tare."""
+        self.sensor = before.sensor

@@ -14,6 +14,8 @@ from arm_controllers.parameter_file import read_rows
 from arm_dynamics.actuators import linear_gains
 from arm_dynamics.checks import ArmError, Array, in_range, one_of, text_of, unknown
 from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import Parameters, parameter
+from arm_sim.devices._device import Device, Setup
 
 # What each kind does; those with a unit have a value.
 KINDS = {
@@ -226,8 +228,9 @@ class Faults:
 
 
 def _copy(measured: Measurement) -> Measurement:
-    q, v, *others = measured
-    return Measurement(q.copy(), v.copy(), *(None if x is None else x.copy() for x in others))
+    q, v, effort, wrench, readings = measured
+    effort, wrench = (None if each is None else each.copy() for each in (effort, wrench))
+    return Measurement(q.copy(), v.copy(), effort, wrench, readings)
 
 
 def _change(found: Measurement, active: _Active, t: float) -> None:
@@ -243,7 +246,77 @@ def _change(found: Measurement, active: _Active, t: float) -> None:
     elif fault.kind == 'offset_wrench' and found.wrench is not None:
         found.wrench[..., place] += fault.value
     else:
-        count = 3 if fault.joint else 4  # a joint has no wrench
-        for own, kept in list(zip(found, active.kept, strict=True))[:count]:
-            if own is not None:
-                own[..., place] = kept[..., place] if fault.kind == 'frozen_feedback' else 0.0
+        names = ('q', 'v', 'effort') if fault.joint else ('q', 'v', 'effort', 'wrench')
+        for name in names:
+            reading = getattr(found, name)
+            if reading is not None:
+                kept = getattr(active.kept, name)[..., place]
+                reading[..., place] = kept if fault.kind == 'frozen_feedback' else 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class FaultParameters(Parameters):
+    """The faults of drives and sensors."""
+
+    faults: str = parameter(
+        '', "faults, as a YAML list such as '[{kind: stuck_joint, joint: elbow_joint, time: 1.0, "
+        "duration: 0.5}]', or the path of a YAML file; empty: none",
+    )  # fmt: skip
+
+
+class FaultsDevice(Device):
+    """Faults of drives and sensors: the outermost device, so that they change what others do."""
+
+    Parameters = FaultParameters
+    changes_joints = True
+    order = 0.0
+    alike = ('faults',)
+    is_sensor = False
+
+    @classmethod
+    def wanted(cls, parameters: FaultParameters) -> bool:
+        """Return True: faults may begin while the arm runs."""
+        return True
+
+    def __init__(self, setup: Setup):
+        super().__init__(setup)
+        self._reset_ns = 0
+        listed = read_faults(setup.each[0].faults)
+        self._faults = Faults(listed, setup.models, setup.each[0])
+        self.idle = not listed
+
+    def set(self, faults: Sequence[Fault], time_ns: int) -> None:
+        """Have these faults in place of all earlier ones from a simulated time [ns] on.
+
+        Raises:
+            ArmError: no such joint, or an offset of a sensor that the arm does not have.
+        """
+        self._faults = Faults(faults, self.setup.models, self.setup.each[0], time_ns)
+        self.idle = False
+        self.plant.devices.refresh()
+
+    def set_time(self, time_ns: int) -> None:
+        """Let faults continue from a simulated time [ns], now and after each reset."""
+        self._reset_ns = time_ns
+        self._faults.reset(time_ns)
+
+    def reset(self, seed: int | None, measured: Measurement) -> Measurement:
+        """Return to the time of `set_time`; return the first reading."""
+        self._faults.reset(self._reset_ns)
+        return measured if self.idle else self._faults.reported(measured, first=True)
+
+    def sent(self, command: Array) -> Array:
+        """Return the commands that reach the drives."""
+        return self._faults.sent(command)
+
+    def acting(self, command: Array) -> Array:
+        """Return the commands that act on the joints."""
+        return self._faults.acting(command, *self.plant.sensed_rows())
+
+    def read(self, measured: Measurement) -> Measurement:
+        """Return the readings as the faults change them."""
+        return self._faults.reported(measured)
+
+    def continue_from(self, before: 'FaultsDevice') -> None:
+        """Take over the faults and what they keep."""
+        self._faults, self.idle = before._faults, before.idle

@@ -10,11 +10,11 @@ from scipy.spatial.transform import Rotation
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
+from arm_sim.devices.force_torque import ForceTorqueParameters, ForceTorqueSensor
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.loop.batch_plant import BatchPlant
 from arm_sim.loop.mujoco_batch import MujocoBatch
 from arm_sim.robot import Robot
-from arm_sim.simulation.force_torque import ForceTorqueParameters, ForceTorqueSensor
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, plant_class
 
 ROBOT = Robot.load('planar_3r')
@@ -116,7 +116,7 @@ def test_a_press_is_felt_as_contact_force_weight_and_inertia(tmp_path, frame):
     for lower in (0.1, 0.2):
         before = plant.v.copy()
         plant.step(UR5E.start + np.array([0.0, lower, 0.0, 0.0, 0.0, 0.0]))
-        points, model = plant.contact_points(), UR5E.model.pin_model.copy()
+        points, model = plant.contacts.points(), UR5E.model.pin_model.copy()
         assert {point.shapes[1] for point in points} == {'under'}
         force, data = -sum(point.force for point in points), model.createData()
         assert np.linalg.norm(force) > 10.0
@@ -202,8 +202,8 @@ def test_what_is_not_possible_is_refused():
         plant_of('mujoco', ROBOT.model, force_torque_frame='hand')
     with pytest.raises(ArmError, match=r"imu.frame: no frame 'hand'"):
         plant_of('mujoco', ROBOT.model, imu_frame='hand')
-    with pytest.raises(ArmError, match='set force_torque.frame'):
-        plant_of('mujoco', ROBOT.model, force_torque_frame='').tare()
+    without = plant_of('mujoco', ROBOT.model, force_torque_frame='')
+    assert without.devices.get('force_torque') is None
     with pytest.raises(ArmError, match=r'force_torque.tool_com is .* three finite numbers'):
         plant_of('mujoco', ROBOT.model, tool_com=(1.0,))
 
@@ -235,7 +235,10 @@ def test_an_imu_reports_turn_rate_and_acceleration_with_gravity():
     tip = ROBOT.model.tip_frame
     plant = plant_of('mujoco', ROBOT.model, force_torque_frame='link_3', imu_frame=tip)
     plant.reset(ROBOT.start)
-    upright = Rotation.from_quat(plant.imu[:4]).as_matrix() @ plant.imu[7:]
+    upright = (
+        Rotation.from_quat(plant.measured.readings['imu'][:4]).as_matrix()
+        @ plant.measured.readings['imu'][7:]
+    )
     np.testing.assert_allclose(upright, -ROBOT.model.gravity, atol=1e-12)
     for command in COMMANDS:
         before = plant.v.copy()
@@ -243,13 +246,19 @@ def test_an_imu_reports_turn_rate_and_acceleration_with_gravity():
     motion = ROBOT.model.frame_motion(plant.q, plant.v, (plant.v - before) / 1e-3, tip)
     to_frame, g = motion.rotation.T, ROBOT.model.gravity
     np.testing.assert_allclose(
-        Rotation.from_quat(plant.imu[:4]).as_matrix(), motion.rotation, atol=1e-12
+        Rotation.from_quat(plant.measured.readings['imu'][:4]).as_matrix(),
+        motion.rotation,
+        atol=1e-12,
     )
-    np.testing.assert_allclose(plant.imu[4:7], to_frame @ motion.velocity[3:], atol=1e-12)
-    np.testing.assert_allclose(plant.imu[7:], to_frame @ (motion.acceleration[:3] - g), atol=1e-9)
+    np.testing.assert_allclose(
+        plant.measured.readings['imu'][4:7], to_frame @ motion.velocity[3:], atol=1e-12
+    )
+    np.testing.assert_allclose(
+        plant.measured.readings['imu'][7:], to_frame @ (motion.acceleration[:3] - g), atol=1e-9
+    )
     assert np.abs(motion.velocity[3:]).max() > 0.1
     noisy = plant_of('mujoco', ROBOT.model, imu_frame=tip, gyro_bias=(0.1, 0.2, 0.3))
-    np.testing.assert_allclose(noisy.imu[4:7], (0.1, 0.2, 0.3))
+    np.testing.assert_allclose(noisy.measured.readings['imu'][4:7], (0.1, 0.2, 0.3))
 
 
 def test_a_contact_switch_closes_on_contact(tmp_path):
@@ -259,9 +268,9 @@ def test_a_contact_switch_closes_on_contact(tmp_path):
         force_torque_frame='',
         contact_switches=('tool0', 'forearm_link'),
     )
-    assert plant.touched().tolist() == [True, False]
+    assert plant.measured.readings['contact_switches'].tolist() == [1.0, 0.0]
     plant.reset(UR5E.start)
-    assert not plant.touched().any()
+    assert not plant.measured.readings['contact_switches'].any()
     with pytest.raises(ArmError, match="contact_switches: 'tool': an arm without scene"):
         plant_of('mujoco', ROBOT.model, contact_switches=('tool',))
 
@@ -270,7 +279,7 @@ def test_another_plant_goes_on_with_the_sensors(tmp_path):
     light, heavy = (plant_of('mujoco', model, wrench_bias=(1.0,) * 6) for model in PAYLOADS[:2])
     light.reset(ROBOT.start)
     light.step(np.zeros(3))
-    heavy.go_on_from(light)
+    heavy.continue_from(light)
     np.testing.assert_array_equal(heavy.measured.wrench, light.measured.wrench)
     heavy.step(np.zeros(3))
     assert np.shares_memory(heavy.measured.q, heavy.q)
@@ -284,8 +293,8 @@ def test_another_plant_goes_on_with_the_imu():
         for model, bias in zip(PAYLOADS[:2], biases, strict=True)
     )
     light.reset(ROBOT.start)
-    heavy.go_on_from(light)
+    heavy.continue_from(light)
     heavy.step(np.zeros(3))
     motion = PAYLOADS[1].frame_motion(heavy.q, heavy.v, np.zeros(3), tip)
     turns = motion.rotation.T @ motion.velocity[3:]
-    np.testing.assert_allclose(heavy.imu[4:7] - turns, biases[0], atol=1e-12)
+    np.testing.assert_allclose(heavy.measured.readings['imu'][4:7] - turns, biases[0], atol=1e-12)

@@ -12,6 +12,7 @@ from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_sim.devices.drives import DriveParameters, Drives
 from arm_sim.engines.motion_model import MotionModelPlant
 from arm_sim.experiments.compared_laws import compared_class, compared_laws
 from arm_sim.experiments.experiment import Experiment, LoadedExperiment
@@ -20,7 +21,6 @@ from arm_sim.experiments.sweeps import case_at, run_sweep
 from arm_sim.loop.batch_plant import BatchPlant
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
-from arm_sim.simulation.drives import DriveParameters, Drives
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
 from arm_sim.simulation.simulation import Simulation
 from arm_sim.tasks import make_task
@@ -210,7 +210,7 @@ def test_a_payload_that_falls_off_leaves_commands_under_way():
     first, second = (plant_class('mujoco')(MODEL, parameters) for _ in range(2))
     for k in range(3):
         first.step(np.full(3, float(k)))
-    second.go_on_from(first)
+    second.continue_from(first)
     second.step(np.full(3, 3.0))
     np.testing.assert_allclose(second.effort, 1.0)
 

@@ -1,18 +1,16 @@
 """Sensor model: resolution, bias, noise, delay and dropouts between a joint and its reading."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
 from arm_controllers.measurement import Measurement
 from arm_dynamics.checks import ArmError, Array, per_joint
-from arm_dynamics.parameters import PerJoint, parameter
+from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.plugins import PluginRegistry
-from arm_sim.simulation.force_torque import ForceTorqueParameters
-from arm_sim.simulation.imu import ImuParameters
-from arm_sim.simulation.joint_torque import JointTorqueParameters
-from arm_sim.simulation.signal_errors import Errors, SignalErrors, delay_of
+from arm_sim.devices._device import Device, Setup
+from arm_sim.devices._signal_errors import Errors, SignalErrors, delay_of
 
 _CHUNK = 64  # readings whose random numbers are drawn together
 _DROPOUTS = 1  # stream of random numbers, separate from that of the noise
@@ -24,8 +22,8 @@ SENSOR_MODELS = PluginRegistry('sensors.model', '', 'arm_sim.sensors')
 
 
 @dataclass(frozen=True, kw_only=True)
-class SensorParameters(ForceTorqueParameters, JointTorqueParameters, ImuParameters):
-    """The sensors of an arm; the defaults are exact joint sensors and no others."""
+class JointSensorParameters(Parameters):
+    """The joint sensors of an arm; with the defaults they are exact."""
 
     encoder_resolution: PerJoint = parameter(
         (),
@@ -60,29 +58,6 @@ class SensorParameters(ForceTorqueParameters, JointTorqueParameters, ImuParamete
         0, 'random seed of noise and dropouts', min=0, name='sensors.seed'
     )
 
-    contact_switches: tuple[str, ...] = parameter(
-        (), 'links with a contact switch, closed while the link touches something (engine mujoco)'
-    )
-
-    @property
-    def exact(self) -> bool:
-        """Whether every reading is the state itself, and there are no other sensors."""
-        return self.has_exact_joints and not self.feels and not self.contact_switches
-
-    @property
-    def feels(self) -> bool:
-        """Whether there are sensors that need the acceleration and the forces on links."""
-        return bool(self.force_torque_frame or self.joint_torque or self.imu_frame)
-
-    @property
-    def has_exact_joints(self) -> bool:
-        """Whether joint readings are the state itself; the seed alone changes nothing."""
-        own = [each for each in fields(SensorParameters) if each.name in _OF_JOINTS]
-        return all(getattr(self, each.name) == each.default for each in own)
-
-
-_OF_JOINTS = SensorParameters.__annotations__.keys() - {'sensor_seed', 'contact_switches'}
-
 
 class Sensors:
     """The joint sensors of N arms; every arm has its own numbers and random streams.
@@ -93,7 +68,10 @@ class Sensors:
     """
 
     def __init__(
-        self, parameters: Sequence[SensorParameters], joint_names: tuple[str, ...], period: float
+        self,
+        parameters: Sequence[JointSensorParameters],
+        joint_names: tuple[str, ...],
+        period: float,
     ):
         """Take the parameters of each arm; `period` [s] is the control period.
 
@@ -190,3 +168,43 @@ class Sensors:
             self._last = reading
         n = q.shape[1]
         return Measurement(reading[:, :n], reading[:, n:])
+
+
+class JointSensorsDevice(Device):
+    """The position and velocity readings of all joints."""
+
+    Parameters = JointSensorParameters
+    changes_joints = True
+    order = 60.0
+
+    @classmethod
+    def wanted(cls, parameters: JointSensorParameters) -> bool:
+        """Return whether a reading is not the state itself; the seed alone changes nothing."""
+        values = {name: getattr(parameters, name) for name in _DEFAULTS}
+        return values != _DEFAULTS
+
+    def __init__(self, setup: Setup):
+        super().__init__(setup)
+        self._sensors = Sensors(setup.each, self.plant.joint_names, setup.period)
+
+    def _in_axes_of_plant(self, rows: Measurement, measured: Measurement) -> Measurement:
+        shape = self.plant.q.shape
+        return measured._replace(q=rows.q.reshape(shape), v=rows.v.reshape(shape))
+
+    def reset(self, seed: int | None, measured: Measurement) -> Measurement:
+        """Begin the random streams again; return the first reading."""
+        q, v = self.plant.sensed_rows()
+        rows = self._sensors.reset(q, v, seed)
+        return self._in_axes_of_plant(rows, measured)
+
+    def read(self, measured: Measurement) -> Measurement:
+        """Return the reading of the present state."""
+        return self._in_axes_of_plant(self._sensors.read(*self.plant.sensed_rows()), measured)
+
+    def continue_from(self, before: 'JointSensorsDevice') -> None:
+        """Take over random streams, delayed readings and the last position."""
+        self._sensors = before._sensors
+
+
+_DEFAULTS = {name: value for name, value in vars(JointSensorParameters()).items()
+             if name != 'sensor_seed'}  # fmt: skip

@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arm_controllers.drive_convention import DriveConvention
+from arm_controllers.measurement import Measurement
 from arm_dynamics.checks import ArmError, Array, per_joint
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, parameter
+from arm_sim.devices._device import Device, Setup
 
 _CHUNK = 64  # commands whose jitter is drawn together
 
@@ -161,3 +163,51 @@ class Drives:
             self._table = np.array([rng.integers(most + 1, size=_CHUNK) for rng, most in pairs])
         more: Array = self._table[:, k]
         return more
+
+
+class DrivesDevice(Device):
+    """The drives between the commands of controllers and the joints."""
+
+    Parameters = DriveParameters
+    order = 10.0
+    is_sensor = False
+
+    @classmethod
+    def wanted(cls, parameters: DriveParameters) -> bool:
+        """Return whether a drive changes a command."""
+        return bool(parameters.drives())
+
+    @classmethod
+    def check(cls, setup: Setup) -> None:
+        """Raise ArmError for parameters without meaning for the joints of the plant."""
+        plant = setup.plant
+        for one in setup.each:
+            one.check_drives(plant.command_interfaces)
+
+    def __init__(self, setup: Setup):
+        super().__init__(setup)
+        model, p = setup.models[0], setup.each[0]
+        torques = np.array(self.plant.command_interfaces) == 'effort'
+        self._drives = Drives(model, setup.each, setup.period, torques, p.servo_per_torque(model))
+
+    def reset(self, seed: int | None, measured: Measurement) -> Measurement:
+        """Forget pending commands; the random streams begin again."""
+        self._drives.reset(seed)
+        return measured
+
+    def sent(self, command: Array) -> Array:
+        """Return the commands (..., n) that act when these are sent."""
+        rows = command.reshape(-1, command.shape[-1])
+        return self._drives.effect(rows, *self.plant.sensed_rows()).reshape(command.shape)
+
+    def braked(self) -> None:
+        """Forget pending commands."""
+        self._drives.release()
+
+    def know(self, model: RobotModel) -> None:
+        """Compensate with this model of the arm."""
+        self._drives.model = model
+
+    def continue_from(self, before: 'DrivesDevice') -> None:
+        """Take over the pending commands and the drives' model."""
+        self._drives = before._drives

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from arm_dynamics.checks import ArmError
+from arm_sim.devices.faults import KINDS, Fault, read_faults
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.loop.batch_plant import BatchPlant
 from arm_sim.loop.mujoco_batch import MujocoBatch
 from arm_sim.robot import Robot
-from arm_sim.simulation.faults import KINDS, Fault, read_faults
 from arm_sim.simulation.plant import PlantParameters, plant_class
 
 ROBOT = Robot.load('planar_3r')
@@ -29,10 +29,10 @@ def plant_with(faults, **parameters):
 def course(plant):
     """Return measured q, v, effort, wrench, and true q, v of each state."""
     plant.reset(np.broadcast_to(ROBOT.start, plant.q.shape))
-    rows = [(*(x.copy() for x in plant.measured), plant.q.copy(), plant.v.copy())]
+    rows = [(*(x.copy() for x in plant.measured[:4]), plant.q.copy(), plant.v.copy())]
     for command in COMMANDS:
         plant.step(np.ascontiguousarray(np.broadcast_to(command, plant.q.shape)))
-        rows.append((*(x.copy() for x in plant.measured), plant.q.copy(), plant.v.copy()))
+        rows.append((*(x.copy() for x in plant.measured[:4]), plant.q.copy(), plant.v.copy()))
     return [np.array(each) for each in zip(*rows, strict=True)]
 
 
@@ -124,13 +124,15 @@ def test_faults_begin_and_end_while_the_arm_runs_and_last_over_a_change_of_the_p
     plant, other = plant_with(''), plant_with('')
     plant.reset(ROBOT.start)
     plant.step(COMMANDS[0])
-    plant.set_faults([Fault('offset_encoder', joint=JOINTS[0], value=0.5)], 1_000_000)
+    plant.devices.get('faults').set(
+        [Fault('offset_encoder', joint=JOINTS[0], value=0.5)], 1_000_000
+    )
     plant.step(COMMANDS[1])
     assert plant.measured.q[0] - plant.q[0] == pytest.approx(0.5)
-    other.go_on_from(plant)
+    other.continue_from(plant)
     other.step(COMMANDS[2])
     assert other.measured.q[0] - other.q[0] == pytest.approx(0.5)
-    other.set_faults([], 3_000_000)
+    other.devices.get('faults').set([], 3_000_000)
     other.step(COMMANDS[3])
     np.testing.assert_array_equal(other.measured.q, other.q)
 

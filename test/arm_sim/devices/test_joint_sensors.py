@@ -5,7 +5,8 @@ import pytest
 from plugins import write_plugins
 
 from arm_dynamics.checks import ArmError
-from arm_sim.simulation.sensors import SENSOR_MODELS, SensorParameters, Sensors
+from arm_sim.devices import SensorParameters
+from arm_sim.devices.joint_sensors import SENSOR_MODELS, Sensors
 
 JOINTS, PERIOD = ('a', 'b'), 0.01
 COUNT = 4000

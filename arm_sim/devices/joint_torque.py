@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from arm_controllers.measurement import Measurement
 from arm_dynamics.checks import Array, per_joint
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
-from arm_sim.simulation.signal_errors import Errors, bandwidth_of, delay_of
+from arm_sim.devices._device import Device, Setup
+from arm_sim.devices._signal_errors import Errors, SignalErrors, bandwidth_of, delay_of
 
 STREAM = 3  # of random numbers, separate from those of other sensors
 
@@ -52,3 +54,37 @@ class JointTorqueParameters(Parameters):
             self.torque_bandwidth,
             self.torque_delay,
         )
+
+
+class JointTorqueDevice(Device):
+    """The joint torque sensors: `Measurement.effort`."""
+
+    Parameters = JointTorqueParameters
+    order = 40.0
+    alike = ('joint_torque',)
+    needs_motion = True
+
+    @classmethod
+    def wanted(cls, parameters: JointTorqueParameters) -> bool:
+        """Return whether there are sensors."""
+        return parameters.joint_torque
+
+    def __init__(self, setup: Setup):
+        super().__init__(setup)
+        names = self.plant.joint_names
+        errors = [own.torque_errors(names) for own in setup.each]
+        self._errors = SignalErrors(errors, len(names), setup.period, STREAM)
+
+    def reset(self, seed: int | None, measured: Measurement) -> Measurement:
+        """Begin again; return the first reading."""
+        self._errors.reset(self.setup.seeds(seed))
+        return self.read(measured)
+
+    def read(self, measured: Measurement) -> Measurement:
+        """Return the reading of the last integration step."""
+        effort = self._errors.read(self.plant.link_motion.torque)
+        return measured._replace(effort=effort.reshape(*self.plant.arms, -1))
+
+    def continue_from(self, before: 'JointTorqueDevice') -> None:
+        """Take over the errors."""
+        self._errors = before._errors

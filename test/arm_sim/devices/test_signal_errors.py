@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from arm_sim.simulation.signal_errors import Errors, SignalErrors
+from arm_sim.devices._signal_errors import Errors, SignalErrors
 
 PERIOD = 0.002
 

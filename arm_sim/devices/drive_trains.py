@@ -1,18 +1,18 @@
 """Joints as they are: elastic gears, backlash, Stribeck friction and torque ripple."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from arm_controllers.measurement import Measurement
 from arm_dynamics.checks import ArmError, Array, per_joint
+from arm_dynamics.inertia_check import check_inertia
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
-
-if TYPE_CHECKING:
-    from arm_dynamics.compiled import DriveTrains
+from arm_sim.devices._device import Device, Setup
 
 _LARGEST_ANGLE = 1.0  # of the fastest elastic oscillation in a time step [rad]
 
@@ -93,8 +93,8 @@ def link_side(model: RobotModel, parameters: Any) -> tuple[RobotModel, Any]:
 
 def drive_trains(
     models: Sequence[RobotModel], parameters: Sequence[Any], arms: tuple[int, ...]
-) -> 'DriveTrains':
-    """Return the drive trains of N arms, with the plant's parameters of each; `arms`: N or ().
+) -> Any:
+    """Return the `DriveTrains` of N arms, with the plant's parameters of each; `arms`: N or ().
 
     Raises:
         ArmError: numbers that do not fit together, or too long a time step.
@@ -184,3 +184,53 @@ def _check_step(model: RobotModel, parameters: Any, stiffness: Array, damping: A
             f'integration steps of at most {longest:.2g} s: joints.substeps >= '
             f'{int(np.ceil(p.timestep / longest))} with timestep {p.timestep:g} s'
         )
+
+
+class DriveTrainsDevice(Device):
+    """The drive trains between motors and links; the physics then moves the links by torques."""
+
+    Parameters = JointParameters
+    order = 90.0
+    alike = ('has_drive_trains', 'joint_substeps', 'encoders')
+    is_sensor = False
+
+    @classmethod
+    def wanted(cls, parameters: JointParameters) -> bool:
+        """Return whether a joint differs from a rigid and even one."""
+        return parameters.has_drive_trains
+
+    def __init__(self, setup: Setup):
+        super().__init__(setup)
+        plant, p = self.plant, setup.each[0]
+        if not plant.has_damping:
+            raise ArmError('joints.*: only engines mujoco and analytical have such joints')
+        for model in setup.models:
+            check_inertia(model)
+        self._steps = p.control_decimation * p.joint_substeps
+        self._trains = drive_trains(setup.models, setup.each, plant.arms)
+        plant.motors = (self._trains.q, self._trains.v)
+        if p.encoders == 'motor':
+            plant.sensed = plant.motors
+
+    def reset(self, seed: int | None, measured: Measurement) -> Measurement:
+        """Turn the rotors to where the gears of the resting arm carry its weight."""
+        plant, models = self.plant, self.setup.models
+        pairs = zip(models, plant.q.reshape(-1, len(plant.joint_names)), strict=True)
+        weight = np.array([model.gravity_torque(q) for model, q in pairs])
+        self._trains.reset(plant.q, plant.v, weight.reshape(plant.q.shape))
+        plant.set_damping(self._trains.slope)
+        return measured
+
+    def around(self, command: Array, act: Callable[[Array], None]) -> None:
+        """Hold `command` (n,) on the motors over one control period."""
+        plant, trains = self.plant, self._trains
+        for _ in range(self._steps):
+            trains.pull(command, plant.q, plant.v)
+            plant.set_damping(trains.slope)
+            act(trains.torque)
+            trains.turn(command, plant.q, plant.v)
+        plant.effort[:] = trains.effort
+
+    def continue_from(self, before: 'DriveTrainsDevice') -> None:
+        """Take over the rotors."""
+        self._trains.continue_from(before._trains)

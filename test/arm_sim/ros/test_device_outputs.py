@@ -59,7 +59,7 @@ def test_readings_have_the_stamp_of_their_state_and_the_tare_ends_the_weight(tmp
             (imu.linear_acceleration, 'xyz'),
         )
         numbers = [getattr(part, axis) for part, axes in parts for axis in axes]
-        np.testing.assert_array_equal(numbers, plant.imu)
+        np.testing.assert_array_equal(numbers, plant.measured.readings['imu'])
         np.testing.assert_array_equal(state.effort, plant.measured.effort)
         assert np.abs(plant.measured.effort).max() > 1.0
         assert not switch.data

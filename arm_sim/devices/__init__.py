@@ -1,0 +1,17 @@
+"""Devices of a simulated arm: one file each, or an entry point of the group `arm_sim.devices`."""
+
+from arm_sim.devices._device import DEVICES, Device, Devices, Setup
+from arm_sim.devices._link_motion import LinkMotion
+from arm_sim.devices._parameters import DeviceParameters, SensorParameters, alike, needs_motion
+
+__all__ = [
+    'DEVICES',
+    'Device',
+    'DeviceParameters',
+    'Devices',
+    'LinkMotion',
+    'SensorParameters',
+    'Setup',
+    'alike',
+    'needs_motion',
+]

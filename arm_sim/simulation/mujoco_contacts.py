@@ -1,0 +1,84 @@
+"""Contacts of the links of an arm in MuJoCo."""
+
+from collections.abc import Sequence
+
+import mujoco
+import numpy as np
+
+from arm_dynamics.checks import Array
+from arm_dynamics.frames import cross
+from arm_dynamics.link_loads import External
+from arm_dynamics.model import RobotModel
+from arm_sim.simulation.contact_state import ContactPoint, ContactState
+
+
+class Links:
+    """The places of an arm's links among MuJoCo's bodies."""
+
+    def __init__(self, mj_model: mujoco.MjModel, model: RobotModel):
+        kind = mujoco.mjtObj.mjOBJ_BODY
+        bodies = {name: mujoco.mj_name2id(mj_model, kind, name) for name in model.frame_names}
+        self._names = [name for name, body in bodies.items() if body > 0]
+        self._bodies = [bodies[name] for name in self._names]
+        self._roots = mj_model.body_rootid[self._bodies]
+        self._is_link = np.isin(np.arange(mj_model.nbody), self._bodies)
+
+    def forces(self, cfrc_ext: Array, subtree_com: Array) -> list[External]:
+        """Return what acts on the links, from MuJoCo's arrays of these names."""
+        forces = cfrc_ext[self._bodies]
+        hit = np.flatnonzero(forces.any(axis=1))
+        if not len(hit):
+            return []
+        wrenches = forces[hit][:, [3, 4, 5, 0, 1, 2]]
+        wrenches[:, 3:] += cross(subtree_com[self._roots[hit]], wrenches[:, :3])
+        return [External(self._names[k], w) for k, w in zip(hit, wrenches, strict=True)]
+
+    def facts(self, mj_model: mujoco.MjModel, mj_data: mujoco.MjData) -> Array:
+        """Return the contact facts (3,) of the links; see ContactState."""
+        contacts, bodies = mj_data.contact, mj_model.geom_bodyid[mj_data.contact.geom]
+        own = np.flatnonzero(self._is_link[bodies].any(axis=-1))
+        if not len(own):
+            return np.zeros(3)
+        forces, bodies = np.empty((len(own), 6)), bodies[own]
+        for i, force in zip(own.tolist(), forces, strict=True):
+            mujoco.mj_contactForce(mj_model, mj_data, i, force)
+        turn, move = mj_data.cvel[bodies][..., :3], mj_data.cvel[bodies][..., 3:]
+        lever = contacts.pos[own, np.newaxis] - mj_data.subtree_com[mj_model.body_rootid[bodies]]
+        one, other = (move + cross(turn, lever)).swapaxes(0, 1)
+        across = contacts.frame[own].reshape(-1, 3, 3)[:, 1:] @ (other - one)[..., np.newaxis]
+        slips = np.linalg.norm(across[..., 0], axis=-1)[forces[:, 0] > 0.0]
+        total = np.linalg.norm(forces[:, :3], axis=-1).sum()
+        depth = max(0.0, -contacts.dist[own].min())
+        return np.array([1e3 * depth, total, 1e3 * slips.max(initial=0.0)])
+
+
+class MujocoContacts(ContactState):
+    """The contacts of one arm, read from MuJoCo's data."""
+
+    def __init__(self, mj_model: mujoco.MjModel, data: mujoco.MjData, links: Links | None):
+        """`links`: None: they touch nothing."""
+        super().__init__()
+        self._model, self._data, self._links = mj_model, data, links
+
+    def facts(self) -> Array:
+        """Return what the links touch; see ContactState."""
+        if self._links is None:
+            return super().facts()
+        return self._links.facts(self._model, self._data)
+
+    def touched(self, links: Sequence[str]) -> Array:
+        """Return which of these links (k,) bool touch something."""
+        contact = self._data.contact
+        bodies = self._model.geom_bodyid[contact.geom[contact.dist < 0.0]].ravel()
+        return np.array([self._model.body(link).id in bodies for link in links], dtype=bool)
+
+    def points(self) -> list[ContactPoint]:
+        """Return the contacts with the forces of the last integration step."""
+        points, local = [], np.zeros(6)
+        for i, contact in enumerate(self._data.contact):
+            mujoco.mj_contactForce(self._model, self._data, i, local)
+            names = tuple(self._model.geom(geom).name for geom in contact.geom)
+            force = contact.frame.reshape(3, 3).T @ local[:3]
+            normal = contact.frame[:3].copy()
+            points.append(ContactPoint(names, contact.pos.copy(), normal, force, -contact.dist))
+        return points
