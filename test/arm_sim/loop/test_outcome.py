@@ -23,7 +23,8 @@ def test_broken_limits_are_blamed_on_a_machine_that_was_too_slow(
     report = {'task': 'cube', 'robot': 'ur5e', 'controller': 'servo', 'feedforward': 'none'}
     report |= {'engine': 'mujoco', 'mode': mode, 'steps': 3750, 'cycles_per_second': 380.0}
     report |= {'late_ticks': 593, 'skipped_periods': skipped, 'passes_mm': [], 'checksum': 'f0'}
-    task = SimpleNamespace(columns=('', 'RMS'), rows=lambda _: [('error', '22')])
+    of_task = SimpleNamespace(columns=('', 'RMS'), rows=lambda _: [('error', '22')])
+    task = SimpleNamespace(report=of_task)
     checks = [Check('tracking error RMS', value, 20.0, 'mm')]
     print_outcome(task, report | {'duration_s': 7.5}, checks)
     printed = capsys.readouterr().out
