@@ -63,9 +63,9 @@ setup(
     license='Apache-2.0',
     entry_points={
         'console_scripts': scripts(),
-        'arm_sim.recorders': ['recorder = arm_sim.recording.ros.recorder:Recorder'],
+        'arm_sim.recorders': ['recorder = arm_tools.recording.ros.recorder:Recorder'],
         'arm_sim.simulator_services': [
-            'simulation_interfaces = arm_sim.standards.ros.simulation_services:SimulationServices',
+            'simulation_interfaces = arm_tools.standards.ros.simulation_services:SimulationServices',
         ],
     },
 )

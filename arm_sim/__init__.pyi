@@ -1,15 +1,15 @@
 from collections.abc import Sequence
 from typing import Any
 
-from arm_sim.commands.certify import CertifyReport
-from arm_sim.commands.excite import ExcitationReport
-from arm_sim.commands.identify import IdentifiedReport
-from arm_sim.commands.judge import JudgementReport
-from arm_sim.commands.plan import PlanReport
-from arm_sim.commands.rehearse import Rehearsal
-from arm_sim.commands.run import RunReport
-from arm_sim.experiments.report import Report
+from arm_lab.commands.certify import CertifyReport
+from arm_lab.commands.excite import ExcitationReport
+from arm_lab.commands.judge import JudgementReport
+from arm_lab.commands.run import RunReport
+from arm_lab.experiments.report import Report
 from arm_sim.notebook import explore as explore
+from arm_tools.commands.identify import IdentifiedReport
+from arm_tools.commands.plan import PlanReport
+from arm_tools.commands.rehearse import Rehearsal
 
 def certify(goal: str = '', **options: Any) -> CertifyReport: ...
 def compare(**options: Any) -> Report: ...

@@ -23,11 +23,11 @@ from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_lab.experiments.compared_laws import compared_laws
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
+from arm_lab.experiments.ranges import Draw, Ranges
 from arm_sim.devices import SensorParameters
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.experiments.compared_laws import compared_laws
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment
-from arm_sim.experiments.ranges import Draw, Ranges
 from arm_sim.loop.batch_measures import BatchMeasures
 from arm_sim.loop.batch_plant import BatchPlant
 from arm_sim.loop.loop import Loop

@@ -28,8 +28,8 @@ from conditions import print_conditions
 from arm_controllers.follower.goal import Goal
 from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.model_error import with_error
-from arm_sim.certificate.certificate import Certifier
-from arm_sim.experiments.ranges import Ranges
+from arm_lab.certificate.certificate import Certifier
+from arm_lab.experiments.ranges import Ranges
 from arm_sim.robot import Robot
 
 RANGES = Ranges(payload=1.0)

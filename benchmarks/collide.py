@@ -11,7 +11,7 @@ from conditions import print_conditions
 
 from arm_controllers.guard import GuardState
 from arm_controllers.guard_parameters import GuardParameters
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.loop import Loop, Step
 from arm_sim.loop.measures import track
 from arm_sim.loop.recorded import Recorder

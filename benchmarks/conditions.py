@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from arm_sim.own_domain import own_domain as own_domain_of_process
+from arm_lab.own_domain import own_domain as own_domain_of_process
 
 Row = dict[str, float]  # a measurement's numbers by name
 PACKAGES = ('numpy', 'numba', 'mujoco', 'pin', 'rclpy')

@@ -34,8 +34,8 @@ from arm_controllers.ros.running import make_executor
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.experiments.processes import Group
-from arm_sim.judging.trials import controller_command
+from arm_lab.experiments.processes import Group
+from arm_lab.judging.trials import controller_command
 from arm_sim.parameter_files import as_arguments, files_of
 
 # A cycle may take so many microseconds or, on a slower machine, as long as so many pin.rnea.

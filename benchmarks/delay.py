@@ -17,9 +17,9 @@ from conditions import print_conditions
 from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.model_error import ModelError, with_error
+from arm_lab.experiments.executors import executor, ordered
 from arm_sim.devices import SensorParameters
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.experiments.executors import executor, ordered
 from arm_sim.loop.measures import rms, track
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters

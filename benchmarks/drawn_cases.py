@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from conditions import print_conditions
 
-from arm_sim.experiments.executors import completed, executor
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment
+from arm_lab.experiments.executors import completed, executor
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
+from arm_lab.progress import new_console, progress
 from arm_sim.loop.measures import track
-from arm_sim.progress import new_console, progress
 from arm_sim.tasks import Run
 
 Rows = Sequence[tuple[str, str]]  # names of numbers of the report, with their headings

@@ -19,9 +19,9 @@ from numba import njit
 
 from arm_dynamics import RobotModel
 from arm_dynamics.compiled import CompiledModel, ForwardModel, ForwardModelParameters
-from arm_dynamics.published.five_joint_arm import MOTORS
 from arm_dynamics.robots import find_urdf
-from arm_sim.tasks.pose_hold.objective import PUBLISHED_I, PUBLISHED_P, TARGET, PoseHoldObjective
+from arm_lab.published.five_joint_arm import MOTORS
+from arm_lab.tasks.pose_hold.objective import PUBLISHED_I, PUBLISHED_P, TARGET, PoseHoldObjective
 
 STEP = 1e-4
 COUNT = 30_000

@@ -19,8 +19,8 @@ from conditions import print_conditions
 from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.laws import law_class
 from arm_dynamics.model_error import ModelError
-from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.monte_carlo import run_monte_carlo
+from arm_lab.experiments.experiment import Experiment
+from arm_lab.experiments.monte_carlo import run_monte_carlo
 from arm_sim.loop.measures import heading_of, track
 from arm_sim.tasks import Run, task_class
 

@@ -16,9 +16,9 @@ from identification import NOISE, PARAMETERS, other_arm
 
 from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.reference import Reference
+from arm_lab.experiments.compared_laws import laws_with
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.devices import SensorParameters
-from arm_sim.experiments.compared_laws import laws_with
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.measures import measure, track
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot

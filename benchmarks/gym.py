@@ -18,10 +18,10 @@ import numpy as np
 import psutil
 from conditions import in_turn, medians, print_conditions, rounds_parser, write_json
 
-import arm_sim.gym
+import arm_lab.gym
 from arm_controllers.laws import law_class, law_names
 from arm_dynamics.checks import ArmError
-from arm_sim.experiments.compared_laws import compared_laws
+from arm_lab.experiments.compared_laws import compared_laws
 
 CORES = os.cpu_count() or 1
 
@@ -54,8 +54,8 @@ def returns() -> None:
 
     In contact these are the laws that are made for it, and computed torque.
     """
-    names = list(arm_sim.gym.ENVIRONMENTS)[1:]
-    contact = [name for name in names if 'timestep' in arm_sim.gym.ENVIRONMENTS[name]]
+    names = list(arm_lab.gym.ENVIRONMENTS)[1:]
+    contact = [name for name in names if 'timestep' in arm_lab.gym.ENVIRONMENTS[name]]
     motion = [name for name in names if name not in contact]
     of_contact = [x for x in law_names() if not law_class(x).designed or x == 'computed_torque']
     for group, laws in ((motion, list(compared_laws())), (contact, of_contact)):

@@ -20,20 +20,20 @@ from arm_controllers.known_friction import FRICTION_VELOCITIES
 from arm_controllers.laws import Law
 from arm_controllers.reference import Reference, ReferenceFunction
 from arm_dynamics.checks import ArmError
-from arm_dynamics.identification.estimation import IdentificationParameters, identify
-from arm_dynamics.identification.excitation import ExcitationParameters, plan
-from arm_dynamics.identification.fourier import FourierSeries
-from arm_dynamics.identification.identified_arm import with_parameters
-from arm_dynamics.identification.motor_constants import motor_constants
-from arm_dynamics.identification.regressor import JointRegressor
-from arm_dynamics.identification.signals import MotionSamples
-from arm_dynamics.identification.torque_scale import Carrying, TorqueScales, carried, torque_scales
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.motors import DCMotors
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
+from arm_lab.identification.estimation import IdentificationParameters, identify
+from arm_lab.identification.excitation import ExcitationParameters, plan
+from arm_lab.identification.fourier import FourierSeries
+from arm_lab.identification.identified_arm import with_parameters
+from arm_lab.identification.motor_constants import motor_constants
+from arm_lab.identification.regressor import JointRegressor
+from arm_lab.identification.signals import MotionSamples
+from arm_lab.identification.torque_scale import Carrying, TorqueScales, carried, torque_scales
 from arm_sim.devices import SensorParameters
 from arm_sim.engines.analytical import AnalyticalParameters, AnalyticalPlant
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.measures import rms, track
 from arm_sim.loop.record import Record
 from arm_sim.loop.recorded import run_closed_loop

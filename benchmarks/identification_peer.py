@@ -21,11 +21,11 @@ from conditions import print_conditions
 from identification import driven, measured, other_arm
 
 from arm_dynamics.checks import Array
-from arm_dynamics.identification.estimation import IdentificationParameters, identify
-from arm_dynamics.identification.excitation import ExcitationParameters, plan
-from arm_dynamics.identification.identified_arm import with_parameters
-from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.model import STANDSTILL, RobotModel
+from arm_lab.identification.estimation import IdentificationParameters, identify
+from arm_lab.identification.excitation import ExcitationParameters, plan
+from arm_lab.identification.identified_arm import with_parameters
+from arm_lab.identification.regressor import JointRegressor
 from arm_sim.loop.measures import rms
 from arm_sim.robot import Robot
 

@@ -12,8 +12,8 @@ from conditions import print_conditions
 from arm_dynamics import RobotModel
 from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
 from arm_dynamics.compiled.integrators import INTEGRATORS
-from arm_dynamics.published.five_joint_arm import MOTORS
 from arm_dynamics.robots import find_urdf
+from arm_lab.published.five_joint_arm import MOTORS
 from arm_sim import pictures
 
 START_Q = (0.3, -0.8, 0.5, 0.4, 0.2)  # [rad]

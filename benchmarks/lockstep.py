@@ -46,8 +46,8 @@ from rosgraph_msgs.msg import Clock
 from arm_controllers.ros.messages import to_ns
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS
 from arm_controllers.ros.running import make_executor
-from arm_sim.experiments.processes import Group
-from arm_sim.judging.trials import controller_command
+from arm_lab.experiments.processes import Group
+from arm_lab.judging.trials import controller_command
 from arm_sim.parameter_files import as_arguments, files_of
 from arm_sim.simulation.plant import COMMAND_INTERFACE
 

@@ -24,7 +24,7 @@ from arm_controllers import optimal_control as core
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.loop import Loop
 from arm_sim.robot import Robot
 

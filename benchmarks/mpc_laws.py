@@ -23,9 +23,9 @@ import numpy as np
 from conditions import print_conditions
 
 from arm_dynamics.model_error import ModelError
+from arm_lab.experiments.compared_laws import compared_laws
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.devices.drives import DriveParameters
-from arm_sim.experiments.compared_laws import compared_laws
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.measures import track
 from arm_sim.pictures import BLUE, COLORS, ORANGE, new_figure, save, style
 from arm_sim.robot import Robot

@@ -23,12 +23,12 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import Array
 from arm_dynamics.clearance import Clearance
 from arm_dynamics.scene_clearance import scene_clearance
+from arm_lab.experiments.experiment import Experiment
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.experiments.experiment import Experiment
 from arm_sim.loop.recorded import run_closed_loop
-from arm_sim.planning.planner import PlanError, PlanParameters, goals_of_poses, plan_motion
-from arm_sim.planning.scene_shapes import scene_shapes
 from arm_sim.simulation.plant import Plant
+from arm_sim.simulation.scene_shapes import scene_shapes
+from arm_tools.planning.planner import PlanError, PlanParameters, goals_of_poses, plan_motion
 
 PARAMETERS = PlanParameters()
 INSIDE = 0.75  # share of the places that are in the shelf

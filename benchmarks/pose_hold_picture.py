@@ -13,21 +13,21 @@ from arm_controllers.laws.motor_computed_torque import (
     MotorComputedTorqueParameters,
 )
 from arm_controllers.laws.pose_pid import PosePID, PosePIDParameters
-from arm_dynamics.published.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MOTORS
-from arm_sim import pictures
-from arm_sim.engines.analytical import AnalyticalParameters, AnalyticalPlant
-from arm_sim.loop.recorded import run_closed_loop
-from arm_sim.parameter_files import files_of, merged
-from arm_sim.robot import Robot
-from arm_sim.tasks.pose_hold import PoseHold, PoseHoldParameters
-from arm_sim.tasks.pose_hold.objective import (
+from arm_lab.published.five_joint_arm import LIMIT_DAMPER, LIMIT_SPRING, MOTORS
+from arm_lab.tasks.pose_hold import PoseHold, PoseHoldParameters
+from arm_lab.tasks.pose_hold.objective import (
     PUBLISHED_I,
     PUBLISHED_P,
     TARGET,
     TIME_STEP,
     gain_matrix,
 )
-from arm_sim.tasks.pose_hold.rollout import BLOW_UP_COST
+from arm_lab.tasks.pose_hold.rollout import BLOW_UP_COST
+from arm_sim import pictures
+from arm_sim.engines.analytical import AnalyticalParameters, AnalyticalPlant
+from arm_sim.loop.recorded import run_closed_loop
+from arm_sim.parameter_files import files_of, merged
+from arm_sim.robot import Robot
 
 COLORS = (pictures.ORANGE, pictures.COLORS[2], pictures.COLORS[3], pictures.BLUE, pictures.BLUE)
 FAR = (1.0, 0.5, -1.5, 1.0, -0.8)

@@ -24,10 +24,10 @@ import numpy as np
 from conditions import print_conditions
 
 from arm_dynamics.checks import Array
-from arm_dynamics.identification.excitation import ExcitationParameters, plan
-from arm_dynamics.identification.positions import PositionParameters, identify_positions
-from arm_dynamics.identification.rollouts import Followed, Rollouts
 from arm_dynamics.model import RobotModel
+from arm_lab.identification.excitation import ExcitationParameters, plan
+from arm_lab.identification.positions import PositionParameters, identify_positions
+from arm_lab.identification.rollouts import Followed, Rollouts
 from arm_sim.engines.mujoco import arm_spec
 from arm_sim.loop.batch_plant import mujoco_friction
 from arm_sim.loop.measures import rms

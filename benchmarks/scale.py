@@ -18,10 +18,10 @@ from pathlib import Path
 import psutil
 from conditions import print_conditions
 
-from arm_sim.experiments import monte_carlo
-from arm_sim.experiments.executors import Work, completed, executor
-from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.monte_carlo import run_monte_carlo
+from arm_lab.experiments import monte_carlo
+from arm_lab.experiments.executors import Work, completed, executor
+from arm_lab.experiments.experiment import Experiment
+from arm_lab.experiments.monte_carlo import run_monte_carlo
 
 ARMS = 500  # of a chunk
 CASE, LAWS = Experiment('ur5e', 'sinusoid', 'computed_torque'), ('computed_torque',)

@@ -15,12 +15,12 @@ from conditions import print_conditions
 
 from arm_controllers.law import Law
 from arm_dynamics.compiled.batch_model import BatchModel
-from arm_sim.driving.supervised_law import SupervisedLaw
-from arm_sim.driving.supervisor import Supervisor
-from arm_sim.driving.supervisor_parameters import SupervisorParameters
-from arm_sim.driving.supervisor_state import DRIVING, STOPPED
-from arm_sim.experiments.experiment import Experiment
+from arm_lab.experiments.experiment import Experiment
 from arm_sim.loop.loop import Loop
+from arm_tools.driving.supervised_law import SupervisedLaw
+from arm_tools.driving.supervisor import Supervisor
+from arm_tools.driving.supervisor_parameters import SupervisorParameters
+from arm_tools.driving.supervisor_state import DRIVING, STOPPED
 
 LAWS = ('good', 'noise', 'full torque', 'wrong sign', 'too stiff', 'zero', 'not a number', 'jump')
 FAULTS = (

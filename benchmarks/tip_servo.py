@@ -19,7 +19,7 @@ from tip_streams import judge, random_stream
 
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.cartesian.tip_servo import TipServo, TipServoParameters
+from arm_tools.cartesian.tip_servo import TipServo, TipServoParameters
 
 _CHUNK = 50
 _TIMEOUT = 0.12  # [s] from the last message to the first step of braking, at most

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
-from arm_sim.cartesian.tip_servo import FARTHEST, TipServo
+from arm_tools.cartesian.tip_servo import FARTHEST, TipServo
 
 _LENGTH = 2.0  # [s]
 _NEAR = 2e-3  # [rad | m] so near to its limit a joint counts as at it

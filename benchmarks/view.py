@@ -38,7 +38,7 @@ import time, rclpy
 from control_msgs.msg import JointTrajectoryControllerState
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from arm_sim.view.ros.arm_input import NEWEST, REPORTS
+from arm_tools.view.ros.arm_input import NEWEST, REPORTS
 rclpy.init()
 node, none = Node('listener'), lambda message: None
 node.create_subscription(JointState, 'joint_states', none, NEWEST, raw=True)

@@ -15,7 +15,7 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model import RobotModel
-from arm_sim.experiments.experiment import Experiment
+from arm_lab.experiments.experiment import Experiment
 from arm_sim.loop.events import Push, pushes_of_each
 from arm_sim.loop.loop import Loop, Step
 

@@ -26,12 +26,12 @@ from arm_controllers.laws import law_names
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import Array
 from arm_dynamics.parameters import like, parameter
-from arm_sim.command_line import Name, RobotOptions
-from arm_sim.commands.call import program
-from arm_sim.experiments.executors import Jobs
-from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.ranges import Ranges
-from arm_sim.experiments.report import Listing, Report
+from arm_lab.command_line import Name, RobotOptions
+from arm_lab.commands.call import program
+from arm_lab.experiments.executors import Jobs
+from arm_lab.experiments.experiment import Experiment
+from arm_lab.experiments.ranges import Ranges
+from arm_lab.experiments.report import Listing, Report
 
 _FIXED = (12.0, 16.0, 20.0)  # thresholds of all joints, to compare with [N.m | N]
 

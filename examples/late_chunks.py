@@ -17,7 +17,7 @@ from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.latency import Latency
 from arm_controllers.reference import Reference
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.experiments.experiment import LoadedExperiment
+from arm_lab.experiments.experiment import LoadedExperiment
 from arm_sim.loop.goals import followed, sampled
 from arm_sim.loop.record import Record
 

@@ -17,9 +17,9 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-import arm_sim.gym  # noqa: F401  # registers the environments
+import arm_lab.gym  # noqa: F401  # registers the environments
 from arm_dynamics.checks import ArmError
-from arm_sim.gym.export import add_layout
+from arm_lab.gym.export import add_layout
 
 
 def weights(frequency, rate, chunk, joints):

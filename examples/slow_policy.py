@@ -15,13 +15,13 @@ from matplotlib.figure import Figure
 from arm_controllers.latency import latency_of
 from arm_controllers.laws import law_names
 from arm_dynamics.parameters import like, parameter
+from arm_lab.command_line import Folder, Name, Names, RobotOptions
+from arm_lab.commands.call import program
+from arm_lab.experiments.experiment import Experiment
+from arm_lab.experiments.report import Listing, Report
+from arm_lab.progress import progress
 from arm_sim import pictures
-from arm_sim.command_line import Folder, Name, Names, RobotOptions
-from arm_sim.commands.call import program
-from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.report import Listing, Report
 from arm_sim.loop.measures import Tracking
-from arm_sim.progress import progress
 from arm_sim.tasks import task_names
 
 _STARTS = 'on arrival', 'at the observation'  # of a chunk

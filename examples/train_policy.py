@@ -16,10 +16,10 @@ import cma
 import gymnasium
 import numpy as np
 
-import arm_sim.gym  # noqa: F401  # registers the environments
+import arm_lab.gym  # noqa: F401  # registers the environments
 from arm_dynamics.checks import ArmError
-from arm_sim.gym.arms import loaded_experiment
-from arm_sim.gym.export import export_mlp
+from arm_lab.gym.arms import loaded_experiment
+from arm_lab.gym.export import export_mlp
 from arm_sim.robot import Robot
 
 INPUTS, HIDDEN = 7, 4

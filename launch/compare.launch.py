@@ -1,11 +1,11 @@
 """The same tasks under every law, over topics, one run after the other, and one table."""
 
-from arm_sim.experiments.compared_laws import compared_laws
+from arm_lab.experiments.compared_laws import compared_laws
 from arm_sim.launching.arguments import argument, description, shared
 from arm_sim.launching.comparison import comparison
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 from arm_sim.tasks import task_names
-from arm_sim.view.ros.view_launch import view
+from arm_tools.view.ros.view_launch import view
 
 MANY = 'separated by commas'
 ARGUMENTS = (

@@ -9,8 +9,6 @@ from typing import Any
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_file import yaml_value
 from arm_dynamics.checks import ArmError
-from arm_sim.driving.presets import PRESETS, drives_of, period_of
-from arm_sim.driving.supervisor_parameters import SupervisorNodeParameters
 from arm_sim.launching.arguments import (
     argument,
     description,
@@ -22,6 +20,8 @@ from arm_sim.launching.arguments import (
 from arm_sim.launching.arm import controller_process
 from arm_sim.launching.processes import node_process
 from arm_sim.ros.config import config_file, robot_parameter
+from arm_tools.driving.presets import PRESETS, drives_of, period_of
+from arm_tools.driving.supervisor_parameters import SupervisorNodeParameters
 
 ARGUMENTS = (
     *shared('robot', 'joints', 'tip_frame', 'xacro_args', 'controller', 'config', 'policy'),

@@ -1,11 +1,11 @@
 """Error of each law over one model error: the arm differs from the model of the law."""
 
 from arm_dynamics.parameters import Stepping
-from arm_sim.experiments.sweeps import SWEEPS
+from arm_lab.experiments.sweeps import SWEEPS
 from arm_sim.launching.arguments import argument, description, of_parameters, shared
 from arm_sim.launching.comparison import comparison
 from arm_sim.tasks import task_names
-from arm_sim.view.ros.view_launch import view
+from arm_tools.view.ros.view_launch import view
 
 ARGUMENTS = (
     *shared('robot'),

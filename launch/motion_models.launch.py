@@ -3,7 +3,7 @@
 Send goals to /simulator/follow_joint_trajectory; `joint_states` shows how the model moves.
 """
 
-from arm_sim.engines.motion_model import MotionModelParameters
+from arm_lab.published.motion_model_plant import MotionModelParameters
 from arm_sim.launching.arguments import argument, description, of_parameters, shared
 from arm_sim.launching.tasks import run_arm, run_task
 

@@ -6,7 +6,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 
 from arm_sim.launching.arguments import argument, description, namespace_of, number_of, shared
 from arm_sim.launching.processes import node_process
-from arm_sim.view.ros.view_launch import view
+from arm_tools.view.ros.view_launch import view
 
 ARGUMENTS = (
     argument('file', '', 'path of an MCAP file, or of a folder with MCAP files'),

@@ -25,7 +25,7 @@ from arm_sim.parameter_files import parameters_of
 from arm_sim.ros.config import sections_of
 from arm_sim.ros.manager_input import TOPIC
 from arm_sim.simulation.plant import COMMAND_INTERFACE
-from arm_sim.standards.ros2_control import (
+from arm_tools.standards.ros2_control import (
     COMMANDS,
     DRIVES,
     PLUGINS,

@@ -4,7 +4,7 @@ from arm_dynamics.checks import ArmError
 from arm_sim.launching.arguments import argument, description, shared
 from arm_sim.launching.comparison import comparison
 from arm_sim.launching.tasks import run_task, task_arguments
-from arm_sim.view.ros.view_launch import view
+from arm_tools.view.ros.view_launch import view
 
 PARAMETERS = ('amplitude', 'frequency', 'cycles', 'limit')
 ARGUMENTS = (

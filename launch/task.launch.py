@@ -1,7 +1,7 @@
 """Any task on any robot, under a law designed for the robot or with the gains of its file."""
 
 from arm_dynamics.parameters import Stepping
-from arm_sim.experiments.compared_laws import compared_laws
+from arm_lab.experiments.compared_laws import compared_laws
 from arm_sim.launching.arguments import (
     ARM,
     CONTROLLERS,

@@ -4,7 +4,7 @@ The arm may be real or simulated by another program: `ros2 launch arm_sim view.l
 """
 
 from arm_sim.launching.arguments import argument, description, shared
-from arm_sim.view.ros.view_launch import view
+from arm_tools.view.ros.view_launch import view
 
 ARGUMENTS = (
     *shared('namespace', view='true'),

@@ -91,7 +91,7 @@ def on_post_build(config: Any) -> None:
 def plant(name: str) -> str:
     """Return the page of a plant: the docstring of its module, and its own parameters."""
     title, run = PLANTS[name]
-    module = f'arm_dynamics.published.{name}'
+    module = f'arm_lab.published.{name}'
     if name in engine_names():
         module = plant_class(name).__module__
     text = import_module(module).__doc__ or ''

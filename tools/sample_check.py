@@ -10,7 +10,7 @@ from launch.actions import DeclareLaunchArgument
 from samples import ROOT, Sample, words
 
 from arm_dynamics.checks import ArmError
-from arm_sim.command_line import read
+from arm_lab.command_line import read
 from arm_sim.registered import commands, nodes
 from arm_sim.ros.known_parameters import known_nodes, known_parameters
 

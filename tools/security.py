@@ -18,9 +18,9 @@ from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 from arm_dynamics.checks import ArmError
-from arm_sim.driving.presets import PRESETS
 from arm_sim.launching.arguments import namespace_of
 from arm_sim.registered import OF_MANY, executables, node_of
+from arm_tools.driving.presets import PRESETS
 
 ROOT = Path(__file__).resolve().parent.parent
 PROFILES = ROOT / 'config' / 'security'

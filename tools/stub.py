@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import get_args, get_origin
 
 import arm_sim
-from arm_sim.options import every_field
+from arm_lab.options import every_field
 from arm_sim.registered import calls
 
 FILE = Path(__file__).resolve().parent.parent / 'arm_sim' / '__init__.pyi'

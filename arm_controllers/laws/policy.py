@@ -81,7 +81,7 @@ class PolicyFile:
         if text is None:
             raise ArmError(
                 f"policy {path!r}: it has no metadata 'arm_sim' with the layout of observation "
-                'and action; export it with arm_sim.gym.export'
+                'and action; export it with arm_lab.gym.export'
             )
         self.layout = PolicyLayout.of_text(text, f'policy {path!r}')
         (features,), (answer, *_) = session.get_inputs(), session.get_outputs()

@@ -65,7 +65,7 @@ def run_designed(given: Mapping[str, str]) -> list[Any]:
 
     `given` are the values of the arguments of `task.launch.py`.
     """
-    from arm_sim.experiments import over_topics  # imports every law
+    from arm_lab.experiments import over_topics  # imports every law
 
     robot = Robot.load(given['robot'], given['config'])
     loaded = over_topics.experiment_of(

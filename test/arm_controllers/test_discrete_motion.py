@@ -15,9 +15,9 @@ from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_lab.experiments.experiment import Experiment
+from arm_lab.experiments.runs import record_of
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.runs import record_of
 from arm_sim.loop.measures import track
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters

@@ -15,9 +15,9 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_lab.experiments.experiment import Experiment
+from arm_lab.experiments.ranges import Draw
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.ranges import Draw
 from arm_sim.loop.events import Push, pushes_of_each
 from arm_sim.loop.loop import Loop
 from arm_sim.robot import Robot

@@ -14,13 +14,13 @@ from arm_controllers.laws import law_class
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
-from arm_sim.commands.compare_controllers import main as compare
+from arm_lab.commands.compare_controllers import main as compare
+from arm_lab.experiments.drawn_arms import measure_batch
+from arm_lab.experiments.experiment import Experiment
+from arm_lab.experiments.over_topics import experiment_of, launch_arguments
+from arm_lab.experiments.ranges import Draw
 from arm_sim.devices import SensorParameters
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.experiments.drawn_arms import measure_batch
-from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.over_topics import experiment_of, launch_arguments
-from arm_sim.experiments.ranges import Draw
 from arm_sim.loop.measures import measure, track
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters

@@ -9,10 +9,10 @@ from mimic_arm import MIMICS, mimic_arm, mimic_urdf
 from arm_dynamics import RobotModel
 from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import BatchModel, CompiledModel, ForwardModel, ForwardModelParameters
-from arm_dynamics.identification.regressor import JointRegressor
 from arm_dynamics.kinematics.chain import Chain
 from arm_dynamics.kinematics.jacobians import numerical_jacobian
 from arm_dynamics.link_loads import LinkLoads
+from arm_lab.identification.regressor import JointRegressor
 
 STEP = 1e-6
 

@@ -68,7 +68,7 @@ def test_a_file_that_fails_half_way_leaves_nothing_and_a_device_is_not_replaced(
 
 def test_a_command_without_room_for_its_files_ends_with_one_line(tmp_path):
     code = 'import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (1000, 1000)); '
-    code += 'from arm_sim.commands.compare_controllers import main; raise SystemExit(main())'
+    code += 'from arm_lab.commands.compare_controllers import main; raise SystemExit(main())'
     command = [sys.executable, '-c', code, '--robots=planar_3r', '--laws=pd', '--workers=1']
     environment = os.environ | {'PYTHONPATH': os.pathsep.join(sys.path)}
     done = subprocess.run(

@@ -25,8 +25,8 @@ sys.exit('numpy' in sys.modules or 'arm_sim' in sys.modules)"""
 
 
 def test_a_command_is_a_module_with_a_main_and_its_calls_are_functions_of_the_package():
-    assert commands()['run'] == calls()['run'] == 'arm_sim.commands.run'
-    assert calls()['compare'] == calls()['sweep'] == 'arm_sim.commands.compare_controllers'
+    assert commands()['run'] == calls()['run'] == 'arm_lab.commands.run'
+    assert calls()['compare'] == calls()['sweep'] == 'arm_lab.commands.compare_controllers'
     assert 'call' not in commands()  # a helper
     assert {*calls()} <= {*dir(arm_sim)}
     for name, module in (commands() | commands('ros')).items():

@@ -8,8 +8,8 @@ from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import BatchModel
-from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.ranges import Ranges
+from arm_lab.experiments.experiment import Experiment
+from arm_lab.experiments.ranges import Ranges
 from arm_sim.robot import Robot
 
 STUDY = load_script('examples/guard_study.py')

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from scripts import load_script
 
 from arm_controllers.latency import latency_of
-from arm_sim.experiments.experiment import Experiment
+from arm_lab.experiments.experiment import Experiment
 from arm_sim.loop.goals import sampled
 
 LATE = load_script('examples/late_chunks.py')

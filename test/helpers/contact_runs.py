@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from arm_dynamics.model_error import ModelError
-from arm_sim.experiments.experiment import Experiment
+from arm_lab.experiments.experiment import Experiment
 from arm_sim.loop.measures import track
 from arm_sim.tasks import Run
 

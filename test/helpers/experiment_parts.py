@@ -3,8 +3,8 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment
-from arm_sim.experiments.runs import observe
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
+from arm_lab.experiments.runs import observe
 
 
 def loaded(robot, law, task='sinusoid', **others):

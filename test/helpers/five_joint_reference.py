@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
-from arm_dynamics.published.five_joint_arm import (
+from arm_lab.published.five_joint_arm import (
     ACCELERATION,
     JOINTS,
     LIMIT_DAMPER,

@@ -5,8 +5,8 @@ import struct
 import numpy as np
 from scripts import load_script
 
-from arm_dynamics.identification.fourier import FourierSeries, at_rest_at_start
-from arm_dynamics.identification.signals import MotionSamples
+from arm_lab.identification.fourier import FourierSeries, at_rest_at_start
+from arm_lab.identification.signals import MotionSamples
 
 STUDY = load_script('benchmarks/identification.py')
 

@@ -13,19 +13,19 @@ from arm_controllers.parameter_values import read_fields
 from arm_controllers.ros.controller_node import ControllerNode
 from arm_controllers.ros.gripper_controller_node import GripperControllerNode
 from arm_dynamics.parameters import Stepping
-from arm_sim.driving.ros.supervisor_node import SupervisorNode
 from arm_sim.parameter_files import as_arguments, files_of
 from arm_sim.robot import Robot
-from arm_sim.ros.inverse_kinematics_node import InverseKinematicsNode
-from arm_sim.ros.linear_move_node import LinearMoveNode
-from arm_sim.ros.plan_motion_node import PlanMotionNode
 from arm_sim.ros.simulator_node import SimulatorNode
 from arm_sim.ros.task_node import TaskNode
-from arm_sim.ros.tip_servo_node import TipServoNode
 from arm_sim.tasks import task_names
-from arm_sim.view.ros.plot_node import PlotNode
-from arm_sim.view.ros.view_node import ViewNode
-from arm_sim.view.ros.viewer_node import ViewerNode
+from arm_tools.cartesian.ros.inverse_kinematics_node import InverseKinematicsNode
+from arm_tools.cartesian.ros.linear_move_node import LinearMoveNode
+from arm_tools.cartesian.ros.tip_servo_node import TipServoNode
+from arm_tools.driving.ros.supervisor_node import SupervisorNode
+from arm_tools.planning.ros.plan_motion_node import PlanMotionNode
+from arm_tools.view.ros.plot_node import PlotNode
+from arm_tools.view.ros.view_node import ViewNode
+from arm_tools.view.ros.viewer_node import ViewerNode
 
 PICTURES = ThreadPoolExecutor(1)  # no test here draws
 MAKERS = {

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from optional import optional
 
-from arm_sim.gym.arms import layout_of, loaded_experiment
+from arm_lab.gym.arms import layout_of, loaded_experiment
 
 
 def layers_of(layout, hidden=5, size=0.05, seed=3):
@@ -18,7 +18,7 @@ def policy_file(path, exact=True, layers=None, chunk=0, rate=0.0, **experiment):
     """Write a policy; return its path and its layout. With a rate its actions are positions."""
     optional('onnx', 'onnx>=1.17')
     optional('onnxruntime', 'onnxruntime>=1.20')
-    from arm_sim.gym.export import export_mlp
+    from arm_lab.gym.export import export_mlp
 
     layout = layout_of(
         loaded_experiment(**{'task': 'sinusoid', 'robot': 'planar_3r'} | experiment)

@@ -26,9 +26,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
 
-from arm_sim.standards.ros.controller_manager_node import srv as manager_srv
-from arm_sim.standards.ros.simulation_services import srv as simulation_srv
-from arm_sim.view.server import has_viser
+from arm_tools.standards.ros.controller_manager_node import srv as manager_srv
+from arm_tools.standards.ros.simulation_services import srv as simulation_srv
+from arm_tools.view.server import has_viser
 
 RCLError = rclpy_implementation.RCLError
 CONTROLLER = 'computed_torque_controller'

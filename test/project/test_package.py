@@ -22,19 +22,19 @@ RINGS = {
         'arm_dynamics.kinematics', 'arm_dynamics.inverse_kinematics', 'arm_dynamics.paths',
         'arm_dynamics.compiled', 'arm_controllers', 'arm_controllers.laws',
         'arm_controllers.follower', 'arm_controllers.ros', 'arm_sim', 'arm_sim.devices',
-        'arm_sim.simulation', 'arm_sim.engines', 'arm_sim.loop', 'arm_sim.planning',
-        'arm_sim.cartesian', 'arm_sim.tasks', 'arm_sim.ros',
+        'arm_sim.simulation', 'arm_sim.engines', 'arm_sim.loop', 'arm_tools.planning',
+        'arm_tools.cartesian', 'arm_sim.tasks', 'arm_sim.ros',
     ],
     'evaluation': [
-        'arm_sim.experiments', 'arm_sim.certificate', 'arm_sim.tuning', 'arm_sim.judging',
-        'arm_sim.gym',
+        'arm_lab.experiments', 'arm_lab.certificate', 'arm_lab.tuning', 'arm_lab.judging',
+        'arm_lab.gym',
     ],
     'extras': [
-        'arm_dynamics.identification', 'arm_dynamics.published', 'arm_sim.launching',
-        'arm_sim.view',
-        'arm_sim.view.ros', 'arm_sim.recording', 'arm_sim.recording.ros', 'arm_sim.robot_trials',
-        'arm_sim.standards', 'arm_sim.driving', 'arm_sim.driving.ros',
-        'arm_sim.commands', 'arm_sim.executables', 'arm_sim.testing',
+        'arm_lab.identification', 'arm_lab.published', 'arm_sim.launching',
+        'arm_tools.view',
+        'arm_tools.view.ros', 'arm_tools.recording', 'arm_tools.recording.ros', 'arm_tools.robot_trials',
+        'arm_tools.standards', 'arm_tools.driving', 'arm_tools.driving.ros',
+        'arm_sim.commands', 'arm_sim.executables', 'arm_lab.testing',
         'arm_sim.__main__',
     ],
 }  # fmt: skip
@@ -250,7 +250,7 @@ def test_importing_every_core_brings_in_no_rclpy():
 def test_launch_and_control_loop_start_without_what_is_slow_to_import():
     names = (
         'arm_sim.launching.arm', 'arm_sim.ros.simulator_node', 'arm_sim.engines.mujoco',
-        'arm_controllers.ros.controller_node', 'arm_sim.recording.ros.recorder',
+        'arm_controllers.ros.controller_node', 'arm_tools.recording.ros.recorder',
         'arm_sim.ros.task_node', 'arm_sim.tasks.cube', 'arm_dynamics.paths.cartesian_path',
     )  # fmt: skip
     code = f"""import sys

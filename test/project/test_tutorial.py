@@ -8,9 +8,9 @@ from repository import ROOT
 from scipy.optimize import brentq
 
 from arm_dynamics.model_error import ModelError
-from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.runs import record_of
-from arm_sim.experiments.sweeps import run_sweep
+from arm_lab.experiments.experiment import Experiment
+from arm_lab.experiments.runs import record_of
+from arm_lab.experiments.sweeps import run_sweep
 from arm_sim.robot import Robot
 
 LESSONS = ROOT / 'docs' / 'tutorial'

@@ -20,7 +20,7 @@ from repository import ROOT
 from std_msgs.msg import String
 
 from arm_controllers.ros.qos import LATCHED_QOS
-from arm_sim.standards.ros import controller_manager_node
+from arm_tools.standards.ros import controller_manager_node
 
 srv = controller_manager_node.srv
 needs_services = pytest.mark.skipif(

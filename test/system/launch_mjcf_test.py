@@ -12,10 +12,10 @@ from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.object_messages import shapes_of
 from arm_controllers.ros.qos import CONTROL_QOS
-from arm_sim.recording.ros import rerun
-from arm_sim.recording.ros.recorded_run import RecordedRun
 from arm_sim.robot import Robot
-from arm_sim.robot_trials.tried import drives_of, write_mjcf
+from arm_tools.recording.ros import rerun
+from arm_tools.recording.ros.recorded_run import RecordedRun
+from arm_tools.robot_trials.tried import drives_of, write_mjcf
 
 CLOSED_AT, TRAVEL = 2.0, 0.03  # in simulated time [s], of each finger [m]
 

@@ -11,9 +11,9 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import deserialize_message
 
 from arm_controllers.ros.qos import CONTROL_QOS
-from arm_sim.loop.recorded_messages import messages_of
-from arm_sim.recording.ros import rerun
-from arm_sim.recording.ros.recorded_run import RecordedRun
+from arm_tools.recording.recorded_messages import messages_of
+from arm_tools.recording.ros import rerun
+from arm_tools.recording.ros.recorded_run import RecordedRun
 
 CONTROLLER = 'computed_torque_controller'
 PERIOD = 0.002

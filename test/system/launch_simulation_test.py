@@ -16,7 +16,7 @@ from repository import ROOT
 from visualization_msgs.msg import MarkerArray
 
 from arm_controllers.ros.qos import STATE_QOS
-from arm_sim.standards.ros import simulation_services
+from arm_tools.standards.ros import simulation_services
 
 srv = simulation_services.srv
 needs_services = pytest.mark.skipif(

@@ -11,13 +11,13 @@ from plugins import FEELING_LAW, write_plugins
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws import LAWS
+from arm_lab.experiments.compared_laws import compared_laws
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
+from arm_lab.experiments.over_topics import run_over_topics
+from arm_lab.experiments.runs import record_of
 from arm_sim.devices import SensorParameters
 from arm_sim.devices.drive_trains import JointParameters
 from arm_sim.devices.drives import DriveParameters
-from arm_sim.experiments.compared_laws import compared_laws
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment
-from arm_sim.experiments.over_topics import run_over_topics
-from arm_sim.experiments.runs import record_of
 from arm_sim.loop.goals import goal_reference
 from arm_sim.loop.loop import Loop
 from arm_sim.robot import Robot

@@ -11,10 +11,10 @@ from sensor_msgs.msg import CameraInfo, Image
 
 from arm_dynamics.clearance import Surroundings
 from arm_sim.loop.record import Record
-from arm_sim.loop.recorded_messages import messages_of
 from arm_sim.robot import Robot
-from arm_sim.view.cameras import CameraPictures, read_cameras
-from arm_sim.view.scene import Scene
+from arm_tools.recording.recorded_messages import messages_of
+from arm_tools.view.cameras import CameraPictures, read_cameras
+from arm_tools.view.scene import Scene
 
 CAMERA = """
 - {name: side, position: [0.0, -3.0, 0.5], rotation: [0.0, 0.0, 1.57], rate: 12.5,

@@ -17,7 +17,7 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 
 from arm_sim.launching.arguments import usual_values  # noqa: E402
 from arm_sim.launching.arm import arm_nodes  # noqa: E402
-from arm_sim.standards.ros import controller_manager_launch, controller_manager_node  # noqa: E402
+from arm_tools.standards.ros import controller_manager_launch, controller_manager_node  # noqa: E402
 
 USUAL = usual_values() | {
     'engine': 'mujoco',

@@ -20,12 +20,12 @@ from std_msgs.msg import String
 
 from arm_controllers.ros.active_controllers import TOPIC
 from arm_controllers.ros.qos import LATCHED_QOS
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
+from arm_lab.experiments.monte_carlo import run_monte_carlo
+from arm_lab.experiments.over_topics import run_over_topics
+from arm_lab.experiments.ranges import Ranges
 from arm_sim.devices import SensorParameters
 from arm_sim.devices.joint_sensors import SENSOR_MODELS
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment
-from arm_sim.experiments.monte_carlo import run_monte_carlo
-from arm_sim.experiments.over_topics import run_over_topics
-from arm_sim.experiments.ranges import Ranges
 from arm_sim.loop.loop import Loop
 
 LAW = '''

@@ -10,7 +10,7 @@ from launch.actions import DeclareLaunchArgument
 from launched import launch
 
 from arm_dynamics.robots import share_folder
-from arm_sim.experiments.experiment import Experiment
+from arm_lab.experiments.experiment import Experiment
 
 _SHORT = 'sinusoid_task: {ros__parameters: {cycles: 0.1}}'
 

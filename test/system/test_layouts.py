@@ -15,8 +15,8 @@ from domains import fresh_domain
 from long_wait import LONG_WAIT
 from rclpy.serialization import deserialize_message
 
-from arm_sim.loop.recorded_messages import messages_of
-from arm_sim.recording.ros.schemas import message_class
+from arm_tools.recording.recorded_messages import messages_of
+from arm_tools.recording.ros.schemas import message_class
 
 CONFIG = ROOT / 'config'
 

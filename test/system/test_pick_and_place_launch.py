@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from launched import launch
 
-from arm_sim.experiments.experiment import Experiment
+from arm_lab.experiments.experiment import Experiment
 from arm_sim.loop.record import Record
 
 

@@ -11,7 +11,7 @@ from domains import fresh_domain
 from long_wait import LONG_WAIT
 from plugins import LAW, write_plugins
 
-from arm_sim.experiments.compared_laws import compared_laws
+from arm_lab.experiments.compared_laws import compared_laws
 
 LAWS = {
     'my_law': 'good:MyLaw',

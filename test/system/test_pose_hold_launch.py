@@ -9,7 +9,7 @@ import pytest
 from domains import fresh_domain
 from long_wait import LONG_WAIT
 
-from arm_sim.recording.ros import rerun
+from arm_tools.recording.ros import rerun
 
 
 def hold(folder, *arguments):

@@ -15,9 +15,9 @@ from domains import fresh_domain
 from long_wait import LONG_WAIT
 
 from arm_dynamics.checks import ArmError
-from arm_sim.loop.recorded_messages import messages_of
-from arm_sim.recording.ros import render, report, rerun
-from arm_sim.recording.ros.recorded_run import RecordedRun
+from arm_tools.recording.recorded_messages import messages_of
+from arm_tools.recording.ros import render, report, rerun
+from arm_tools.recording.ros.recorded_run import RecordedRun
 
 BALL = """
 - {name: ball, shape: sphere, size: [0.1], position: [3, 0, 1], mass: 0.2}

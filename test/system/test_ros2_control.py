@@ -32,7 +32,7 @@ from arm_sim.robot import Robot
 from arm_sim.ros.simulator_setup import SimulatorParameters, set_up, timing
 from arm_sim.simulation.manager_pacing import UNCLAIMED
 from arm_sim.simulation.plant import PlantParameters
-from arm_sim.standards.ros2_control import (
+from arm_tools.standards.ros2_control import (
     COMMANDS,
     PLUGINS,
     STATES,

@@ -26,7 +26,7 @@ from arm_dynamics.checks import ArmError
 from arm_sim.launching.arguments import namespace_of, usual_values
 from arm_sim.launching.arm import arm_nodes
 from arm_sim.ros.config import config_file
-from arm_sim.view.ros import tools
+from arm_tools.view.ros import tools
 
 PAGE = ROOT / 'docs' / 'several_arms.md'
 USUAL = usual_values() | {

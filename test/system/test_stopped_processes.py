@@ -20,7 +20,7 @@ from long_wait import LONG_WAIT
 from rclpy.executors import SingleThreadedExecutor
 
 from arm_dynamics.checks import ArmError
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.goals import goal_reference
 from arm_sim.robot import Robot
 from arm_sim.ros import waiting

@@ -13,9 +13,9 @@ from long_wait import LONG_WAIT
 from plugins import TASK, write_plugins
 
 from arm_dynamics.checks import ArmError
+from arm_lab.experiments.experiment import Experiment
+from arm_lab.experiments.runs import record_of
 from arm_sim import tasks
-from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.runs import record_of
 from arm_sim.tasks import compared_tasks, task_names
 
 

@@ -6,7 +6,7 @@ from following import DT, HOME, MODEL, REST, SECOND, ends, goal, make, run
 
 from arm_controllers.follower.goal import ResultCode
 from arm_dynamics.checks import ArmError
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.goals import followed
 from arm_sim.loop.loop import Loop
 from arm_sim.robot import Robot

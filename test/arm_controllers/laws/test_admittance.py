@@ -13,7 +13,7 @@ from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.experiments.experiment import Experiment
+from arm_lab.experiments.experiment import Experiment
 from arm_sim.loop.measures import track
 from arm_sim.tasks import Run
 

@@ -16,7 +16,7 @@ from arm_controllers.task_space import TaskSpace, pose_error
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.robots import find_urdf
-from arm_sim.experiments.experiment import Experiment
+from arm_lab.experiments.experiment import Experiment
 from arm_sim.loop.measures import track
 from arm_sim.tasks import Run
 

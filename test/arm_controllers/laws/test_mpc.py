@@ -15,8 +15,8 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.devices.drives import DriveParameters
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.measures import track
 
 PLAIN = Experiment('planar_3r', 'sinusoid', 'mpc', timestep=0.002)

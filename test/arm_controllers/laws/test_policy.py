@@ -16,12 +16,12 @@ from arm_controllers.policy_layout import PolicyLayout
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import BatchModel
-from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.monte_carlo import run_together
-from arm_sim.experiments.ranges import Ranges
+from arm_lab.experiments.experiment import Experiment
+from arm_lab.experiments.monte_carlo import run_together
+from arm_lab.experiments.ranges import Ranges
+from arm_lab.tuning.linear_law import WARM_UP, linear_law
 from arm_sim.loop.measures import rms, track
 from arm_sim.robot import Robot
-from arm_sim.tuning.linear_law import WARM_UP, linear_law
 
 MODEL, DT = Robot.load('planar_3r').model, 1e-3
 

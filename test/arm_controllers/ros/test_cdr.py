@@ -14,7 +14,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from arm_controllers.ros.cdr import exact, serialized, starting_now, starts_now
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateWriter
 from arm_dynamics.checks import ArmError
-from arm_sim.recording.ros.schemas import schema_text
+from arm_tools.recording.ros.schemas import schema_text
 
 NAMES = ['pan', 'lift', 'elbow']
 Q, V, TAU = [0.1, -0.2, 0.3], [1.0, 2.0, -3.0], [10.0, 0.0, -1e-9]

@@ -21,7 +21,7 @@ from arm_controllers.ros.messages import (  # noqa: E402
 )
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment  # noqa: E402
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment  # noqa: E402
 from arm_sim.loop.events import Push  # noqa: E402
 from arm_sim.loop.goals import goal_reference  # noqa: E402
 from arm_sim.loop.loop import Loop  # noqa: E402

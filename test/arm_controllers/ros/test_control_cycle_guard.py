@@ -21,8 +21,8 @@ from arm_controllers.ros.in_process import InProcessTransport  # noqa: E402
 from arm_controllers.ros.messages import set_stamp, trajectory_message  # noqa: E402
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
+from arm_lab.experiments.experiment import Experiment  # noqa: E402
 from arm_sim.engines.mujoco import MujocoPlant  # noqa: E402
-from arm_sim.experiments.experiment import Experiment  # noqa: E402
 from arm_sim.loop.events import Push  # noqa: E402
 from arm_sim.loop.goals import goal_reference  # noqa: E402
 from arm_sim.loop.loop import Loop  # noqa: E402

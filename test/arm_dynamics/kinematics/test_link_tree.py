@@ -8,7 +8,7 @@ from arm_dynamics import RobotModel
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.kinematics.link_tree import LinkTree
 from arm_dynamics.robots import find_urdf, robot_names
-from arm_sim.view.scene import Scene
+from arm_tools.view.scene import Scene
 
 # A tool and a camera stand on a slide, which moves on a turntable that has no ends.
 BRANCHED = """

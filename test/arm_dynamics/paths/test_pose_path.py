@@ -11,7 +11,7 @@ from arm_dynamics import ArmError
 from arm_dynamics.paths.cartesian_path import Lines
 from arm_dynamics.paths.pose_path import pose_path
 from arm_dynamics.paths.time_scaling import for_cubics, limits_of, time_motion
-from arm_sim.cartesian.linear_move import timed_goal
+from arm_tools.cartesian.linear_move import timed_goal
 
 HALF = np.pi / 2
 START = np.array([-HALF, -HALF, HALF, -HALF, -HALF, 0.0])

@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_sim.engines.motion_model import MotionModelPlant
+from arm_lab.published.motion_model_plant import MotionModelPlant
 from arm_sim.loop.batch_plant import BatchPlant, batch_of
 from arm_sim.loop.mujoco_batch import MujocoBatch
 from arm_sim.robot import Robot

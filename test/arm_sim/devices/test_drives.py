@@ -12,12 +12,12 @@ from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_lab.experiments.compared_laws import compared_class, compared_laws
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
+from arm_lab.experiments.runs import record_of
+from arm_lab.experiments.sweeps import case_at, run_sweep
+from arm_lab.published.motion_model_plant import MotionModelPlant
 from arm_sim.devices.drives import DriveParameters, Drives
-from arm_sim.engines.motion_model import MotionModelPlant
-from arm_sim.experiments.compared_laws import compared_class, compared_laws
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment
-from arm_sim.experiments.runs import record_of
-from arm_sim.experiments.sweeps import case_at, run_sweep
 from arm_sim.loop.batch_plant import BatchPlant
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot

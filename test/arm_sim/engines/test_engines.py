@@ -7,8 +7,8 @@ import pytest
 from plugins import write_plugins
 
 from arm_dynamics.checks import ArmError
-from arm_sim.experiments.experiment import Experiment
-from arm_sim.experiments.runs import record_of
+from arm_lab.experiments.experiment import Experiment
+from arm_lab.experiments.runs import record_of
 from arm_sim.simulation.plant import ENGINES, engine_names, plant_class, rigid_body_engines
 
 MIDPOINT = '''

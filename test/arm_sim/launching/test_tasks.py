@@ -12,7 +12,7 @@ from arm_sim.launching import tasks
 from arm_sim.launching.arguments import usual_values
 from arm_sim.robot import Robot
 from arm_sim.tasks import make_task
-from arm_sim.view.ros import view_launch
+from arm_tools.view.ros import view_launch
 
 LIMITS = make_task('cube', Robot.load('ur5e')).parameters.tracking_limit
 

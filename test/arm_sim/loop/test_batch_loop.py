@@ -15,12 +15,12 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_lab.experiments.compared_laws import compared_class, compared_laws
+from arm_lab.experiments.ranges import Ranges
 from arm_sim.devices import SensorParameters
 from arm_sim.devices.drives import DriveParameters
 from arm_sim.engines.analytical import AnalyticalPlant
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.experiments.compared_laws import compared_class, compared_laws
-from arm_sim.experiments.ranges import Ranges
 from arm_sim.loop.batch_measures import BatchMeasures
 from arm_sim.loop.batch_plant import BatchPlant
 from arm_sim.loop.events import Push, pushes_of_each, replacement

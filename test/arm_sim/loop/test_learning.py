@@ -14,7 +14,7 @@ from arm_controllers.parameter_values import read_fields
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
-from arm_sim.commands import learn
+from arm_lab.commands import learn
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.loop.goals import goal_reference, with_efforts
 from arm_sim.loop.learning import Learner, repeated

@@ -13,8 +13,8 @@ from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.checks import in_range, one_of, per_joint
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.robots import find_urdf
-from arm_sim.experiments.drawn_arms import run_batch
-from arm_sim.experiments.experiment import Experiment
+from arm_lab.experiments.drawn_arms import run_batch
+from arm_lab.experiments.experiment import Experiment
 from arm_sim.loop.batch_plant import BatchPlant
 from arm_sim.loop.measures import (
     Tracking,

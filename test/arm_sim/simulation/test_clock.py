@@ -10,7 +10,7 @@ from arm_sim.devices.faults import Fault
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.simulation.plant import PlantParameters
 from arm_sim.simulation.simulation import Simulation
-from arm_sim.standards.steps import Steps
+from arm_tools.standards.steps import Steps
 
 PUSH = GRAVITY + np.array([5.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 

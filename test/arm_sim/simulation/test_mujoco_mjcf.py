@@ -25,7 +25,7 @@ from arm_sim.simulation.contact import material_of
 from arm_sim.simulation.model_check import check_model
 from arm_sim.simulation.plant import PlantParameters
 from arm_sim.simulation.simulation import Simulation
-from arm_sim.view.scene import Scene
+from arm_tools.view.scene import Scene
 
 # An arm of two joints; between them a flap on a spring, whose joint no controller commands; a
 # gripper of two fingers with a tendon, an equality and an actuator from 0 (open) to 255.

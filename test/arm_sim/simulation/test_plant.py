@@ -12,7 +12,7 @@ from arm_dynamics import ArmError, JointLimitError, RobotModel
 from arm_dynamics.inverse_kinematics import solve_ik
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf, robot_names
-from arm_sim.engines.motion_model import MotionModelParameters, MotionModelPlant
+from arm_lab.published.motion_model_plant import MotionModelParameters, MotionModelPlant
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.simulation.brake import Brake
 from arm_sim.simulation.divergence import PhysicsDivergedError

@@ -11,7 +11,7 @@ from arm_controllers.laws import law_class
 from arm_controllers.measurement import Measurement
 from arm_sim.simulation.limits import Limits
 from arm_sim.simulation.resend_timeout import RESEND_PERIOD
-from arm_sim.standards.steps import Steps
+from arm_tools.standards.steps import Steps
 
 PUSH = GRAVITY + np.array([5.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 

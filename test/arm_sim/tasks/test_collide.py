@@ -8,7 +8,7 @@ from scripts import load_script
 
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
-from arm_sim.experiments.experiment import Experiment
+from arm_lab.experiments.experiment import Experiment
 from arm_sim.tasks import make_task
 
 STUDY = load_script('benchmarks/collide.py')

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from arm_dynamics.checks import ArmError
-from arm_sim.experiments.experiment import Experiment
+from arm_lab.experiments.experiment import Experiment
 from arm_sim.loop.events import Push
 from arm_sim.loop.measures import track
 from arm_sim.tasks import Run, make_task

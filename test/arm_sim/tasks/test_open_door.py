@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from arm_sim.experiments.experiment import Experiment
+from arm_lab.experiments.experiment import Experiment
 from arm_sim.loop.measures import track
 from arm_sim.tasks import Run
 

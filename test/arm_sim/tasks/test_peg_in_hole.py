@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import brentq
 
 from arm_dynamics.inverse_kinematics import solve_ik
-from arm_sim.experiments.experiment import Experiment
+from arm_lab.experiments.experiment import Experiment
 from arm_sim.loop.measures import track
 from arm_sim.tasks import Run, make_task
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from arm_dynamics import ArmError
-from arm_sim.experiments.experiment import Experiment, LoadedExperiment
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.loop import Loop
 from arm_sim.loop.measures import track
 from arm_sim.loop.record import Record

@@ -7,9 +7,9 @@ from contact_runs import experiment, results
 from arm_controllers.laws.hybrid_force_motion import HybridForceMotionParameters
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError
+from arm_lab.experiments.drawn_arms import run_batch
+from arm_lab.experiments.ranges import Draw
 from arm_sim.devices import SensorParameters
-from arm_sim.experiments.drawn_arms import run_batch
-from arm_sim.experiments.ranges import Draw
 from arm_sim.loop.measures import track
 from arm_sim.loop.record import Record
 from arm_sim.tasks import Run

@@ -5,7 +5,7 @@ import pytest
 from experiment_parts import run
 
 from arm_dynamics.robots import find_urdf, robot_names
-from arm_sim.experiments.experiment import Experiment
+from arm_lab.experiments.experiment import Experiment
 from arm_sim.robot import Robot
 from arm_sim.tasks.push import Push, PushParameters
 

@@ -1,0 +1,1 @@
+"""Arms measured: experiments, comparisons, tuning, judging, certificates, environments."""

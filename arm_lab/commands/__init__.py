@@ -1,0 +1,1 @@
+"""Command-line programs that run and measure arms."""

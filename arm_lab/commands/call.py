@@ -1,0 +1,104 @@
+"""Commands whose result is a report, as programs and as Python calls.
+
+`arm_sim.compare(laws=['pd', 'servo'])` has the options of the command `compare_controllers`.
+
+A call shows its progress and writes no file, unless it gets `output_dir`; its result prints and
+draws on request, and names the command line that gives the same.
+"""
+
+import inspect
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, get_type_hints
+
+from arm_dynamics.parameters import default_of, facts
+from arm_lab.command_line import CommandOptions, command
+from arm_lab.experiments.report import Report
+from arm_lab.options import every_field, from_python
+from arm_sim.output_folder import writable_folder
+
+_FIRST = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_LATER = inspect.Parameter.KEYWORD_ONLY
+
+
+def program[O: CommandOptions](
+    kind: type[O], does: Callable[[O], Report], *signals: signal.Signals
+) -> Callable[..., int]:
+    """Return the `main` of a command: it prints the report, and writes the files of the report.
+
+    Args:
+        kind: of the options; the files are in their `output_dir`, if they have one.
+        does: returns the report.
+        signals: that end the command as Ctrl-C does.
+    """
+
+    @command(kind, *signals)
+    def main(options: Any) -> int:
+        if hasattr(options, 'output_dir'):
+            vars(options)['folder'] = writable_folder(options.output_dir)
+        report = does(options)
+        report.line = report.line or options.line()
+        report.table()
+        if options.folder:
+            names = report.write(options.folder, options.command)
+            print(f'wrote {", ".join(names)} to {options.folder}')
+        return report.code
+
+    return main
+
+
+def call[O: CommandOptions, R: Report](
+    kind: type[O],
+    does: Callable[[O], R],
+    summary: str,
+    **first: Any,
+) -> Callable[..., R]:
+    """Return a function of the options of a command, as keywords.
+
+    Args:
+        kind: of the options.
+        does: returns the result; the options have a folder where files are to be written.
+        summary: first line of the docstring.
+        first: options that may be given by their position, with their defaults in the call.
+    """
+
+    def function(*values: Any, **options: Any) -> R:
+        bound = signature.bind(*values, **{x: y for x, y in options.items() if x in known})
+        wrong = {x: y for x, y in options.items() if x not in known}
+        given = from_python(kind, first | bound.arguments | wrong)
+        if 'output_dir' in options:
+            vars(given)['folder'] = writable_folder(options['output_dir'])
+        with _main_module_hidden():
+            result = does(given)
+        result.line = result.line or given.line()
+        if given.folder:
+            result.write(given.folder, result.line)
+        return result
+
+    known = {each.name: each for _, each, _ in every_field(kind)}
+    lines, parameters = [], []
+    for name in (*first, *(x for x in known if x not in first)):
+        each = known[name]
+        usual, place = first.get(name, default_of(each)), _FIRST if name in first else _LATER
+        parameters.append(inspect.Parameter(name, place, default=usual))
+        lines.append(f'    {name}: {facts(each).description} (default {usual!r})')
+    result = does if isinstance(does, type) else get_type_hints(does).get('return', Report)
+    signature = inspect.Signature(parameters, return_annotation=result)
+    vars(function)['__signature__'] = signature
+    function.__doc__ = '\n'.join([summary, '', 'Args:', *lines])
+    return function
+
+
+@contextmanager
+def _main_module_hidden() -> Iterator[None]:
+    """Let worker processes start without running the user's script again."""
+    main = vars(sys.modules['__main__'])
+    names: list[str] = [name for name in ('__file__', '__spec__') if name in main]
+    hidden = {name: main.pop(name) for name in names}
+    main['__spec__'] = None
+    try:
+        yield
+    finally:
+        main.update(hidden)

@@ -1,0 +1,283 @@
+"""`python -m arm_sim run`: one experiment in the loop, without ROS."""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, fields
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from arm_controllers.latency import FORMS
+from arm_controllers.parameter_file import mapping, yaml_value
+from arm_controllers.parameter_values import read_fields
+from arm_dynamics.checks import Array
+from arm_dynamics.clearance import Surroundings
+from arm_dynamics.model import RobotModel
+from arm_dynamics.object_shapes import ObjectShape, ShapePoses
+from arm_dynamics.parameters import Parameters, facts, like, parameter
+from arm_dynamics.robots import RobotArgument
+from arm_lab.command_line import Folder, Name, RobotOptions
+from arm_lab.commands.call import call, program
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
+from arm_lab.experiments.over_topics import experiment_of
+from arm_lab.experiments.report import Listing, Report, data_frame
+from arm_lab.progress import new_console
+from arm_sim.devices import SensorParameters
+from arm_sim.devices.drive_trains import JointParameters
+from arm_sim.devices.drives import DriveParameters
+from arm_sim.loop.measures import track
+from arm_sim.loop.outcome import outcome, print_outcome, write_outcome
+from arm_sim.loop.record import Record
+from arm_sim.loop.report import title_of
+from arm_sim.notebook import display, in_notebook
+from arm_sim.robot import Robot, model_error_of
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES, Plant
+from arm_sim.tasks import Run as TaskRun
+from arm_sim.tasks import task_names
+
+_PARTS = {'drives': DriveParameters, 'joints': JointParameters, 'sensors': SensorParameters}
+
+
+@dataclass(frozen=True)
+class Options(RobotOptions):
+    """Run one task under one law in the loop, without ROS, and measure it.
+
+    The arguments are those of task.launch.py. The exit code is 0 if the limits of the task hold.
+    """
+
+    task: Name = parameter('sinusoid', f'task, one of {", ".join(task_names())}')
+    law: Name = parameter('computed_torque', 'control law, as compare_controllers names it')
+    engine: str = parameter('mujoco', 'physics engine of the arm', one_of=RIGID_BODY_ENGINES)
+    natural_frequency: float = like(Experiment, 'natural_frequency')
+    timestep: float = like(Experiment, 'timestep')
+    frequency: float = like(Experiment, 'frequency')
+    reference_motion: str = like(Experiment, 'reference_motion')
+    friction_velocity: str = like(Experiment, 'friction_velocity')
+    latency: str = parameter(
+        '', f"time that a policy's inference takes [s]: {FORMS}; empty: that of the robot's files"
+    )
+    latency_seed: int = like(Experiment, 'latency_seed')
+    parameters: str = parameter('{}', 'parameters of the task, such as {cycles: 3}')
+    plant_error: str = parameter('{}', 'error of the arm, such as {payload: 2.0}')
+    model_error: str = parameter('{}', "error of the law's model, such as {mass_scale: [1.05]}")
+    drives: str = parameter('{}', 'parameters of the drives, such as {command_delay: 2}')
+    joints: str = parameter('{}', 'parameters of the joints, such as {joint_stiffness: [1e4]}')
+    sensors: str = parameter('{}', 'parameters of the sensors, such as {position_noise: 1e-5}')
+    faults: str = parameter('', 'faults of drives and sensors while the arm runs')
+    scene: str = parameter('', 'objects around the arm: a shipped scene, a YAML file or an MJCF')
+    output_dir: Folder = parameter('run', 'folder for report, picture and record')
+
+
+class _Film:
+    """A film as a notebook shows it."""
+
+    def __init__(self, path: Path):
+        self._path = path
+
+    def _repr_html_(self) -> str:
+        kind = 'video/mp4' if self._path.suffix == '.mp4' else f'image/{self._path.suffix[1:]}'
+        data = f'data:{kind};base64,{b64encode(self._path.read_bytes()).decode()}'
+        video = f'<video controls autoplay loop src="{data}"></video>'
+        return video if 'video' in kind else f'<img src="{data}">'
+
+
+class RunReport(Report):
+    """A run in the loop.
+
+    Attributes:
+        record: times, states, references and torques, an array each with a row per period.
+        tracking: errors of the tip and of the joints over time.
+        measures: the numbers of the run by name, each also an attribute.
+        loaded: what was run, with its robot and task.
+        checks: the limits of the task.
+    """
+
+    def __init__(self, loaded: LoadedExperiment, options: Options):
+        """Run the experiment with the model error of the options."""
+        self.loaded, robot, task = loaded, loaded.robot, loaded.task
+        error = model_error_of(options.model_error, 'model_error', robot.model)
+        self.record = loaded.run(error)
+        self.tracking = track(robot.model, self.record)
+        self.measures = task.report.measure(self.record, self.tracking)
+        run = TaskRun(self.record, self.tracking, self._facts())
+        self._report, self.checks = outcome(task, run)
+        columns, rows = task.report.columns, task.report.rows(self._report)
+        texts = [x for x in columns if x == 'where']
+        listing = Listing(self._title(), columns, rows, texts=texts)
+        draw = partial(task.report.draw, run, self._report)
+        super().__init__(loaded.experiment.task, [listing], [dict(self.measures)], draw, found=run)
+        self.code = int(not self.held)
+
+    def _facts(self) -> dict[str, str]:
+        e = self.loaded.experiment
+        design = (
+            f'{e.law}, designed for {e.natural_frequency:g} rad/s' if e.natural_frequency else ''
+        )
+        return {
+            'robot': RobotArgument.of(e.robot).label, 'engine': e.engine, 'mode': 'lockstep',
+            'feedforward': design or e.feedforward, 'task': e.task, 'controller': e.law,
+        }  # fmt: skip
+
+    def _title(self) -> str:
+        facts = self._report
+        return f'{facts["task"]}: {title_of(facts)}, {facts["duration_s"]:g} s'
+
+    @property
+    def held(self) -> bool:
+        """Whether the run is complete and all limits of the task hold."""
+        return self.record.completed and all(each.held is not False for each in self.checks)
+
+    def table(self) -> None:
+        """Print the numbers of the run, and whether the limits of the task hold."""
+        print_outcome(self.loaded.task, self._report, self.checks)
+
+    def plot_joints(self, file: Path | str = '') -> None:
+        """Show position on reference, and reference minus position, for every joint."""
+        from arm_sim.loop.picture import joints_figure
+        from arm_sim.pictures import show
+
+        task = self.loaded.task
+        model, given = self.loaded.robot.model, (self.record, self.tracking, self._report)
+        events = {each for each in (task.event, task.drop_at) if each is not None}
+        show(joints_figure(*given, model, sorted(events)), file or f'{self.name}_joints.png')
+
+    def film(
+        self, file: Path | str = '', size: tuple[int, int] = (480, 360), speed: float = 0.0
+    ) -> None:
+        """Film the run: in a notebook shown below the cell, else in a file, `name`.gif.
+
+        Args:
+            file: ends in .gif or .mp4 (needs ffmpeg), or in .png: the last picture.
+            size: width and height [pixels].
+            speed: seconds of the run per second of the film; 0: the film lasts at most 4 s.
+
+        Raises:
+            ArmError: no OpenGL on this machine, or a file that cannot be written.
+        """
+        path, task = Path(file or f'{self.name}.gif'), self.loaded.task
+        own = task.parameters if isinstance(task.parameters, Surroundings) else Surroundings()
+        title = f'{self.name}: {self._facts()["robot"]}, {self.loaded.experiment.law}'
+        plant, _ = self.loaded.plants()
+        film_record(self.loaded.robot.model, plant, self.record, path, title, own, size, speed)
+
+    def frame(self) -> Any:
+        """Return the run as a pandas DataFrame, one row per control period.
+
+        Columns: `t` [s]; `q`, `v`, `q_reference`, `v_reference`, `effort` of each joint, as in
+        `q elbow_joint` [rad | m, rad/s | m/s, N.m | N]; `error` of the tip [m].
+
+        Raises:
+            ArmError: pandas is not installed.
+        """
+        names, record = self.loaded.robot.model.joint_names, self.record
+        columns = {'t': record.t}
+        for kind in ('q', 'v', 'q_reference', 'v_reference', 'effort'):
+            values = getattr(record, kind)
+            columns |= {f'{kind} {name}': values[:, k] for k, name in enumerate(names)}
+        return data_frame(columns | {'error': self.tracking.error})
+
+    def write(self, folder: Path, command: str) -> Sequence[str]:
+        """Write report, record and picture; `command` is what makes them."""
+        from arm_sim.pictures import save
+
+        self._report['command'] = command
+        names = write_outcome(folder, self.loaded.task, self.found, self._report)
+        save(self.figure, folder / self.loaded.task.report.picture_name)
+        return names
+
+
+def film_record(
+    model: RobotModel,
+    plant: Plant,
+    record: Record,
+    path: Path,
+    title: str,
+    own: Surroundings,
+    size: tuple[int, int],
+    speed: float,
+    view: Any = None,
+) -> None:
+    """Film a record: in a notebook shown below the cell, else in a file.
+
+    Args:
+        model, plant: of the record.
+        record: of one arm.
+        path: ends in .gif, .mp4 or .png.
+        title: of the film.
+        own: floor and table.
+        size, speed: as for `RunReport.film`.
+        view: the camera's View; None: its default.
+
+    Raises:
+        ArmError: no OpenGL on this machine, or a file that cannot be written.
+    """
+    from arm_tools.view.camera import View
+    from arm_tools.view.film import Film, film_times, write_film
+    from arm_tools.view.recorded_motion import RecordedMotion
+    from arm_tools.view.shown_objects import RecordedObjects
+
+    duration = float(record.t[-1])
+    times = film_times(path, 0.0, duration, speed or max(1.0, duration / 4.0))
+    motion = RecordedMotion.of(model, record.t, record.q, record.t, record.q_reference, record.q)
+    objects = RecordedObjects(*_objects(plant, record, times))
+    given = model, own, motion, times, view or View(), size, title, objects
+    with closing(Film(*given)) as film:
+        write_film(path, [film], size, new_console())
+    if in_notebook():
+        display(_Film(path))
+    else:
+        print(f'wrote {path}')
+
+
+def _objects(
+    plant: Plant, record: Record, times: Array
+) -> tuple[list[float], list[list[ObjectShape]]]:
+    """Return times [s] and the shapes of the objects at each."""
+    if not plant.scene.shapes:
+        return [], []
+    places = ShapePoses(plant.scene.shapes, plant.scene.objects)
+    rows = np.minimum(np.searchsorted(record.t, times), len(record.objects) - 1)
+    poses = [places.at(record.objects[row]) for row in rows]  # one row where no object moves
+    return list(times), [
+        [
+            shape._replace(pose=tuple(pose))
+            for shape, pose in zip(plant.scene.shapes, each, strict=True)
+        ]
+        for each in poses
+    ]
+
+
+def loaded_experiment(options: Options) -> LoadedExperiment:
+    """Return the experiment that options describe. Raises ArmError: a value not allowed."""
+    robot = Robot.load(options.robot, options.config)
+    arguments = {each.name: str(getattr(options, each.name)) for each in fields(options)}
+    of_task = mapping('parameters', yaml_value('parameters', options.parameters))
+    loaded = experiment_of(arguments, robot, of_task)
+    parts: dict[str, Parameters] = {
+        name: _part(name, getattr(options, name), kind) for name, kind in _PARTS.items()
+    }
+    return loaded.changed(**parts)
+
+
+def _part[P: Parameters](name: str, text: str, kind: type[P]) -> P:
+    """Return parameters of drives, joints or sensors by the names of their fields."""
+    known = {each.name: facts(each).name or each.name for each in fields(kind)}
+    given = mapping(name, yaml_value(name, text), known)
+    return read_fields(kind, {known[each]: value for each, value in given.items()})
+
+
+def made(options: Options) -> RunReport:
+    """Return the run of the options."""
+    return RunReport(loaded_experiment(options), options)
+
+
+run = call(
+    Options, made, 'Run one task under one law in the loop, and measure it.',
+    robot='ur5e', task='sinusoid', law='computed_torque',
+)  # fmt: skip
+
+
+main = program(Options, made)

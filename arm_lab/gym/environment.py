@@ -1,0 +1,189 @@
+"""A task as an environment: one arm in its engine, or many arms in batches on all cores."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.spaces import Box
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike
+
+from arm_controllers.policy_layout import BOUND, PolicyLayout
+from arm_dynamics.checks import Array, finite
+from arm_lab.experiments.ranges import Draw
+from arm_lab.gym.arms import GymArms, draws_of, layout_of, loaded_experiment
+
+
+class ArmEnv(gymnasium.Env[Any, Any]):
+    """One arm that follows a task; an action in [-1, 1] per joint adds to the command of a law.
+
+    The observation is that of PolicyLayout, the reward that of GymArms. A step is one control
+    period. The motion is that of the loop, and over topics, to the last bit.
+
+    Attributes:
+        layout: of observation and action; a policy's file has it as metadata.
+        arms: the arm of the present episode.
+    """
+
+    metadata = {'render_modes': []}  # noqa: RUF012  # Gymnasium's own name and type
+    render_mode = None
+
+    def __init__(self, task: str, scale: ArrayLike | None = None, **experiment: Any):
+        """Load the experiment.
+
+        Args:
+            task: by name.
+            scale: see `layout_of`.
+            experiment: see `loaded_experiment`.
+
+        Raises:
+            ArmError: what `loaded_experiment` or the arm refuses.
+        """
+        self._drawn = experiment.get('ranges') is not None
+        self._loaded = loaded_experiment(task, **experiment)
+        self.layout = layout_of(self._loaded, scale)
+        self.observation_space, self.action_space = spaces_of(self.layout)
+        self._draws: list[Draw] = []
+        self.arms: GymArms
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, object] | None = None
+    ) -> tuple[Array, dict[str, object]]:
+        """Start an episode; each draws its arm and its noise from the seed, or from those before.
+
+        `seed` draws the arm as sample 0 of a Monte Carlo with this seed.
+        """
+        super().reset(seed=seed)
+        number = int(self.np_random.integers(2**31)) if seed is None else seed
+        draws = draws_of(self._loaded, self._drawn, number, [0])
+        if draws != self._draws:
+            self.arms, self._draws = GymArms(self._loaded, self.layout, draws, False), draws
+        return self.arms.reset()[0], {}
+
+    def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, object]]:
+        """Advance by one control period.
+
+        Raises:
+            ArmError: an action that is not finite, or of another shape.
+        """
+        arms, shape = self.arms, (len(self.layout.joint_names),)
+        observation, reward = arms.step(finite('action', action, shape)[np.newaxis])
+        lost, ended = bool(arms.lost[0]), arms.loop.index >= arms.steps
+        return observation[0], float(reward[0]), lost, ended and not lost, {}
+
+
+def spaces_of(layout: PolicyLayout) -> tuple[Any, Any]:
+    """Return the spaces of observation and action of one arm."""
+    n = len(layout.joint_names)
+    return Box(-BOUND, BOUND, (layout.size,), np.float64), Box(-1.0, 1.0, (n,), np.float64)
+
+
+class ArmVectorEnv(VectorEnv[Array, Array, Array]):
+    """N arms that follow a task; see ArmEnv for one.
+
+    All episodes end together. An arm that is lost before (see GymArms) is `terminated` at that
+    end, and gets no more rewards until then. An arm's numbers are the same bits for any number of
+    arms and threads.
+    """
+
+    metadata = {  # noqa: RUF012  # Gymnasium's own name and type
+        'render_modes': [],
+        'autoreset_mode': AutoresetMode.NEXT_STEP,
+    }
+    render_mode = None
+
+    def __init__(
+        self,
+        num_envs: int,
+        task: str,
+        scale: ArrayLike | None = None,
+        threads: int = 0,
+        **experiment: Any,
+    ):
+        """Load the experiment.
+
+        Args:
+            num_envs: N.
+            task: by name.
+            scale: see `layout_of`.
+            threads: on which the arms run, a share on each; 0: one per core.
+            experiment: see `loaded_experiment`.
+
+        Raises:
+            ArmError: what `loaded_experiment` or the arms refuse.
+        """
+        self.num_envs = num_envs
+        self._drawn = experiment.get('ranges') is not None
+        self._loaded = loaded_experiment(task, **experiment)
+        self.layout = layout_of(self._loaded, scale)
+        self.single_observation_space, self.single_action_space = spaces_of(self.layout)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        count = min(threads or os.cpu_count() or 1, num_envs)
+        self._shares = [x.tolist() for x in np.array_split(np.arange(num_envs), count)]
+        self._pool = ThreadPoolExecutor(count)
+        self._draws: list[list[Draw]] = []
+        self._parts: list[GymArms] = []
+        self._ended = False
+
+    def reset(
+        self,
+        *,
+        seed: int | list[int | None] | None = None,
+        options: dict[str, object] | None = None,
+    ) -> tuple[Array, dict[str, object]]:
+        """Start an episode of all arms.
+
+        Args:
+            seed: draws arm k as sample k of a Monte Carlo with this seed; None: arms and noise of
+                the episode before, or of a random seed. Of a list the first one counts.
+            options: `samples` (N,) are the numbers of the samples in place of k.
+        """
+        samples = np.arange(self.num_envs)
+        if options and 'samples' in options:
+            samples = np.asarray(options['samples']).reshape(self.num_envs)
+        first = seed[0] if isinstance(seed, list) else seed
+        super().reset(seed=first)
+        if first is not None or not self._parts:
+            number = int(self.np_random.integers(2**31)) if first is None else first
+            draws = [
+                draws_of(self._loaded, self._drawn, number, samples[each].tolist())
+                for each in self._shares
+            ]
+            if draws != self._draws:
+                _ = self._loaded.task, self._loaded.law_parameters  # once, not in each thread
+                made = (GymArms(self._loaded, self.layout, each, True) for each in draws)
+                self._parts, self._draws = list(made), draws
+        self._ended = False
+        return np.concatenate([part.reset() for part in self._parts]), {}
+
+    def step(self, actions: Array) -> tuple[Array, Array, Any, Any, dict[str, object]]:
+        """Advance by one control period; after the end of the episodes: start the next ones.
+
+        Raises:
+            ArmError: an action that is not finite, or of another shape.
+        """
+        nothing = np.zeros(self.num_envs, dtype=bool)
+        if self._ended:
+            observations, infos = self.reset()
+            return observations, np.zeros(self.num_envs), nothing, nothing.copy(), infos
+        actions = finite('actions', actions, self.action_space.shape or ())
+        if len(self._parts) == 1:
+            found = [self._parts[0].step(actions)]
+        else:
+            shares = [actions[each[0] : each[-1] + 1] for each in self._shares]
+            found = list(self._pool.map(GymArms.step, self._parts, shares))
+        observations, rewards = (np.concatenate(each) for each in zip(*found, strict=True))
+        first = self._parts[0]
+        self._ended = first.loop.index >= first.steps
+        if not self._ended:
+            return observations, rewards, nothing, nothing.copy(), {}
+        lost = np.concatenate([part.lost for part in self._parts])
+        return observations, rewards, lost, ~lost, {}
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """End the threads."""
+        self._pool.shutdown()

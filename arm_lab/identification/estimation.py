@@ -1,0 +1,220 @@
+"""Estimates an arm's parameters and their standard errors from recorded torques.
+
+    min |W (tau - Y pi + lag dtau/dt)|^2 + |prior|^2,   every link a body, rotors and friction >= 0
+
+W is one over each joint's noise, estimated from the residuals. The prior is the given model: each
+link is expected within a relative distance `prior` of it, in the metric of its pseudo-inertia
+(Lee, Wensing, Park, Geometric robot dynamic identification, T-RO 36(2), 2020). It determines the
+parameters that the torques do not show.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.parameters import Parameters, parameter
+from arm_lab.identification.regressor import BaseParameters, JointRegressor
+from arm_lab.identification.signals import MotionSamples, Rows, check_rows, rows_of
+from arm_lab.identification.solution import Prior, solved
+from arm_lab.identification.standard_errors import gradient_root, standard_errors
+
+_ROUNDS = 3  # of estimating each joint's noise
+_SURE = 3.0  # standard errors below which a torque sensor has no offset
+_CARRYING = 10.0  # relative spread of the link that carries a payload
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdentificationParameters(Parameters):
+    """Filter, prior and validation share of an identification."""
+
+    cutoff: float = parameter(
+        10.0, 'cut-off frequency of the zero-phase filters [Hz]', min=0.1, max=1000
+    )
+    held_back: float = parameter(
+        0.2, 'last share of the recording, which is kept for validation [1]', min=0, max=0.9
+    )
+    prior: float = parameter(
+        0.5,
+        "relative standard deviation of each link's inertia about the model [1]",
+        above=0,
+        max=100,
+    )
+    payload: bool = parameter(False, 'estimate the payload only, with the links of the URDF')
+
+
+@dataclass(frozen=True)
+class Identified:
+    """Identified parameters.
+
+    Attributes:
+        regressor: regressor of the arm, with the names of the parameters.
+        pi: (14 n,) parameters.
+        errors: (14 n,) standard errors of pi, prior included.
+        share_left: (14 n,) `errors` over the prior's; near 1: the motion does not show them.
+        base: the base parameters.
+        base_values, base_errors: (r,) base parameters, and standard errors without the prior.
+        lag, lag_error: time by which a torque acted before its stamp [s].
+        fit, validation: (n,) RMS of the torque's residual over the torque's RMS, in the used and
+            in the held-back part; nan: nothing was held back.
+        noise: (n,) standard deviation of the torque after filtering [N.m | N].
+        rows: all equations.
+        train: (k,) bool, the equations that were used.
+    """
+
+    regressor: JointRegressor
+    pi: Array
+    errors: Array
+    share_left: Array
+    base: BaseParameters
+    base_values: Array
+    base_errors: Array
+    lag: float
+    lag_error: float
+    fit: Array
+    validation: Array
+    noise: Array
+    rows: Rows
+    train: NDArray[np.bool_]
+
+    def predicted(self) -> Array:
+        """Return the torques (k, n) that the identified parameters predict at all rows."""
+        return self.rows.y @ np.append(self.pi, self.lag)
+
+    def as_given(self) -> Array:
+        """Return the torques (k, n) that the given model predicts at all rows."""
+        return self.rows.y @ np.append(self.regressor.parameters(), self.lag)
+
+    def validation_as_given(self) -> Array:
+        """Return `validation` (n,) of the given model."""
+        return _share(self.rows.tau - self.as_given(), self.rows, ~self.train)
+
+
+@dataclass(frozen=True)
+class Payload:
+    """Payload of the last link: what it carries beyond its model.
+
+    Attributes:
+        mass, mass_error: mass and its standard error [kg].
+        center: (3,) centre of mass in the tool frame [m].
+        center_error: (3,) standard errors along the axes of the last joint's frame [m].
+    """
+
+    mass: float
+    mass_error: float
+    center: Array
+    center_error: Array
+
+
+def tool_link(regressor: JointRegressor) -> int:
+    """Return the index of the link that the tool frame is fixed to."""
+    model = regressor.model
+    return model.pin_model.frames[model.frame_id()].parentJoint - 1
+
+
+def payload_of(found: Identified) -> Payload:
+    """Return the payload: what the tool's link has beyond the given model.
+
+    Raises:
+        ArmError: the payload's mass is below twice its standard error.
+    """
+    model, first = found.regressor.model, 10 * tool_link(found.regressor)
+    part = slice(first, first + 4)
+    mass, *moment = found.pi[part] - found.regressor.parameters()[part]
+    error, *moment_error = found.errors[part]
+    if mass < 2.0 * error:
+        raise ArmError(f'no payload: {mass:.3g} kg were found, with an error of {error:.2g} kg')
+    tool = model.pin_model.frames[model.frame_id()].placement
+    center = tool.actInv(np.array(moment) / mass)
+    return Payload(float(mass), float(error), center, np.array(moment_error) / mass)
+
+
+def identify(
+    regressor: JointRegressor, samples: MotionSamples, parameters: IdentificationParameters
+) -> Identified:
+    """Return the parameters that explain a recording best.
+
+    Raises:
+        ArmError: a recording that is too short, without torques, or in which the arm hardly moves.
+    """
+    rows = rows_of(regressor, samples, parameters.cutoff)
+    count = len(rows.times)
+    train = np.arange(count) <= (1.0 - parameters.held_back) * (count - 1)
+    used = rows.part(train)
+    n = regressor.model.nv
+    check_rows(used, regressor.model.joint_names)
+    known = parameters.payload
+    links = [tool_link(regressor)] if known else list(range(n))
+    prior = Prior(regressor, used, links, _CARRYING if known else parameters.prior)
+    noise, x, triangle, gradient, errors = _estimated(used, prior)
+    offsets = slice(13 * n, 14 * n)
+    prior.free[offsets] &= np.abs(x[offsets]) > _SURE * errors[offsets]
+    with_offsets = errors
+    noise, x, triangle, gradient, errors = _estimated(used, prior)
+    errors[offsets] = with_offsets[offsets]
+    spread, free = np.full(len(x), np.inf), prior.free
+    root = prior.root[:, free]
+    spread[free] = np.sqrt(np.diagonal(np.linalg.inv(root.T @ root)))
+    base = BaseParameters.of(regressor.random_rows(), regressor.names)
+    estimated = np.append(free[base.columns], True)
+    columns = np.append(base.columns, len(x) - 1)[estimated]
+    base_errors = np.append(errors[base.columns], 0.0)
+    base_errors[estimated] = standard_errors(triangle[:, columns], gradient[:, columns])
+    left = rows.tau - rows.y @ x
+    fit, validation = (_share(left, rows, keep) for keep in (train, ~train))
+    return Identified(
+        regressor, x[:-1], errors[:-1], (errors / spread)[:-1], base, base.matrix() @ x[:-1],
+        base_errors[:-1], float(x[-1]), float(errors[-1]), fit, validation, noise, rows, train,
+    )  # fmt: skip
+
+
+def _estimated(used: Rows, prior: Prior) -> tuple[Array, Array, Array, Array, Array]:
+    """Return the noise (n,), parameters (p,), R factor, gradients, and standard errors (p,)."""
+    usual = np.sqrt((used.tau**2).mean(axis=0))
+    noise, x = 0.01 * usual, prior.center
+    for _ in range(_ROUNDS):
+        triangle = compressed(used, noise)
+        x = solved(triangle, prior)
+        left = np.where(used.moving, used.tau - used.y @ x, 0.0)
+        noise = np.sqrt((left**2).sum(axis=0) / used.moving.sum(axis=0))
+        noise = np.maximum(noise, 1e-9 * usual)
+    triangle = compressed(used, noise)[:, :-1]
+    gradient, free = gradient_root(used, noise, x), prior.free
+    errors, root = np.zeros(len(x)), prior.root[:, free]
+    both = [np.vstack([part[:, free], root]) for part in (triangle, gradient)]
+    errors[free] = standard_errors(*both)
+    return noise, x, triangle, gradient, errors
+
+
+def _share(left: Array, rows: Rows, keep: NDArray[np.bool_]) -> Array:
+    """Return the residual's RMS over the torque's RMS (n,), where joints move; nan: no rows."""
+    weight = rows.moving & keep[:, np.newaxis]
+    squares = [(np.where(weight, x, 0.0) ** 2).sum(axis=0) for x in (left, rows.tau)]
+    of = np.where(squares[1] > 0.0, squares[1], np.nan)
+    return np.asarray(np.sqrt(squares[0] / of))
+
+
+def compressed(rows: Rows, noise: Array) -> Array:
+    """Return a root (p + 2, p + 2) of the moments of [Y tau], each row over its joint's noise.
+
+    Noise in Y makes its moments too large, and what is estimated from them too small. The same
+    amount of noise added again makes them too large by the same amount, which is subtracted
+    (Carroll et al., Measurement Error in Nonlinear Models, 2006, chapters 3 and 5).
+    """
+    root = _triangle(rows, noise)
+    if not rows.noisy:
+        return root
+    scale = np.linalg.norm(root, axis=0)
+    scale = np.where(scale > 0.0, scale, 1.0)
+    once, *twice = (
+        (each / scale).T @ (each / scale)
+        for each in (root, *(_triangle(each, noise) for each in rows.noisy))
+    )
+    values, vectors = np.linalg.eigh(2.0 * once - np.mean(twice, axis=0))
+    return np.sqrt(np.maximum(values, 0.0))[:, np.newaxis] * vectors.T * scale
+
+
+def _triangle(rows: Rows, noise: Array) -> Array:
+    both = np.concatenate([rows.y, rows.tau[..., np.newaxis]], axis=2) / noise[:, np.newaxis]
+    return np.linalg.qr(both[rows.moving], mode='r')

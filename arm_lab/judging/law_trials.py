@@ -1,0 +1,140 @@
+"""The trials of a plan with a law, in the loop without ROS, in a process of their own.
+
+`python -m arm_lab.judging.law_trials LAW LIMITS FOLDER SECONDS` runs them and writes a record and
+the task's own limits for each trial. The process may use SECONDS of CPU time.
+"""
+
+import json
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from arm_dynamics.checks import ArmError
+from arm_lab.experiments.processes import Group
+from arm_lab.judging.plan import JudgedTrial, JudgingPlan, read_plan
+from arm_lab.judging.trials import judgement
+from arm_lab.judging.verdict import Judgement
+from arm_sim.loop.outcome import outcome
+from arm_sim.loop.record import Record
+from arm_sim.loop.report import Check
+from arm_sim.simulation.plant import COMMAND_INTERFACE
+from arm_sim.tasks import Run
+
+MEMORY = 4_000_000_000  # that a law may allocate [bytes]
+_FILE = 1_000_000_000  # the largest file that it may write, its log included [bytes]
+_LONGEST = 300  # characters of a reason
+_ASLEEP = 10.0  # wall-clock time as a multiple of CPU time
+_LOOK = 0.02  # [s]
+
+
+def judge_law(
+    plan: JudgingPlan,
+    law: str,
+    folder: Path,
+    seconds: float = 60.0,
+    advance: Callable[[int], None] = lambda done: None,
+) -> Judgement:
+    """Return the judgement of a law; the same law gets the same judgement to the last bit.
+
+    The law runs in another process. A failure, an endless loop or too much memory costs a trial,
+    not this process. It is no security boundary: the law can do what this user can.
+
+    Args:
+        plan: what it is tried on.
+        law: name, or path of a Python file.
+        folder: gets `law.log`, with all that the law prints, and a folder for each trial.
+        seconds: CPU time for all trials.
+        advance: called with the number of trials done.
+    """
+    command = [sys.executable, '-m', 'arm_lab.judging.law_trials']
+    words = [*command, law, plan.file, str(folder), str(seconds)]
+    for trial in plan.trials:
+        for name in ('record.npz', 'trial.json'):
+            (trial.folder(folder) / name).unlink(missing_ok=True)
+    with Group(words, folder / 'law.log', os.environ) as group:
+        end = time.monotonic() + _ASLEEP * seconds
+
+        def tried(trial: JudgedTrial) -> tuple[Record, list[Check]]:
+            file = trial.folder(folder) / 'trial.json'
+            while not file.is_file() and group.code is None and time.monotonic() < end:
+                time.sleep(_LOOK)
+            if not file.is_file():
+                raise ArmError(_why(group, seconds))
+            found = json.loads(file.read_text())
+            if found['reason']:
+                raise ArmError(found['reason'])
+            checks = [Check(*each) for each in found['checks']]
+            return Record.load(file.with_name('record.npz')), checks
+
+        return judgement(plan, law, tried, advance)
+
+
+def _why(group: Group, seconds: float) -> str:
+    """Return why a process did not come to the end of a trial."""
+    lines = group.lines()
+    last = f'; it said last: {lines[-1]}' if lines else ''
+    if group.code is None:
+        return f'no end within {_ASLEEP * seconds:g} s{last}'
+    if group.code == -signal.SIGXCPU:
+        return f'more than {seconds:g} s of CPU time{last}'
+    if group.code == -signal.SIGKILL:
+        return f'killed: more than {seconds:g} s of CPU time, or no memory{last}'
+    how = f'by signal {-group.code}' if group.code < 0 else f'with exit code {group.code}'
+    return f'the process of the law ended {how}{last}'
+
+
+def attempt(trial: JudgedTrial, law: str, folder: Path) -> None:
+    """Run a trial and write its record and limits, or why it failed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    checks, reason = [], ''
+    actuator = trial.loaded.experiment.actuator
+    try:
+        loaded = trial.loaded.changed(law=law, actuator='')
+        if loaded.law_class.command_interface != COMMAND_INTERFACE[actuator]:
+            raise ArmError(
+                f'the law commands {loaded.law_class.command_interface!r}; the file has '
+                f'actuator {actuator!r}'
+            )
+        record = loaded.run()
+        if not record.completed:
+            raise ArmError('the law commanded a number that is not finite')
+        tracking = loaded.track(record)
+        facts = {'controller': law, 'feedforward': '', 'mode': 'lockstep'}
+        _, found = outcome(loaded.task, Run(record, tracking, facts))
+        checks = [tuple(each) for each in found if each.limit is not None]
+        record.save(folder / 'record.npz')
+    except BaseException as error:  # the law of a user may raise anything
+        reason = _words(error)
+    part = folder / 'trial.part'
+    part.write_text(json.dumps({'checks': checks, 'reason': reason}))
+    part.rename(folder / 'trial.json')
+
+
+def _words(error: BaseException) -> str:
+    """Return an exception of a law in one line."""
+    text = ' '.join(str(error).split())[:_LONGEST]
+    if isinstance(error, ArmError):
+        return text
+    if isinstance(error, SystemExit):
+        return f'the law ended its process: sys.exit({error.code!r})'
+    if isinstance(error, MemoryError):
+        text = f'a law may allocate {MEMORY / 1e9:g} GB'
+    return f'{type(error).__name__}: {text}'
+
+
+def _main(law: str, limits: str, folder: str, seconds: str) -> None:
+    most = round(float(seconds))
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE, _FILE))
+    plan = read_plan(limits)
+    for trial in plan.trials:
+        attempt(trial, law, trial.folder(Path(folder)))
+
+
+if __name__ == '__main__':
+    _main(*sys.argv[1:])

@@ -1,0 +1,1 @@
+"""Tasks that need identification or published systems."""

@@ -1,0 +1,1 @@
+"""Arms shown, recorded, connected and driven; motions around obstacles."""

@@ -1,0 +1,1 @@
+"""Nodes of inverse kinematics, linear moves and streams of tip commands."""

@@ -1,0 +1,1 @@
+"""Command-line programs that read recordings, plan, and check a machine."""

@@ -1,0 +1,159 @@
+"""`ros2 run arm_sim compare_recordings`: how far a real motion is from its simulation, and why."""
+
+from dataclasses import MISSING, dataclass, replace
+from functools import partial
+from typing import Annotated
+
+import numpy as np
+from matplotlib.figure import Figure
+from tyro.conf import Positional
+
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import parameter
+from arm_lab.command_line import Folder, RobotOptions
+from arm_lab.commands.call import program
+from arm_lab.experiments.report import Listing, Report
+from arm_lab.identification.difference import LATEST, Difference, difference
+from arm_lab.progress import new_console
+from arm_sim.loop.measures import rms
+from arm_sim.pictures import BLUE, ORANGE, QUIET, legend, new_figure, panels, style
+from arm_sim.robot import Robot
+from arm_tools.recording.recorded_samples import in_radians, read_samples
+
+PARTS = 'delay', 'motion', 'payload', 'friction', 'rest'
+_OF_MOTION = 'RMS', 'max', 'delay [ms]', 'RMS without delay', 'max without delay'
+_OF_TORQUE = 'RMS', 'max', *PARTS, 'Coulomb', 'viscous'
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(RobotOptions):
+    """Compare the recording of a real motion with the recording of the same motion in simulation.
+
+    The command aligns the recordings in time, and reports for each joint how far they differ and
+    how much of the torque difference delay, other motion, payload and friction explain.
+    """
+
+    real: Positional[Annotated[str, 'REAL']] = parameter(
+        MISSING, 'path of the recording of the real arm: .mcap, rosbag2 folder, .npz or .csv'
+    )
+    simulated: Positional[Annotated[str, 'SIM']] = parameter(
+        MISSING, 'path of the recording of the simulated arm, in any of these formats'
+    )
+    units: str = parameter(
+        'rad', 'unit of the positions of revolute joints in the recording of the real arm',
+        one_of=('rad', 'deg'),
+    )  # fmt: skip
+    cutoff: float = parameter(
+        10.0, 'cut-off frequency of the zero-phase filters [Hz]', min=0.1, max=1000
+    )
+    output_dir: Folder = parameter('compared', 'folder for table, JSON and picture')
+
+
+def compared(options: Options) -> Report:
+    """Return the report of the options."""
+    robot = Robot.load(options.robot, options.config)
+    model = robot.model
+    with new_console().status('reading the recordings'):
+        real, simulated = (
+            replace(samples, q=in_radians(samples.q, model, units))
+            for path, units in ((options.real, options.units), (options.simulated, 'rad'))
+            for samples in [read_samples(path, model.joint_names)]
+        )
+    found = difference(model, real, simulated, options.cutoff)
+    given = {'real': options.real, 'simulated': options.simulated, 'cutoff': options.cutoff}
+    numbers = {'robot': robot.name, **given, **facts(found, model)}
+    draw, lines = partial(picture, found, model, robot.name), notes(found, model, options.cutoff)
+    tables = listings(found, model)
+    return Report('comparison', tables, [], draw, found=found, notes=lines, numbers=numbers)
+
+
+main = program(Options, compared)
+
+
+def listings(found: Difference, model: RobotModel) -> list[Listing]:
+    """Return the tables of the positions and of the torques."""
+    motion, torque = [], []
+    for j, name in enumerate(model.joint_names):
+        recorded, aligned = (
+            [f'{1e3 * x:.4g}' for x in _sizes(d[:, j])] for d in (found.q, found.q_aligned)
+        )
+        lag = found.joint_lags[j]
+        motion.append([name, *recorded, f'{1e3 * lag:.2f}' if np.isfinite(lag) else '-', *aligned])
+        shares = [f'{x + 0.0:.1%}' if np.isfinite(x) else '-' for x in found.shares[:, j].round(3)]
+        friction = f'{found.coulomb[j]:.4g}', f'{found.viscous[j]:.4g}'
+        torque.append([name, *(f'{x:.4g}' for x in _sizes(found.tau[:, j])), *shares, *friction])
+    of_q, of_tau = _units(model, 'mrad', 'mm'), _units(model, 'N.m', 'N')
+    return [
+        Listing(f'position, real minus simulated [{of_q}]', ('joint', *_OF_MOTION), motion),
+        Listing(
+            f'torque, real minus simulated [{of_tau}]; shares of its mean square; added friction',
+            ('joint', *_OF_TORQUE), torque,
+        ),
+    ]  # fmt: skip
+
+
+def notes(found: Difference, model: RobotModel, cutoff: float) -> list[str]:
+    """Return lines on the time, the payload and the filters."""
+    start = (
+        f'the real motion begins {found.start:.4f} s later in its recording than the simulated '
+        f'one: above {LATEST:g} s this is no delay, and only delays between joints are known'
+    )
+    lag = f'the real motion is {1e3 * found.lag:.2f} ms later than the simulated one'
+    return [
+        f'{start if found.start else lag}; correlation of the velocities {found.correlation:.4f}',
+        f'payload, real minus simulated: {found.mass:.4g} kg at {model.tip_frame}',
+        f'torques below {cutoff:g} Hz; {np.ptp(found.times):.2f} s in common; longest pieces '
+        f'without a gap: {found.used:.0%} of the states',
+    ]
+
+
+def facts(found: Difference, model: RobotModel) -> dict[str, object]:
+    """Return all numbers."""
+    sizes = {
+        f'{name}_{kind}': [float(_sizes(column)[k]) for column in getattr(found, field).T]
+        for name, field in (
+            ('position', 'q'), ('position_without_delay', 'q_aligned'), ('torque', 'tau'),
+            ('torque_without_delay', 'tau_aligned'),
+        )
+        for k, kind in enumerate(('rms', 'max'))
+    }  # fmt: skip
+    return {
+        'joint_names': list(model.joint_names),
+        'start_s': found.start,
+        'delay_s': found.lag,
+        'joint_delays_s': found.joint_lags.tolist(),
+        'velocity_correlation': found.correlation,
+        **sizes,
+        **{f'share_{part}': x.tolist() for part, x in zip(PARTS, found.shares, strict=True)},
+        'mass_kg': found.mass,
+        'coulomb_friction': found.coulomb.tolist(),
+        'viscous_friction': found.viscous.tolist(),
+        'share_of_states': found.used,
+    }
+
+
+def picture(found: Difference, model: RobotModel, robot: str) -> Figure:
+    """Draw the torque difference without delay, and what motion, payload and friction explain."""
+    figure = new_figure(
+        11.0, 2.6 * -(-model.nv // 3) + 0.8, f'{robot}: torque, real minus simulated'
+    )
+    for j, axis in enumerate(panels(figure, model.nv)):
+        parts = found.of_motion, found.of_payload, found.of_friction
+        _, payload, friction = np.cumsum([part[:, j] for part in parts], axis=0)
+        axis.plot(found.times, found.tau_aligned[:, j], color=QUIET, lw=3.5, label='difference')
+        axis.plot(found.times, payload, color=ORANGE, lw=1.0, label='motion, payload')
+        axis.plot(found.times, friction, color=BLUE, lw=1.0, label='motion, payload, friction')
+        rest = found.shares[-1, j]
+        title = f'{model.joint_names[j]}: {rest:.1%} left' if np.isfinite(rest) else 'equal'
+        style(axis, title, 'time [s]', 'torque [N]' if model.prismatic[j] else 'torque [N.m]')
+    legend(figure, handles=figure.axes[0].get_lines(), loc='outside lower center', ncols=3)
+    return figure
+
+
+def _sizes(values: np.ndarray) -> tuple[float, float]:
+    return float(rms(values)), float(np.abs(values).max())
+
+
+def _units(model: RobotModel, revolute: str, prismatic: str) -> str:
+    kinds = np.where(model.prismatic, prismatic, revolute)
+    return ' | '.join(dict.fromkeys(kinds.tolist()))

@@ -1,0 +1,66 @@
+"""`ros2 run arm_sim doctor`: check this machine, and advise on what is missing."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+
+from arm_tools.commands import doctor_checks
+from arm_tools.commands.doctor_checks import Diagnosis, Severity
+from arm_tools.versions import versions
+
+CHECKS = doctor_checks.ALL
+_COLOURS = {
+    Severity.GOOD: 'green',
+    Severity.NOTE: 'yellow',
+    Severity.ABSENT: 'dim',
+    Severity.BROKEN: 'red',
+}
+
+
+def findings(checks: Sequence[Callable[[], list[Diagnosis]]]) -> list[Diagnosis]:
+    """Return the findings of all checks; a check that raises an exception is a finding too."""
+    found = []
+    for check in checks:
+        try:
+            found += check()
+        except Exception as error:  # a broken machine may break a check in any way
+            name = check.__name__.replace('_', ' ')
+            detail = f'{type(error).__name__}: {error}'
+            found.append(Diagnosis(name, Severity.BROKEN, detail, 'mend what this says'))
+    return found
+
+
+def show(found: Sequence[Diagnosis]) -> None:
+    """Print findings as a table, or as lines where rich is not installed."""
+    try:
+        from rich.box import SIMPLE
+        from rich.console import Console
+        from rich.markup import escape
+        from rich.table import Table
+    except ImportError:
+        for name, state, detail, advice in found:
+            print(f'{state}: {name}: {detail}{f"; {advice}" if advice else ""}')
+        return
+    table = Table('', 'check', 'found', 'what to do', box=SIMPLE)
+    for name, state, detail, advice in found:
+        table.add_row(f'[{_COLOURS[state]}]{state}[/]', *map(escape, (name, detail, advice)))
+    Console(width=None if sys.stdout.isatty() else 160, highlight=False).print(table)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; 1 where something needed is missing."""
+    # argparse: tyro may be what is missing.
+    parser = argparse.ArgumentParser('doctor', description=__doc__)
+    parser.add_argument('--json', action='store_true', help='print JSON instead of a table')
+    options = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
+    found = findings(CHECKS)
+    broken = [each.name for each in found if each.state == Severity.BROKEN]
+    if options.json:
+        detail = [each._asdict() for each in found]
+        print(json.dumps({'ok': not broken, 'checks': detail, 'versions': versions()}, indent=2))
+    else:
+        show(found)
+        missing = f'needed and missing: {", ".join(broken)}'
+        print(f'doctor: {missing if broken else "all that is needed is there"}')
+    return 1 if broken else 0

@@ -1,0 +1,127 @@
+"""What `identify` finds between command and joint: torque scales, constants of motors."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from arm_dynamics.checks import ArmError, in_range, one_of
+from arm_dynamics.parameters import Parameters, parameter
+from arm_lab.experiments.report import Listing
+from arm_lab.identification.estimation import IdentificationParameters
+from arm_lab.identification.motor_constants import FittedMotors, motor_constants
+from arm_lab.identification.regressor import JointRegressor
+from arm_lab.identification.signals import MotionSamples
+from arm_lab.identification.torque_scale import Carrying, TorqueScales, carried, torque_scales
+from arm_sim.robot import Robot
+from arm_tools.recording.recorded_samples import read_samples, read_voltages
+
+_LINKS = 'links'
+
+
+@dataclass(frozen=True)
+class TorqueScaleOptions(Parameters):
+    """What a recording is compared with to find the scale of its torques."""
+
+    loaded: Annotated[str, 'RECORDING'] = parameter(
+        '', 'recording of the same arm with a known payload, from which torque scales follow'
+    )
+    loaded_mass: float = parameter(0.0, 'mass of the payload of --loaded, at the tool [kg]')
+    torque_reference: Annotated[str, 'JOINT'] = parameter(
+        '', f"joint whose torque is right, or '{_LINKS}' where the links' masses are right"
+    )
+
+
+def scales_of(
+    options: TorqueScaleOptions,
+    robot: Robot,
+    samples: MotionSamples,
+    known: IdentificationParameters,
+) -> TorqueScales | None:
+    """Return the scales of torques; None where nothing separates them from the load.
+
+    Raises:
+        ArmError: options that do not go together, no such joint, a recording that is none.
+    """
+    reference, names = options.torque_reference, robot.model.joint_names
+    if bool(options.loaded) != (options.loaded_mass != 0.0):
+        raise ArmError('--loaded and --loaded-mass go together: a recording, and its payload [kg]')
+    if not (options.loaded or reference):
+        return None
+    if known.payload:
+        raise ArmError('--payload looks for a payload; torque scales need one that is known')
+    if reference:
+        one_of('--torque-reference', reference, (*names, _LINKS))
+    regressor = JointRegressor(robot.model)
+    recordings = [Carrying(samples, carried(regressor, 0.0))]
+    if options.loaded:
+        in_range('--loaded-mass', options.loaded_mass, 0.0, 1e4, exclusive=True)
+        loaded = read_samples(options.loaded, names)
+        recordings.append(Carrying(loaded, carried(regressor, options.loaded_mass)))
+    right = names.index(reference) if reference in names else None
+    return torque_scales(regressor, recordings, known, right, reference == _LINKS)
+
+
+def without_scale(samples: MotionSamples, scales: TorqueScales | None) -> MotionSamples:
+    """Return samples with true torques; a scale that is not shown counts as 1."""
+    if scales is None:
+        return samples
+    used = np.where(scales.shown, scales.values, 1.0)
+    return MotionSamples(samples.times, samples.q, samples.effort / used)
+
+
+def motors_of(
+    path: str, robot: Robot, samples: MotionSamples, known: IdentificationParameters
+) -> tuple[FittedMotors | None, str]:
+    """Return the constants of the motors, and why there are none where the arm has motors."""
+    if robot.parameters('simulator').get('actuator') != 'voltage':
+        return None, ''
+    names = robot.model.joint_names
+    try:
+        piece = samples.pieces(known.cutoff)[0]
+        voltage = read_voltages(path, names, samples.times)[piece]
+        return motor_constants(samples.part(piece), voltage, known.cutoff, names), ''
+    except ArmError as error:
+        return None, f'motors not identified: {error}'
+
+
+def scale_note(scales: TorqueScales | None, names: tuple[str, ...]) -> str:
+    """Return a line on the scales."""
+    if scales is None:
+        return (
+            'torque scale: not to be known from this motion, since torques twice as large are '
+            'those of an arm twice as heavy; taken as 1 (--loaded or --torque-reference '
+            'determines the scale)'
+        )
+    rows = zip(names, scales.values, scales.errors, scales.shown, strict=True)
+    parts = [
+        f'{n} {s:.4f} ± {s * e:.1g}' if shown else f'{n} not shown' for n, s, e, shown in rows
+    ]
+    return f'torque scale, recorded over true: {", ".join(parts)}'
+
+
+def motor_table(motors: FittedMotors, names: tuple[str, ...]) -> Listing:
+    """Return a table of the motors."""
+    title = 'motors; Kt = Ke in SI units; torque left: RMS, as a share of the torque'
+    rows, headings = [], ('joint', 'Kt/Ra', 'Ke', 'Ra', 'brush drop [V]', 'torque left')
+    for i, name in enumerate(names):
+        pairs = (
+            (motors.conductance[i], motors.conductance_error[i]),
+            (motors.back_emf[i], motors.back_emf_error[i]),
+        )
+        cells = [f'{x:.5g} ± {e:.1g}' for x, e in pairs]
+        drop = f'{motors.brush_drop[i]:.4g} ± {motors.brush_drop_error[i]:.1g}'
+        cells += [f'{motors.resistance[i]:.5g}', drop if motors.brush_drop[i] else '0']
+        rows.append([name, *cells, f'{motors.left[i]:.2%}'])
+    return Listing(title, headings, rows)
+
+
+def drive_facts(scales: TorqueScales | None, motors: FittedMotors | None) -> dict[str, object]:
+    """Return the numbers."""
+    known: dict[str, object] = {'torque_scale': None, 'motors': None}
+    if scales is not None:
+        names = 'values', 'errors', 'shown'
+        known['torque_scale'] = {name: getattr(scales, name).tolist() for name in names}
+    if motors is not None:
+        known['motors'] = {k: np.asarray(x).tolist() for k, x in vars(motors).items()}
+    return known

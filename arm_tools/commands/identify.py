@@ -1,0 +1,139 @@
+"""`ros2 run arm_sim identify RECORDING`: inertias, rotors and friction of an arm."""
+
+from collections.abc import Sequence
+from dataclasses import MISSING, dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from tyro.conf import Positional
+
+from arm_dynamics.checks import ArmError
+from arm_dynamics.parameters import parameter
+from arm_lab.command_line import Folder, RobotOptions
+from arm_lab.commands.call import call, program
+from arm_lab.experiments.report import Report
+from arm_lab.identification import estimation
+from arm_lab.identification.estimation import IdentificationParameters
+from arm_lab.identification.positions import PositionParameters
+from arm_lab.identification.regressor import JointRegressor
+from arm_lab.progress import new_console
+from arm_sim.robot import Robot
+from arm_tools.commands import identification_report as report
+from arm_tools.commands.identified_drives import (
+    TorqueScaleOptions,
+    drive_facts,
+    motor_table,
+    motors_of,
+    scale_note,
+    scales_of,
+    without_scale,
+)
+from arm_tools.commands.identified_files import write_arm, write_servos
+from arm_tools.commands.identified_positions import (
+    fitted,
+    servo_facts,
+    servo_figure,
+    servo_notes,
+    servo_table,
+)
+from arm_tools.recording.recorded_samples import in_radians, read_samples
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options(RobotOptions):
+    """Identify the inertias, rotors and friction of an arm from a recording.
+
+    The recording has joint states with positions and torques, or with `--from positions` the
+    positions and position commands of an arm without torque sensors, whose servos are identified.
+    A URDF and a parameter file are written that launch files take.
+    """
+
+    recording: Positional[Annotated[str, 'RECORDING']] = parameter(
+        MISSING, 'path of a recording of joint states: .mcap, rosbag2 folder, .npz or .csv'
+    )
+    source: str = parameter(
+        'torques', 'what the parameters are identified from; positions: also the servos, from '
+        'commands and positions', one_of=('torques', 'positions'), name='from',
+    )  # fmt: skip
+    units: str = parameter(
+        'rad', 'unit of the recorded positions and position commands of revolute joints',
+        one_of=('rad', 'deg'),
+    )  # fmt: skip
+    output_dir: Folder = parameter(
+        'identified', 'folder for URDF, parameter file, table, JSON and picture'
+    )
+    estimation: IdentificationParameters = field(default_factory=IdentificationParameters)
+    positions: PositionParameters = field(default_factory=PositionParameters)
+    torque_scale: TorqueScaleOptions = field(default_factory=TorqueScaleOptions)
+
+
+class IdentifiedReport(Report):
+    """An identified arm.
+
+    Attributes:
+        found: Identified, from positions ServoFit.
+        notes: lines on what the recording shows.
+        numbers: all of them, as in identified.json.
+    """
+
+    def __init__(self, options: Options):
+        """Identify from the recording of the options.
+
+        Raises:
+            ArmError: no such recording, or one from which nothing is identified.
+        """
+        if not options.recording:
+            raise ArmError('identify needs a recording: its path')
+        self._robot = Robot.load(options.robot, options.config)
+        fit = self._from_positions if options.source == 'positions' else self._from_torques
+        listings, draw, found, notes, numbers = fit(options)
+        super().__init__('identified', listings, numbers['parameters'], draw)
+        self.found, self.notes, self.numbers = found, notes, numbers
+
+    def write(self, folder: Path, command: str) -> Sequence[str]:
+        """Write the files, those of the arm as well, and print the launch that takes these."""
+        written = self._write(folder)
+        for line in (*written.notes, f'{written.launch}{self._controller}'):
+            new_console().print(line, markup=False, soft_wrap=True)
+        return [written.urdf.name, written.config.name, *super().write(folder, command)]
+
+    def _from_torques(self, options: Options) -> Any:
+        robot, parameters = self._robot, options.estimation
+        with new_console().status('reading the recording') as status:
+            samples = read_samples(options.recording, robot.model.joint_names)
+            samples = replace(samples, q=in_radians(samples.q, robot.model, options.units))
+            status.update(f'identifying from {len(samples.times)} states')
+            scales = scales_of(options.torque_scale, robot, samples, parameters)
+            motors, lacking = motors_of(options.recording, robot, samples, parameters)
+            true = without_scale(samples, scales)
+            found = estimation.identify(JointRegressor(robot.model), true, parameters)
+        listings = [report.joint_table(found), report.link_table(found)]
+        if motors is not None:
+            listings.append(motor_table(motors, robot.model.joint_names))
+        scale = scale_note(scales, robot.model.joint_names)
+        numbers = report.facts(found, parameters, robot.name) | drive_facts(scales, motors)
+        notes = [each for each in (*report.notes(found, parameters), scale, lacking) if each]
+        of_motors = {} if motors is None else motors.parameters()
+        self._write = partial(write_arm, robot=robot, found=found, motors=of_motors)
+        self._controller = ''
+        return listings, partial(report.picture, found, robot.name), found, notes, numbers
+
+    def _from_positions(self, options: Options) -> Any:
+        robot = self._robot
+        known = options.positions, options.estimation
+        found = fitted(options.recording, options.units, robot, *known)
+        self._write = partial(write_servos, robot=robot, found=found)
+        self._controller = ' controller:=servo'
+        draw = partial(servo_figure, found, robot)
+        numbers = servo_facts(found, robot)
+        return [servo_table(found, robot)], draw, found, servo_notes(found), numbers
+
+
+identify = call(
+    Options, IdentifiedReport,
+    'Identify the inertias, rotors and friction of an arm from a recording.', recording='',
+)  # fmt: skip
+
+
+main = program(Options, IdentifiedReport)

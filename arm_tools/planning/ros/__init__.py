@@ -1,0 +1,1 @@
+"""The node that plans motions around obstacles."""

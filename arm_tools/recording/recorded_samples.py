@@ -1,0 +1,200 @@
+"""Joint states of any recording: MCAP, also cut off, rosbag2, LeRobot, `record.npz`, CSV."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.model import RobotModel
+from arm_lab.identification.rollouts import Followed
+from arm_lab.identification.signals import MotionSamples
+from arm_tools.recording.lerobot import INFO, samples_of
+from arm_tools.recording.recorded_messages import REST_PERIOD, messages_of, reading
+from arm_tools.recording.ros_messages import JOINT_STATE, decoder, seconds
+
+_COMMANDS = 'joint_commands'  # the end of the topics whose JointStates are commands
+_REST = 1e-9  # largest motion between two states at rest [rad | m]
+_TURNS = 6.0 * np.pi  # largest position that is taken as radians: three turns
+_SOON = 1e-9  # a command with a state's own stamp acts after that state [s]
+
+
+def read_samples(path: Path | str, joint_names: Sequence[str]) -> MotionSamples:
+    """Return times, positions and torques of these joints, in their order.
+
+    Raises:
+        ArmError: names the file and what is missing in it.
+    """
+    with reading(path) as file:
+        if table := _of_table(file, joint_names, 'effort'):
+            samples = MotionSamples(*table)
+        elif (file / INFO).is_file():
+            samples = samples_of(file, joint_names)
+        else:
+            samples = _of_messages(file, joint_names)
+        return _finite(samples)
+
+
+def read_voltages(path: Path | str, joint_names: Sequence[str], times: Array) -> Array:
+    """Return the voltages (m, n) [V] behind the torques recorded at times (m,) [s]; NaN: none yet.
+
+    These are the newest commands before each time, `voltage` (m, n) of an .npz file, or the
+    columns `<joint>.voltage` of a CSV file.
+
+    Raises:
+        ArmError: names the file and what is missing in it.
+    """
+    with reading(path) as file:
+        if file.suffix == '.npz':
+            with np.load(file) as archive:
+                return _array(archive, 'voltage', (len(times), len(joint_names)))
+        if file.suffix == '.csv':
+            return _columns(file, [f'{name}.voltage' for name in joint_names])
+        sent = _of_messages(file, joint_names, commands=True)
+        if (np.diff(sent.times) < 0.0).any():
+            raise ArmError('the stamps of its joint commands go back; record without a reset')
+        newest = np.searchsorted(sent.times, times - _SOON) - 1
+        return np.where((newest >= 0)[:, np.newaxis], sent.effort[newest], np.nan)
+
+
+def read_followed(path: Path | str, joint_names: Sequence[str]) -> Followed:
+    """Return times, positions and position commands of these joints, in their order.
+
+    The commands are `command` (m, n) of an .npz file (`q_reference` where there is none), the
+    columns `<joint>.command` of a CSV file, or the newest joint commands at each state.
+
+    Raises:
+        ArmError: names the file and what is missing in it.
+    """
+    with reading(path) as file:
+        if table := _of_table(file, joint_names, 'command', 'q_reference'):
+            found = Followed(*table)
+        else:
+            states = _of_messages(file, joint_names, effort=False)
+            sent = _of_messages(file, joint_names, commands=True, effort=False)
+            newest = np.searchsorted(sent.times, states.times + _SOON) - 1
+            first = int(np.argmax(newest >= 0))
+            newest = newest[first:]
+            found = Followed(states.times[first:], states.q[first:], sent.q[newest])
+        if (np.diff(_finite(found).times) <= 0.0).any():
+            raise ArmError('its times do not increase; cut it at the reset')
+        return found
+
+
+def _finite[T](found: T) -> T:
+    """Return samples; raise ArmError where they have a number that is not finite."""
+    for name, values in vars(found).items():
+        if not np.isfinite(values).all():
+            raise ArmError(f'some {name} are not finite')
+    return found
+
+
+def in_radians(q: Array, model: RobotModel, units: str) -> Array:
+    """Return positions (m, n) of a file in `units`, 'rad' or 'deg'; prismatic joints are in m.
+
+    Raises:
+        ArmError: positions that can hardly be in radians.
+    """
+    if units == 'deg':
+        return np.where(model.prismatic, q, np.radians(q))
+    largest = np.where(model.prismatic, 0.0, np.abs(q).max(axis=0, initial=0.0))
+    if largest.max() > _TURNS:
+        i = int(largest.argmax())
+        raise ArmError(
+            f'joint {model.joint_names[i]!r}: its recorded position reaches {largest[i]:g}; '
+            f'radians beyond {_TURNS:.3g} are unlikely: --units deg reads the file in degrees'
+        )
+    return q
+
+
+def _of_table(
+    file: Path, joint_names: Sequence[str], kind: str, other: str = ''
+) -> list[Array] | None:
+    """Return times (m,), positions and numbers of a kind, each (m, n), of a file of numbers.
+
+    In an .npz file without `kind` its numbers are called `other`. None: the file has messages.
+    """
+    if file.suffix == '.csv':
+        wanted = ['time', *(f'{j}.{x}' for x in ('position', kind) for j in joint_names)]
+        values = _columns(file, wanted)
+        return [values[:, 0], *np.split(values[:, 1:], 2, axis=1)]
+    if file.suffix != '.npz':
+        return None
+    with np.load(file) as archive:
+        rows, n = len(archive['t']) if 't' in archive else 0, len(joint_names)
+        name = kind if kind in archive else other or kind
+        shapes = {'t': (rows,), 'q': (rows, n), name: (rows, n)}
+        return [_array(archive, key, shape) for key, shape in shapes.items()]
+
+
+def _array(archive: Any, name: str, shape: tuple[int, ...]) -> Array:
+    """Return an array of an .npz file."""
+    if name not in archive:
+        raise ArmError(f'has no {name!r}, with shape {shape}')
+    array = np.array(archive[name], dtype=float)
+    if array.shape != shape:
+        raise ArmError(f'{name} has shape {array.shape}; it must be {shape}')
+    return array
+
+
+def _columns(file: Path, wanted: Sequence[str]) -> Array:
+    """Return columns of a CSV file, by name."""
+    with file.open() as stream:
+        header = stream.readline().strip().split(',')
+        rows = any(line.strip() for line in stream)
+    for name in wanted:
+        if name not in header:
+            raise ArmError(f'has no column {name!r}; it needs {", ".join(wanted)}')
+    if not rows:
+        raise ArmError('has no rows')
+    columns = [header.index(name) for name in wanted]
+    return np.loadtxt(file, delimiter=',', skiprows=1, usecols=columns, ndmin=2)
+
+
+def _of_messages(
+    file: Path, joint_names: Sequence[str], commands: bool = False, effort: bool = True
+) -> MotionSamples:
+    """Return the joint states of MCAP or rosbag2, or the joint commands; `effort`: needed."""
+    if not file.is_dir() and file.suffix not in ('.mcap', '.db3'):
+        raise ArmError('it must be an .mcap, .db3, .npz or .csv file, or the folder of a bag')
+    kind = 'joint commands' if commands else 'joint states'
+    decoded, seen, wanted = decoder(JOINT_STATE), set[str](), set(joint_names)
+    times, q, efforts = [], [], []
+    facts: dict[str, dict[str, str]] = {}
+    for message in messages_of(file, facts):
+        if message.kind != JOINT_STATE or message.topic.endswith(_COMMANDS) != commands:
+            continue
+        state = decoded(message.data)
+        if not wanted.issubset(state.name):
+            seen.update(state.name)  # of another arm, or of a gripper
+            continue
+        order = [state.name.index(name) for name in joint_names]
+        # joint_state_broadcaster sends NaN where joints have no effort.
+        none = not len(state.effort) or (not commands and np.isnan(state.effort[order]).all())
+        if effort and none:
+            raise ArmError(f'its {kind} have no effort, which is needed')
+        times.append(seconds(state))
+        q.append(state.position[order] if len(state.position) else np.full(len(order), np.nan))
+        efforts.append(state.effort[order] if effort else np.zeros(len(order)))
+    if not times:
+        names = ', '.join(sorted(seen)) or 'none'
+        raise ArmError(f'no {kind} of {", ".join(joint_names)}; it has {names}')
+    samples = MotionSamples(np.array(times), np.array(q), np.array(efforts))
+    if commands or REST_PERIOD not in facts.get('arm_sim', {}) or len(times) < 2:
+        return samples
+    return _with_rest(samples, float(facts['arm_sim'][REST_PERIOD]))
+
+
+def _with_rest(samples: MotionSamples, longest: float) -> MotionSamples:
+    """Return samples with the states at rest, which the recorder left out for `longest` [s]."""
+    steps = np.diff(samples.times)
+    period = steps[steps > 0.0].min(initial=longest)
+    same = (np.abs(np.diff(samples.q, axis=0)) < _REST).all(axis=1)
+    gap = same & (steps > 1.5 * period) & (steps < longest + 1.5 * period)
+    counts = np.append(np.where(gap, np.rint(steps / period), 1).astype(int), 1)
+    rows = np.repeat(np.arange(len(counts)), counts)
+    number = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return MotionSamples(
+        samples.times[rows] + number * period, samples.q[rows], samples.effort[rows]
+    )

@@ -1,0 +1,66 @@
+"""The topics of a recording: messages are fetched when asked for, without the executor."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.subscription import Subscription
+
+from arm_controllers.ros.qos import LATCHED_QOS, RECORD_QOS
+from arm_controllers.ros.quiet_nodes import quiet_node, taken
+from arm_tools.recording.ros.schemas import message_class
+
+Take = Callable[[bytes], None]  # writes a serialised message
+
+
+class RecordedTopics:
+    """Subscriptions next to a node, each with the function that takes its messages."""
+
+    def __init__(self, node: Node):
+        """Subscribe to nothing yet."""
+        self._node = node
+        self._listener = quiet_node(node, f'{node.get_name()}_recorder')
+        self._inputs: dict[str, tuple[Subscription, Take]] = {}
+
+    def resolved(self, topic: str) -> str:
+        """Return the full name of a topic."""
+        name: str = self._listener.resolve_topic_name(topic)
+        return name
+
+    def listen(self, topic: str, kind: str, take: Take, qos: QoSProfile = RECORD_QOS) -> None:
+        """Subscribe to a topic with messages of a type, unless it has a subscription."""
+        name = self.resolved(topic)
+        if name not in self._inputs:
+            what = message_class(kind)
+            made = self._listener.create_subscription(what, name, lambda data: None, qos, raw=True)
+            self._inputs[name] = made, take
+
+    def leave(self, topic: str) -> None:
+        """Receive no more messages of a topic."""
+        if (name := self.resolved(topic)) in self._inputs:
+            self._listener.destroy_subscription(self._inputs.pop(name)[0])
+
+    def publishers(self, topic: str) -> int:
+        """Return the number of publishers of a topic; 0 without a subscription."""
+        given = self._inputs.get(self.resolved(topic))
+        return given[0].get_publisher_count() if given else 0
+
+    def profile_of(self, topic: str) -> QoSProfile:
+        """Return the profile that receives what a publisher has kept for late readers."""
+        own = self._node.get_publishers_info_by_topic(topic)
+        latched = own and own[0].qos_profile.durability == LATCHED_QOS.durability
+        if not latched:
+            return RECORD_QOS
+        return QoSProfile(depth=RECORD_QOS.depth, durability=LATCHED_QOS.durability)
+
+    def arrived(self) -> Iterator[tuple[Take, bytes]]:
+        """Yield the messages that have arrived, topic by topic, and who takes them."""
+        for subscription, take in list(self._inputs.values()):
+            for data in list(iter(partial(taken, subscription), None)):
+                yield take, data
+
+    def close(self) -> None:
+        """Receive nothing any more."""
+        self._inputs.clear()
+        self._listener.destroy_node()

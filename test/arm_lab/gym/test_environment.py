@@ -1,0 +1,137 @@
+"""A task as an environment of Gymnasium: its checker, its return, its bits, its refusals."""
+
+import warnings
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+from experiment_parts import run
+from numpy.testing import assert_allclose, assert_array_equal
+from optional import optional
+from policies import policy_file
+
+optional('gymnasium', 'gymnasium>=1.1')
+
+import gymnasium  # noqa: E402
+from gymnasium.utils.env_checker import check_env  # noqa: E402
+
+from arm_controllers.laws.policy import PolicyFile  # noqa: E402
+from arm_dynamics.checks import ArmError  # noqa: E402
+from arm_dynamics.model_error import ModelError  # noqa: E402
+from arm_lab.experiments.experiment import Experiment  # noqa: E402
+from arm_lab.experiments.ranges import Ranges  # noqa: E402
+from arm_lab.gym import ENVIRONMENTS  # noqa: E402
+from arm_sim.tasks import task_names  # noqa: E402
+
+PLANAR = {'robot': 'planar_3r', 'law': 'pd_gravity'}
+
+
+def episode(env, act, seed=0):
+    """Return the states and the sum of the rewards of an episode."""
+    observation, _ = env.reset(seed=seed)
+    states, total, ended = [], 0.0, False
+    while not ended:
+        states.append(env.unwrapped.arms.loop.plant.q.copy())
+        observation, reward, lost, over, _ = env.step(act(observation))
+        assert env.observation_space.contains(observation)
+        total, ended = total + reward, lost or over
+    return np.array(states), total
+
+
+def resting(env):
+    return lambda _: np.zeros(env.action_space.shape)
+
+
+NAMED = {name: given for name, given in ENVIRONMENTS.items() if name != 'Task-v0'}
+
+
+@pytest.mark.parametrize('name', NAMED)
+@pytest.mark.slow
+def test_gymnasium_finds_nothing_to_complain_about(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        check_env(gymnasium.make(f'arm_sim/{name}').unwrapped)
+
+
+def test_every_task_is_an_environment():
+    assert sorted(given['task'] for given in NAMED.values()) == sorted(task_names())
+
+
+def test_an_environment_of_any_task_takes_its_name():
+    env = gymnasium.make('arm_sim/Task-v0', task='payload_drop', **PLANAR)
+    _, total = episode(env, resting(env))
+    found = run(Experiment('planar_3r', 'payload_drop', 'pd_gravity'))
+    assert_allclose(-total, found.measures.tracking_rms_mm**2, rtol=1e-9)
+
+
+def test_a_return_is_the_measure_that_ranks_the_laws():
+    error = {'payload': 0.4}
+    env = gymnasium.make('arm_sim/Track-v0', error=error, **PLANAR)
+    states, total = episode(env, resting(env))
+    found = run(Experiment('planar_3r', 'sinusoid', 'pd_gravity', error=ModelError(**error)))
+    assert_array_equal(states, found.record.q)
+    assert_allclose(np.sqrt(-total), found.measures.tracking_rms_mm, rtol=1e-9)
+
+
+@pytest.mark.slow
+def test_returns_of_contact_tasks_are_their_measures_as_well():
+    for name, law, measure in (
+        ('press', 'hybrid_force_motion', 'force_rms_n'),
+        ('peg_in_hole', 'cartesian_impedance', 'force_peak_n'),
+    ):
+        given = {'law': law, 'natural_frequency': 0.0, 'timestep': 0.0}
+        env = gymnasium.make('arm_sim/Task-v0', task=name, **given)
+        _, total = episode(env, resting(env))
+        found = run(Experiment('ur5e', name, **given))
+        # The force counts in the last of 6 s.
+        expected = found.measures[measure] ** 2 / 6 if name == 'press' else found.measures[measure]
+        assert_allclose(-total, expected, rtol=1e-9)
+
+
+def test_a_policy_that_is_a_law_has_the_bits_of_the_environment(tmp_path):
+    file, _ = policy_file(tmp_path / 'policy.onnx', law='pd_gravity')
+    states, total = episode(gymnasium.make('arm_sim/Track-v0', **PLANAR), PolicyFile(file))
+    found = run(Experiment('planar_3r', 'sinusoid', f'policy:{file}'))
+    assert_array_equal(states, found.record.q)
+    assert_allclose(np.sqrt(-total), found.measures.tracking_rms_mm, rtol=1e-9)
+    without = run(Experiment('planar_3r', 'sinusoid', 'pd_gravity'))
+    assert np.abs(states - without.record.q).max() > 1e-3
+
+
+def test_an_episode_draws_its_arm_as_a_monte_carlo_does():
+    ranges = Ranges(payload=1.0)
+    env = gymnasium.make('arm_sim/Track-v0', ranges=asdict(ranges), **PLANAR)
+    states, _ = episode(env, resting(env), seed=7)
+    case = Experiment('planar_3r', 'sinusoid', 'pd_gravity', ranges=ranges)
+    draw = ranges.draw(case.load().robot.model, 7, 0)
+    assert_array_equal(states, case.load().on(draw).run().q)
+    assert not np.array_equal(states, episode(env, resting(env), seed=8)[0])
+    assert_array_equal(states, episode(env, resting(env), seed=7)[0])
+
+
+def test_a_lost_arm_ends_the_episode_and_pays_for_the_rest():
+    env = gymnasium.make('arm_sim/Track-v0', scale=1e4, **PLANAR).unwrapped
+    env.reset(seed=0)
+    k, lost = -1, False
+    while not lost and k < 2000:
+        k += 1
+        _, reward, lost, over, _ = env.step(np.ones(3))
+    assert lost
+    assert not over
+    error = np.sqrt(-reward * 2000 / (2000 - k))  # [mm]
+    assert 100.0 < error < 3000.0
+
+
+def test_mistakes_are_refused_in_one_line():
+    env = gymnasium.make('arm_sim/Track-v0', **PLANAR).unwrapped
+    env.reset(seed=0)
+    with pytest.raises(ArmError, match=r'action\[1\] is nan; it must be finite'):
+        env.step(np.array([0.0, np.nan, 0.0]))
+    with pytest.raises(ArmError, match=r'action has shape \(2,\)'):
+        env.step(np.zeros(2))
+    with pytest.raises(ArmError, match=r"law is 'pdd'; allowed: .*pd_gravity"):
+        gymnasium.make('arm_sim/Track-v0', law='pdd')
+    with pytest.raises(ArmError, match='payload is -1'):
+        gymnasium.make('arm_sim/Track-v0', ranges={'payload': -1.0})
+    with pytest.raises(ArmError, match=r'scale\[0\] is inf'):
+        gymnasium.make('arm_sim/Track-v0', scale=np.inf)
