@@ -27,10 +27,25 @@ def scripts():
 
 
 def requirements():
-    """Return the packages of requirements.txt, which `./ws` installs as well."""
+    """Return the packages of requirements.txt, which `./ws` installs as well, by their group."""
     file = Path(__file__).resolve().with_name('requirements.txt')  # colcon links this file
-    lines = file.read_text().splitlines()
-    return [text for line in lines if (text := line.partition('#')[0].strip())]
+    groups = defaultdict(list)
+    for line in file.read_text().splitlines():
+        package, _, comment = line.partition('#')
+        if package.strip():
+            groups[group].append(package.strip())
+        else:
+            group = comment.partition(':')[0].strip()
+    return groups
+
+
+REQUIRED = requirements()
+FILM = 'imageio-ffmpeg'  # render to MP4
+GYM = 'gymnasium>=1.1'  # arm_sim/Track-v0 and others
+POLICY = ['onnx>=1.17', 'onnxruntime>=1.20']  # controller:=policy
+VISER = 'viser>=1.1'  # view:=true
+MOTION_MODEL = 'arm_lab.published.motion_model_plant:MotionModelPlant'
+SIMULATION_SERVICES = 'arm_tools.standards.ros.simulation_services:SimulationServices'
 
 
 setup(
@@ -44,17 +59,21 @@ setup(
         (f'share/{package_name}', ['package.xml']),
         *share_files('launch', 'config', 'urdf', 'docs/tutorial'),
     ],
-    install_requires=requirements(),
+    install_requires=REQUIRED['heart'],
     extras_require={
+        # one extra for each package beside the heart, and for learning
+        'lab': REQUIRED['lab'],
+        'view': [*REQUIRED['lab'], *REQUIRED['view'], VISER, FILM],
+        'plan': [*REQUIRED['lab'], *REQUIRED['plan'], 'ompl>=2', 'toppra>=0.6'],
+        'learn': [*REQUIRED['lab'], GYM, *POLICY],
+        # single parts
         'test': ['pytest'],  # what colcon test runs
         'dask': ['distributed>=2025.1'],  # --scheduler
-        'gym': ['gymnasium>=1.1'],  # arm_sim/Track-v0 and others
-        'film': ['imageio-ffmpeg'],  # render to MP4
-        'plan': ['ompl>=2', 'toppra>=0.6'],  # motions around obstacles
-        'policy': ['onnx>=1.17', 'onnxruntime>=1.20'],  # controller:=policy
+        'gym': [GYM],
+        'film': [FILM],
+        'policy': POLICY,
         'parquet': ['pyarrow>=17'],  # --parquet
-        'robots': ['example-robot-data', 'robot_descriptions', 'xacro'],  # robot:=
-        'view': ['viser>=1.1'],  # view:=true
+        'robots': [*REQUIRED['robots'], 'example-robot-data', 'robot_descriptions', 'xacro'],
     },
     zip_safe=False,
     maintainer='The arm_sim developers',
@@ -63,9 +82,13 @@ setup(
     license='Apache-2.0',
     entry_points={
         'console_scripts': scripts(),
+        'arm_sim.engines': [f'motion_model = {MOTION_MODEL}'],
+        'arm_sim.films': ['film_record = arm_tools.view.film_record:film_record'],
         'arm_sim.recorders': ['recorder = arm_tools.recording.ros.recorder:Recorder'],
-        'arm_sim.simulator_services': [
-            'simulation_interfaces = arm_tools.standards.ros.simulation_services:SimulationServices',
+        'arm_sim.simulator_services': [f'simulation_interfaces = {SIMULATION_SERVICES}'],
+        'arm_sim.tasks': [
+            'excite = arm_lab.tasks.excite:Excite',
+            'pose_hold = arm_lab.tasks.pose_hold:PoseHold',
         ],
     },
 )
