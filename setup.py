@@ -29,7 +29,7 @@ def scripts():
 def requirements():
     """Return the packages of requirements.txt, which `./ws` installs as well, by their group."""
     file = Path(__file__).resolve().with_name('requirements.txt')  # colcon links this file
-    groups = defaultdict(list)
+    groups, group = defaultdict(list), ''
     for line in file.read_text().splitlines():
         package, _, comment = line.partition('#')
         if package.strip():

@@ -1,40 +1,31 @@
 """`python -m arm_sim run`: one experiment in the loop, without ROS."""
 
-from base64 import b64encode
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from arm_controllers.latency import FORMS
 from arm_controllers.parameter_file import mapping, yaml_value
 from arm_controllers.parameter_values import read_fields
-from arm_dynamics.checks import Array
 from arm_dynamics.clearance import Surroundings
-from arm_dynamics.model import RobotModel
-from arm_dynamics.object_shapes import ObjectShape, ShapePoses
 from arm_dynamics.parameters import Parameters, facts, like, parameter
+from arm_dynamics.plugins import extensions
 from arm_dynamics.robots import RobotArgument
 from arm_lab.command_line import Folder, Name, RobotOptions
 from arm_lab.commands.call import call, program
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_lab.experiments.over_topics import experiment_of
 from arm_lab.experiments.report import Listing, Report, data_frame
-from arm_lab.progress import new_console
 from arm_sim.devices import SensorParameters
 from arm_sim.devices.drive_trains import JointParameters
 from arm_sim.devices.drives import DriveParameters
 from arm_sim.loop.measures import track
 from arm_sim.loop.outcome import outcome, print_outcome, write_outcome
-from arm_sim.loop.record import Record
 from arm_sim.loop.report import title_of
-from arm_sim.notebook import display, in_notebook
 from arm_sim.robot import Robot, model_error_of
-from arm_sim.simulation.plant import RIGID_BODY_ENGINES, Plant
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 from arm_sim.tasks import Run as TaskRun
 from arm_sim.tasks import task_names
 
@@ -69,19 +60,6 @@ class Options(RobotOptions):
     faults: str = parameter('', 'faults of drives and sensors while the arm runs')
     scene: str = parameter('', 'objects around the arm: a shipped scene, a YAML file or an MJCF')
     output_dir: Folder = parameter('run', 'folder for report, picture and record')
-
-
-class _Film:
-    """A film as a notebook shows it."""
-
-    def __init__(self, path: Path):
-        self._path = path
-
-    def _repr_html_(self) -> str:
-        kind = 'video/mp4' if self._path.suffix == '.mp4' else f'image/{self._path.suffix[1:]}'
-        data = f'data:{kind};base64,{b64encode(self._path.read_bytes()).decode()}'
-        video = f'<video controls autoplay loop src="{data}"></video>'
-        return video if 'video' in kind else f'<img src="{data}">'
 
 
 class RunReport(Report):
@@ -161,6 +139,7 @@ class RunReport(Report):
         own = task.parameters if isinstance(task.parameters, Surroundings) else Surroundings()
         title = f'{self.name}: {self._facts()["robot"]}, {self.loaded.experiment.law}'
         plant, _ = self.loaded.plants()
+        film_record = extensions('arm_sim.films')['film_record']
         film_record(self.loaded.robot.model, plant, self.record, path, title, own, size, speed)
 
     def frame(self) -> Any:
@@ -187,67 +166,6 @@ class RunReport(Report):
         names = write_outcome(folder, self.loaded.task, self.found, self._report)
         save(self.figure, folder / self.loaded.task.report.picture_name)
         return names
-
-
-def film_record(
-    model: RobotModel,
-    plant: Plant,
-    record: Record,
-    path: Path,
-    title: str,
-    own: Surroundings,
-    size: tuple[int, int],
-    speed: float,
-    view: Any = None,
-) -> None:
-    """Film a record: in a notebook shown below the cell, else in a file.
-
-    Args:
-        model, plant: of the record.
-        record: of one arm.
-        path: ends in .gif, .mp4 or .png.
-        title: of the film.
-        own: floor and table.
-        size, speed: as for `RunReport.film`.
-        view: the camera's View; None: its default.
-
-    Raises:
-        ArmError: no OpenGL on this machine, or a file that cannot be written.
-    """
-    from arm_tools.view.camera import View
-    from arm_tools.view.film import Film, film_times, write_film
-    from arm_tools.view.recorded_motion import RecordedMotion
-    from arm_tools.view.shown_objects import RecordedObjects
-
-    duration = float(record.t[-1])
-    times = film_times(path, 0.0, duration, speed or max(1.0, duration / 4.0))
-    motion = RecordedMotion.of(model, record.t, record.q, record.t, record.q_reference, record.q)
-    objects = RecordedObjects(*_objects(plant, record, times))
-    given = model, own, motion, times, view or View(), size, title, objects
-    with closing(Film(*given)) as film:
-        write_film(path, [film], size, new_console())
-    if in_notebook():
-        display(_Film(path))
-    else:
-        print(f'wrote {path}')
-
-
-def _objects(
-    plant: Plant, record: Record, times: Array
-) -> tuple[list[float], list[list[ObjectShape]]]:
-    """Return times [s] and the shapes of the objects at each."""
-    if not plant.scene.shapes:
-        return [], []
-    places = ShapePoses(plant.scene.shapes, plant.scene.objects)
-    rows = np.minimum(np.searchsorted(record.t, times), len(record.objects) - 1)
-    poses = [places.at(record.objects[row]) for row in rows]  # one row where no object moves
-    return list(times), [
-        [
-            shape._replace(pose=tuple(pose))
-            for shape, pose in zip(plant.scene.shapes, each, strict=True)
-        ]
-        for each in poses
-    ]
 
 
 def loaded_experiment(options: Options) -> LoadedExperiment:

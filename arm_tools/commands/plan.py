@@ -15,7 +15,6 @@ from arm_dynamics.parameters import parameter
 from arm_dynamics.scene_clearance import scene_clearance
 from arm_lab.command_line import Folder, Name, RobotOptions
 from arm_lab.commands.call import call, program
-from arm_lab.commands.run import film_record
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_lab.experiments.report import Listing, Report
 from arm_sim.loop.record import Record
@@ -140,6 +139,8 @@ class PlanReport(Report):
         size: tuple[int, int] = (480, 360), speed: float = 1.0, view: Any = None,
     ) -> None:  # fmt: skip
         """Film a law that follows the motion; arguments as for a run's `film`."""
+        from arm_tools.view.film_record import film_record  # loads OpenGL
+
         _, plant = self._plant(law)
         title = f'plan: {self._options.robot}, {law}'
         path = Path(file or 'plan.gif')
