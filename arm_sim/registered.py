@@ -21,7 +21,7 @@ OF_MANY = ('controller', 'task')
 _NODE = '_node'  # the end of the name of a node's module
 _MAIN = re.compile(r'^(def main\(|main = )', re.MULTILINE)
 _CALL = re.compile(r'^(\w+) = call\(', re.MULTILINE)
-_LAWS, _TASKS = 'arm_controllers/laws', 'arm_sim/tasks'
+_LAWS, _TASKS = 'arm_controllers/laws', 'arm_*/tasks'
 
 
 @cache
@@ -75,7 +75,7 @@ def calls() -> dict[str, str]:
 def executables() -> list[str]:
     """Return the names for `ros2 run`: a law and a task of the package have one each."""
     laws = sorted(path.stem for path in (_ROOT / _LAWS).glob('[!_]*.py'))
-    tasks = sorted(path.stem for path in (_ROOT / _TASKS).glob('[!_]*'))
+    tasks = sorted(path.stem for path in _ROOT.glob(f'{_TASKS}/[!_]*'))
     return [
         *(name for name in nodes() if name != 'task'),
         'composed',

@@ -17,6 +17,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, parameter
 from arm_lab.command_line import CommandOptions, command, read
 from arm_lab.options import UsageError
+from arm_sim.registered import commands
 
 
 @dataclass(frozen=True)
@@ -170,7 +171,7 @@ def test_no_node_imports_the_library_of_command_lines():
 )
 def test_each_command_names_itself_in_its_refusal(name, arguments, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert import_module(f'arm_sim.commands.{name}').main(arguments) == 1
+    assert import_module(commands()[name]).main(arguments) == 1
     said = capsys.readouterr().err
     assert said.startswith(f'{name}: ')
     assert said.count('\n') == 1
