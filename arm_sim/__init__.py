@@ -14,13 +14,20 @@ No ROS is needed. Each call is a command with the same options, imported at its 
 from importlib import import_module
 from typing import Any
 
-from arm_sim import registered
+from arm_sim import extras, registered
 
 
 def __getattr__(name: str) -> Any:
     if name.startswith('_') or name not in registered.calls():
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
-    return getattr(import_module(registered.calls()[name]), name)
+    try:
+        module = import_module(registered.calls()[name])
+    except ModuleNotFoundError as error:
+        needs = extras.missing(error)
+        if not needs:
+            raise
+        raise ModuleNotFoundError(f'arm_sim.{name} {needs}', name=error.name) from None
+    return getattr(module, name)
 
 
 def __dir__() -> list[str]:

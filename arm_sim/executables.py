@@ -15,6 +15,7 @@ from itertools import takewhile
 from re import fullmatch
 from typing import Any
 
+from arm_sim.extras import missing
 from arm_sim.parent_process import LAUNCH, end_with_parent, runs
 from arm_sim.process_limits import missing_resource
 from arm_sim.registered import class_name, commands, node_of, nodes
@@ -27,8 +28,8 @@ _WORDS = 'simulator, <law>_controller, inverse_kinematics'
 
 def _run(name: str, start: Callable[[], int]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if missing := missing_resource():
-        print(f'{name}: {missing}', file=sys.stderr)
+    if lacking := missing_resource():
+        print(f'{name}: {lacking}', file=sys.stderr)
         return 1
     if LAUNCH in os.environ:
         end_with_parent()
@@ -44,11 +45,25 @@ def _run(name: str, start: Callable[[], int]) -> int:
 
     atexit.register(end)  # called last
     try:
-        code = start()
+        code = _started(name, start)
     except BaseException:  # SystemExit as well, which has a code of its own
         atexit.unregister(end)
         raise
     return code
+
+
+def _started(name: str, start: Callable[[], int]) -> int:
+    """Run what an executable starts; a package that is missing is one line."""
+    try:
+        return start()
+    except ModuleNotFoundError as error:
+        needs = missing(error)
+        if error.name in _OF_ROS:
+            needs = f'needs ROS 2; no module {error.name!r} is installed'
+        if not needs:
+            raise
+        print(f'{name} {needs}', file=sys.stderr)
+        return 1
 
 
 def _imported(module: str) -> Any:
@@ -112,13 +127,7 @@ def main() -> int:
     except AttributeError as error:
         print(f'{error}; commands: {", ".join(commands())}', file=sys.stderr)
         return 2
-    try:
-        return start()
-    except ModuleNotFoundError as error:
-        if error.name not in _OF_ROS:
-            raise
-        print(f'{name} needs ROS 2; no module {error.name!r} is installed', file=sys.stderr)
-        return 1
+    return start()
 
 
 if __name__ == '__main__':

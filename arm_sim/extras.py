@@ -1,0 +1,30 @@
+"""Which extra of `pip install "arm_sim[...]"` brings a package that is not installed."""
+
+import re
+from collections import defaultdict
+from importlib.metadata import requires
+
+# Packages whose modules have other names, by the module.
+_PACKAGES = {'PIL': 'pillow'}
+_PREFERRED = ('lab', 'view', 'plan', 'learn')  # where several extras bring a package
+_REQUIREMENT = re.compile(r'([\w-]+).*extra == "(\w+)"')
+
+
+def missing(error: ModuleNotFoundError) -> str:
+    """Return what is needed, in one line with the command; '': no extra brings the module."""
+    module = (error.name or '').partition('.')[0]
+    package = _PACKAGES.get(module, module).replace('_', '-').lower()
+    extras = _extras()[package]
+    if not extras:
+        return ''
+    extra = next((each for each in _PREFERRED if each in extras), extras[0])
+    return f'needs {package}: pip install "arm_sim[{extra}]"'
+
+
+def _extras() -> dict[str, list[str]]:
+    """Return the extras that bring each package, by the package's name."""
+    found = defaultdict(list)
+    for requirement in requires('arm_sim') or ():
+        if match := _REQUIREMENT.match(requirement):
+            found[match[1].lower()].append(match[2])
+    return found
