@@ -82,6 +82,7 @@ setup(
     license='Apache-2.0',
     entry_points={
         'console_scripts': scripts(),
+        'arm_sim.designs': ['over_topics = arm_lab.experiments.over_topics'],
         'arm_sim.engines': [f'motion_model = {MOTION_MODEL}'],
         'arm_sim.films': ['film_record = arm_tools.view.film_record:film_record'],
         'arm_sim.recorders': ['recorder = arm_tools.recording.ros.recorder:Recorder'],

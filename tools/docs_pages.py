@@ -35,9 +35,11 @@ from arm_sim.simulation.plant import PlantParameters, engine_names, plant_class 
 from arm_sim.tasks import task_class, task_names  # noqa: E402
 
 PACKAGES = {
-    'arm_dynamics': 'The model of an arm: dynamics, kinematics, paths, identification.',
+    'arm_dynamics': 'The model of an arm: dynamics, kinematics, paths.',
     'arm_controllers': 'Control laws, goals and trajectories, the controller node.',
-    'arm_sim': 'The simulated arm: plants, tasks, comparisons, recordings.',
+    'arm_sim': 'The simulated arm: plants, sensors, the loop, tasks, the nodes.',
+    'arm_lab': 'Arms measured: comparisons, tuning, judging, certificates, identification.',
+    'arm_tools': 'Arms shown, recorded, connected and driven; motions around obstacles.',
 }
 # Title and launch command of each plant's page; the docstring has equation, source and use.
 PLANTS = {

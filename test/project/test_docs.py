@@ -8,7 +8,7 @@ from repository import ROOT
 from scripts import load_script
 
 PAGES = sorted([*ROOT.glob('*.md'), *ROOT.glob('docs/**/*.md'), *ROOT.glob('docs/**/*.svg')])
-PACKAGES = ('arm_dynamics', 'arm_controllers', 'arm_sim')
+PACKAGES = ('arm_dynamics', 'arm_controllers', 'arm_sim', 'arm_lab', 'arm_tools')
 OURS = r'(?:arm_\w+|config|launch|urdf|test|tools|benchmarks|docs)'
 # Pages that tools/docs_pages.py makes.
 PLANTS = ('mujoco', 'analytical', 'motion_model', 'five_joint_arm')

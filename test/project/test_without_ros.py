@@ -35,8 +35,9 @@ def test_a_wheel_brings_data_types_and_requirements_and_is_complete_where_it_is_
 ):
     source, installed = tmp_path / 'source', tmp_path / 'installed'
     files = subprocess.run(
-        ['git', 'ls-files', 'arm_dynamics', 'arm_controllers', 'arm_sim', 'config', 'urdf',
-         'launch', 'resource', 'setup.py', 'setup.cfg', 'package.xml', 'requirements.txt'],
+        ['git', 'ls-files', 'arm_dynamics', 'arm_controllers', 'arm_sim', 'arm_lab', 'arm_tools',
+         'config', 'urdf', 'launch', 'resource', 'setup.py', 'setup.cfg', 'package.xml',
+         'requirements.txt'],
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
     for name in files.stdout.splitlines():
@@ -56,8 +57,14 @@ def test_a_wheel_brings_data_types_and_requirements_and_is_complete_where_it_is_
         for line in (ROOT / 'requirements.txt').read_text().splitlines()
     }
     needed = {x.removeprefix('Requires-Dist: ') for x in metadata if 'Requires-Dist' in x}
-    assert {x for x in needed if 'extra ==' not in x} == wanted - {''}
-    assert {'arm_sim/py.typed', 'arm_sim/__init__.pyi'} <= set(names)
+    assert len({x for x in needed if 'extra ==' not in x}) == 6
+    assert {x.partition(';')[0].strip() for x in needed} >= wanted - {''}
+    assert {
+        'arm_sim/py.typed',
+        'arm_sim/__init__.pyi',
+        'arm_lab/py.typed',
+        'arm_tools/py.typed',
+    } <= set(names)
     assert not [name for name in names if name.endswith('console_scripts')]
     subprocess.run([*pip, 'install', *options, '--target', installed, wheel], check=True)
     code = 'import arm_sim; print(arm_sim.run("planar_3r", "step", "pd").record.checksum())'
