@@ -14,21 +14,26 @@ No ROS is needed. Each call is a command with the same options, imported at its 
 from importlib import import_module
 from typing import Any
 
-from arm_sim import extras, registered
-
 
 def __getattr__(name: str) -> Any:
-    if name.startswith('_') or name not in registered.calls():
+    if name.startswith('_') or name not in _calls():
         raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
     try:
-        module = import_module(registered.calls()[name])
+        module = import_module(_calls()[name])
     except ModuleNotFoundError as error:
-        needs = extras.missing(error)
-        if not needs:
-            raise
-        raise ModuleNotFoundError(f'arm_sim.{name} {needs}', name=error.name) from None
+        from arm_sim.extras import missing
+
+        if needs := missing(error):
+            error.msg = f'arm_sim.{name} {needs}'
+        raise
     return getattr(module, name)
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *registered.calls()]
+    return [*globals(), *_calls()]
+
+
+def _calls() -> dict[str, str]:
+    from arm_sim.registered import calls  # nodes, which import this package, do without
+
+    return calls()

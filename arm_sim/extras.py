@@ -2,7 +2,8 @@
 
 import re
 from collections import defaultdict
-from importlib.metadata import requires
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, requires
 
 # Packages whose modules have other names, by the module.
 _PACKAGES = {'PIL': 'pillow'}
@@ -24,7 +25,7 @@ def missing(error: ModuleNotFoundError) -> str:
 def _extras() -> dict[str, list[str]]:
     """Return the extras that bring each package, by the package's name."""
     found = defaultdict(list)
-    for requirement in requires('arm_sim') or ():
-        if match := _REQUIREMENT.match(requirement):
+    with suppress(PackageNotFoundError):  # sources that are not installed
+        for match in filter(None, map(_REQUIREMENT.match, requires(__package__) or ())):
             found[match[1].lower()].append(match[2])
     return found
