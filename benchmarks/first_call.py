@@ -87,7 +87,7 @@ def main() -> None:
         print(f'| {"phase":24s} | CPU time [s] | wall time [s] |\n| --- | ---: | ---: |')
         clean = {k: x for k, x in os.environ.items() if k not in ('PYTHONPATH', 'VIRTUAL_ENV')}
         timed('environment', [sys.executable, '-m', 'venv', str(folder / 'venv')], clean)
-        timed('pip install', [python, '-m', 'pip', 'install', '--quiet', str(wheel)], clean)
+        timed('pip install', [python, '-m', 'pip', 'install', '--quiet', f'{wheel}[lab]'], clean)
         clean['XDG_CACHE_HOME'] = name
         for title in ('first time', 'second time'):
             said = timed(title, [python, '-c', LINES], clean, folder)
