@@ -103,7 +103,8 @@ def test_a_state_is_handed_over_once_with_what_the_law_needs():
     effort = np.arange(6.0)
     assert setup.state(0, effort=effort) == 0  # its wrench is not here
     assert setup.wrench(0, 3.0) == 1
-    time_ns, (q, v, torque, wrench), order = setup.user.answers[0]
+    time_ns, (q, v, torque, wrench, readings), order = setup.user.answers[0]
+    assert readings == {}
     assert (time_ns, order) == (0, StateOrder.JUMPED)  # the sender is another one
     np.testing.assert_array_equal(q, HOME)
     np.testing.assert_array_equal(v, REST)
@@ -118,7 +119,7 @@ def test_what_a_law_does_not_need_is_not_subscribed_to():
     setup = Setup()
     assert setup.node.topics == ['joint_states']
     setup.state(0, effort=np.ones(6))
-    assert setup.user.answers[0][1][2:] == [None, None]
+    assert setup.user.answers[0][1][2:] == [None, None, {}]
     np.testing.assert_array_equal(setup.input.effort(), np.ones(6))  # for reports
     setup.state(1)
     assert setup.input.effort().size == 0

@@ -18,7 +18,7 @@ MODEL = RobotModel(find_urdf('planar_3r'))
 
 def arm_in_motion():
     q, v = np.array([0.3, -0.5, 0.9]), np.array([0.2, 0.1, -0.4])
-    return SimpleNamespace(q=q, v=v, objects=(), shapes=())
+    return SimpleNamespace(q=q, v=v, scene=SimpleNamespace(objects=(), shapes=()))
 
 
 def entities(mass=lambda: 0.0, prefix=''):
