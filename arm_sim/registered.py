@@ -75,7 +75,9 @@ def calls() -> dict[str, str]:
 def executables() -> list[str]:
     """Return the names for `ros2 run`: a law and a task of the package have one each."""
     laws = sorted(path.stem for path in (_ROOT / _LAWS).glob('[!_]*.py'))
-    tasks = sorted(path.stem for path in _ROOT.glob(f'{_TASKS}/[!_]*'))
+    # A folder without modules is what git leaves where a task has moved.
+    folders = [path.parent for path in _ROOT.glob(f'{_TASKS}/[!_]*/__init__.py')]
+    tasks = sorted(path.stem for path in (*_ROOT.glob(f'{_TASKS}/[!_]*.py'), *folders))
     return [
         *(name for name in nodes() if name != 'task'),
         'composed',

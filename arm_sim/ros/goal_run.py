@@ -79,7 +79,7 @@ class GoalRun:
         states, contacts: every joint state since the reset and its contacts, serialised.
         objects: stamps [ns] and messages of the objects around the arm since then.
         latest_ns: stamp of the newest state [ns]; -1 before the first one.
-        answers: number of commands since the newest state.
+        commands: serialised commands since the newest state.
         diagnostics: values of the simulator's newest diagnostic status.
         fault: why physics has stopped, or ''.
         wall_time: duration of the last run [s of the wall clock].
@@ -113,6 +113,7 @@ class GoalRun:
         waiting = Waiting(node, executor, timeout)
         self.wait_until, self.call = waiting.wait_until, waiting.call
         self._reader = JointStateReader(joints, FIELDS)
+        self._commands_reader = JointStateReader((), ())
         self._server, self._timeout = server, timeout
         self._simulator = prefix_of(node) + 'simulator'
         self._pause = node.create_client(SetBool, 'simulator/pause')
@@ -138,7 +139,8 @@ class GoalRun:
         self.diagnostics: dict[str, str] = {}
         self.fault = ''
         self._oldest_ms = self.wall_time = 0.0
-        self.latest_ns, self.answers = -1, 0
+        self.latest_ns = -1
+        self.commands: list[bytes] = []
         self._on_progress: Callable[[], Any] = lambda: None
         node.create_subscription(
             UInt8MultiArray, loop_messages.TOPIC, self.on_batch, RECORD_QOS, raw=True
@@ -170,13 +172,33 @@ class GoalRun:
         self.states.clear()
         self.contacts.clear()
         self.objects.clear()
-        self.latest_ns, self.answers = -1, 0
+        self.latest_ns = -1
+        self.commands.clear()
 
     def _wait_for_command(self, count: int = 1) -> None:
         """Wait for answers of the controller, which refuses goals before the first one."""
         enough = self.answers + count if self._topic is not None else 1
         topic = self._node.resolve_topic_name('joint_commands')
         self.wait_until(lambda: self.answers >= enough, f'command of {self._server} on {topic}')
+
+    @property
+    def answers(self) -> int:
+        """The number of commands of the controller to the newest state.
+
+        Other controllers command other joints, such as those of a gripper. An external controller
+        has any name.
+        """
+        if self._topic is not None:
+            return len(self.commands)
+        name = self._server.rpartition('/')[2]
+        return sum(self._sender_of(raw) == name for raw in self.commands)
+
+    def _sender_of(self, raw: bytes) -> str:
+        try:
+            self._commands_reader.open(raw)
+        except ArmError:  # no command: the simulator has refused it
+            return ''
+        return self._commands_reader.sender
 
     def follow(
         self,
@@ -293,7 +315,7 @@ class GoalRun:
             messages = list(loop_messages.gathered(raw))
             for what, data in messages:
                 if what == loop_messages.COMMAND:
-                    self.answers += 1
+                    self.commands.append(data)
                 elif what == loop_messages.OBJECTS:
                     self.objects.append((self.latest_ns, data))
                 elif what == loop_messages.STATE and data not in self.states[-1:]:
@@ -301,7 +323,8 @@ class GoalRun:
                     if time_ns <= self.latest_ns:  # after a reset
                         self._clear()
                     self.states.append(data)
-                    self.latest_ns, self.answers = time_ns, 0
+                    self.latest_ns = time_ns
+                    self.commands.clear()
                 elif what == loop_messages.CONTACTS:
                     self.contacts.append(data)
         except ArmError as error:

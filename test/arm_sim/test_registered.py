@@ -1,8 +1,10 @@
 """Nodes, commands and calls are found by the names in their own files, without an import."""
 
+import shutil
 import subprocess
 import sys
 from importlib import import_module
+from runpy import run_path
 
 import pytest
 from repository import ROOT
@@ -41,3 +43,16 @@ def test_controllers_and_tasks_run_the_node_that_is_of_many():
     assert (node_of('pd_controller'), node_of('cube_task')) == ('controller', 'task')
     assert node_of('gripper_controller') == 'gripper_controller' in nodes()
     assert node_of('run') == ''
+
+
+def test_a_folder_that_git_leaves_of_a_moved_task_has_no_executable(tmp_path):
+    package = tmp_path / 'arm_sim'
+    (package / 'tasks' / 'moved' / '__pycache__').mkdir(parents=True)
+    (package / 'tasks' / 'cube').mkdir()
+    for file in ('tasks/cube/__init__.py', 'tasks/push.py'):
+        (package / file).touch()
+    shutil.copy(ROOT / 'arm_sim' / 'registered.py', package)
+    names = run_path(str(package / 'registered.py'))['executables']()
+    assert [name for name in names if name.endswith('_task')] == [
+        'cube_task', 'push_task', 'comparison_task',
+    ]  # fmt: skip

@@ -136,14 +136,20 @@ def test_a_task_collects_states_once_drops_a_batch_that_is_cut_off_and_forgets_b
     monkeypatch.setattr(goal_run.Log, 'warning', lambda self, text: dropped.append(text))
     writer = JointStateWriter(('joint',), FIELDS)
     states = [writer.serialized(2 * k) for k in range(4)]
+    mine, other = (
+        JointStateWriter(('joint',), ('effort',), name).serialized(0)
+        for name in ('pd_controller', 'gripper_controller')
+    )
     run.on_batch(
-        batch((STATE, states[1]), (COMMAND, b'1'), (STATE, states[1]), (STATE, states[2]))
+        batch((STATE, states[1]), (COMMAND, mine), (STATE, states[1]), (STATE, states[2]))
     )
     assert (run.states, run.latest_ns, run.answers) == (states[1:3], 4, 0)
     run.on_batch(batch((STATE, states[3]))[:-1])
     assert (len(dropped), len(run.states), len(passed)) == (1, 2, 1)
-    run.on_batch(batch((COMMAND, b'2'), (STATE, states[0]), (COMMAND, b'3'), (COMMAND, b'3')))
-    assert (run.states, run.latest_ns, run.answers) == (states[:1], 0, 2)
+    run.on_batch(batch((COMMAND, mine), (STATE, states[0]), (COMMAND, other), (COMMAND, b'3')))
+    assert (run.states, run.latest_ns, run.answers) == (states[:1], 0, 0)
+    run.on_batch(batch((COMMAND, mine), (COMMAND, mine)))
+    assert run.answers == 2
 
 
 def test_states_are_read_in_one_pass_as_one_by_one_and_each_stamp_once():
