@@ -187,7 +187,7 @@ class MotionModelPlant(Plant):
         self.effort = np.zeros(n)
         self.reset(model.neutral())
 
-    def notes_on_mjcf(self, model: RobotModel) -> tuple[str, ...]:
+    def _notes_on_mjcf(self, model: RobotModel) -> tuple[str, ...]:
         """Return no notes: the model is all that this engine has."""
         return ()
 

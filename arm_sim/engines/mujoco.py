@@ -71,7 +71,7 @@ class ArmsInMujoco(Plant):
     mj_model: mujoco.MjModel
     _arrays: Any  # MjData, or what has arrays of these names with a leading axis of the arms
 
-    def notes_on_mjcf(self, model: RobotModel) -> tuple[str, ...]:
+    def _notes_on_mjcf(self, model: RobotModel) -> tuple[str, ...]:
         """Return no notes: MuJoCo simulates the MJCF itself."""
         return ()
 

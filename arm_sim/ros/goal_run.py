@@ -69,6 +69,16 @@ def joint_states(
     return replace(found, wrench=np.array([wrenches[ns] for ns in found.time_ns.tolist()]))
 
 
+def sender_of(command: bytes) -> str:
+    """Return who sent a serialised command; '' where it is none, which the simulator refuses."""
+    reader = JointStateReader((), ())
+    try:
+        reader.open(command)
+    except ArmError:
+        return ''
+    return reader.sender
+
+
 class GoalRun:
     """A run of the arm in simulated time.
 
@@ -113,7 +123,6 @@ class GoalRun:
         waiting = Waiting(node, executor, timeout)
         self.wait_until, self.call = waiting.wait_until, waiting.call
         self._reader = JointStateReader(joints, FIELDS)
-        self._commands_reader = JointStateReader((), ())
         self._server, self._timeout = server, timeout
         self._simulator = prefix_of(node) + 'simulator'
         self._pause = node.create_client(SetBool, 'simulator/pause')
@@ -191,14 +200,7 @@ class GoalRun:
         if self._topic is not None:
             return len(self.commands)
         name = self._server.rpartition('/')[2]
-        return sum(self._sender_of(raw) == name for raw in self.commands)
-
-    def _sender_of(self, raw: bytes) -> str:
-        try:
-            self._commands_reader.open(raw)
-        except ArmError:  # no command: the simulator has refused it
-            return ''
-        return self._commands_reader.sender
+        return sum(sender_of(raw) == name for raw in self.commands)
 
     def follow(
         self,

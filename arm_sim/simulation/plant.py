@@ -170,7 +170,7 @@ class Plant:
         self.notes = model.notes
         self._model = model
         if model.mjcf:
-            self.notes += self.notes_on_mjcf(model)
+            self.notes += self._notes_on_mjcf(model)
         self.wrenches: dict[str, Array] = {}
         self.scene, self.mjcf = SceneState(), MjcfParts()
         self.contacts = ContactState(self.arms)
@@ -193,7 +193,7 @@ class Plant:
         if 'sensed' not in vars(self):
             self.sensed = self.q, self.v
 
-    def notes_on_mjcf(self, model: RobotModel) -> tuple[str, ...]:
+    def _notes_on_mjcf(self, model: RobotModel) -> tuple[str, ...]:
         """Return notes on a model from an MJCF; raise ArmError where its URDF misses a spring."""
         check_convertible(model)
         return ('the URDF of the MJCF is simulated; engine mujoco simulates the MJCF',)
