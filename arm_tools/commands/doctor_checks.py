@@ -132,10 +132,12 @@ def optional() -> list[Diagnosis]:
     """Report which optional packages are there, and what needs the others."""
     from packaging.requirements import Requirement
 
-    found = []
+    found: list[Diagnosis] = []
+    named: set[str] = set()
     for wanted in map(Requirement, requires('arm_sim') or ()):
         extra = str(wanted.marker).partition('extra == ')[2].strip('"')
-        if extra and extra != 'test':
+        if extra and extra != 'test' and wanted.name not in named:  # several extras may have it
+            named.add(wanted.name)
             advice = f'for arm_sim[{extra}]: pip install "{wanted.name}{wanted.specifier}"'
             lacks = _misfit(wanted)
             found.append(_finding(wanted.name, lacks, advice if lacks else '', Severity.ABSENT))
