@@ -26,7 +26,7 @@ class Record:
         q_reference, v_reference: (k, n) what it was compared with.
         effort: (k, n) torque applied in the period [N.m | N].
         q_end: (n,) position at the end of the last period.
-        contacts: (k, 3) contact facts at the end of each period, see Plant; (0, 3): none.
+        contacts: (k, 3) contact facts at the end of each period, see ContactState; (0, 3): none.
         completed: False where the state left the finite numbers; the rows end before it.
         objects: (k + 1, m, 7) poses of m moving objects at the starts of the periods and at the
             end: position [m], quaternion x, y, z, w; empty where they were not recorded.
@@ -75,7 +75,7 @@ class JointStates:
         q, v: (m, n) state at the stamp.
         effort: (m, n) torque applied in the control period that ends at the stamp.
         wrench: (m, 6) of the force-torque sensor; (0, 6): it is not recorded.
-        contacts: (m, 3) contact facts of that period, see Plant; (0, 3): none.
+        contacts: (m, 3) contact facts of that period, see ContactState; (0, 3): none.
     """
 
     time_ns: NDArray[np.int64]

@@ -15,7 +15,7 @@ _FIELD = 'position'
 
 
 class ContactMessages(JointStateWriter):
-    """Contact facts (see Plant) that are serialised again and again."""
+    """Contact facts (see ContactState) that are serialised again and again."""
 
     def __init__(self) -> None:
         """Make the message."""
