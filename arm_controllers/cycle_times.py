@@ -3,6 +3,7 @@
 import time
 from math import inf
 
+_BETWEEN = 60.0  # reports of missed deadlines [s]
 # Where no cycle has a deadline, the CPU time is read in one of so many: to read takes 1 us.
 _ONE_OF = 16
 
@@ -22,6 +23,7 @@ class CycleTimes:
         self._every = _ONE_OF if deadline == inf else 1
         self._left = 1
         self.worst, self.missed, self.longest = 0.0, 0, 0.0
+        self._new, self._longest_new, self._reported = 0, 0.0, -inf
 
     def begin(self, wall: float) -> None:
         """Begin a cycle at a time of the monotonic clock [s]."""
@@ -42,7 +44,20 @@ class CycleTimes:
         if wall <= self._deadline:
             return False
         self.missed, self.longest = self.missed + 1, max(self.longest, wall)
+        self._new, self._longest_new = self._new + 1, max(self._longest_new, wall)
         return True
+
+    def news(self) -> tuple[int, float]:
+        """Return how many cycles missed the deadline since the last report, and the longest [s].
+
+        There is a report at once, and then one a minute; before its time the number is 0.
+        """
+        now = time.monotonic()
+        if now - self._reported < _BETWEEN:
+            return 0, 0.0
+        found = self._new, self._longest_new
+        self._new, self._longest_new, self._reported = 0, 0.0, now
+        return found
 
     @property
     def mean(self) -> float:

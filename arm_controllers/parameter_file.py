@@ -18,7 +18,11 @@ Sections = dict[str, dict[str, Any]]
 
 SHARED = '/**'
 _PARAMETERS = 'ros__parameters'
+_BRACKET = re.compile(r'[][{}]')
 _MOST_BYTES = 300_000
+# Of a text that is no file, which a running node may get [characters], and of brackets [levels]:
+# PyYAML reads 30 000 characters in a second, and brackets in quadratic time.
+_MOST_CHARACTERS, _MOST_LEVELS = 100_000, 50
 
 
 def read_parameter_file(file: Path) -> Sections:
@@ -69,8 +73,19 @@ def mapping_text(values: Mapping[str, object]) -> str:
     return yaml.safe_dump(plain, default_flow_style=True, width=10_000).strip()
 
 
-def read_yaml(text: str, where: str) -> Any:
-    """Return the content of a YAML text; raise ArmError, which begins with `where`, if none is."""
+def read_yaml(text: str, where: str, most: int = _MOST_CHARACTERS) -> Any:
+    """Return the content of a YAML text of at most `most` characters.
+
+    Raises:
+        ArmError: begins with `where`. The text is longer or nested too deeply, or is not YAML.
+    """
+    if len(text) > most:
+        raise ArmError(f'{where}: has {len(text)} characters; allowed: {most}')
+    level = 0
+    for bracket in _BRACKET.findall(text):
+        level += 1 if bracket in '[{' else -1
+        if level > _MOST_LEVELS:
+            raise ArmError(f'{where}: more than {_MOST_LEVELS} brackets in each other')
     try:
         return Loader(text).get_single_data()
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # the 45th of a month
@@ -100,15 +115,17 @@ def mapping(name: str, value: object, known: Collection[str] = ()) -> dict[str, 
     return found
 
 
-def read_rows[T](kind: type[T], text: str, where: str, what: str) -> list[T]:
+def read_rows[T](
+    kind: type[T], text: str, where: str, what: str, most: int = _MOST_CHARACTERS
+) -> list[T]:
     """Return the dataclasses of a YAML text, a list of {name: value}; '' has none.
 
-    `where` and `what` name the list and an entry of it in messages.
+    `where` and `what` name the list and an entry of it in messages; `most`: see `read_yaml`.
 
     Raises:
         ArmError: with the entry and the value: not such a list, or a value that is not allowed.
     """
-    rows = read_yaml(text, where) if text.strip() else []
+    rows = read_yaml(text, where, most) if text.strip() else []
     if not isinstance(rows, list):
         raise ArmError(f'{where}: a list of {what}s is expected')
     found, known = [], [facts(each).name or each.name for each in fields(kind)]  # type: ignore[arg-type]

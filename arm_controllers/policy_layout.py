@@ -114,11 +114,27 @@ class PolicyLayout:
             names = tuple(found.pop('joint_names')), tuple(map(float, found.pop('scale')))
             rate = float(found.pop('rate', 0.0))
             layout = cls(joint_names=names[0], scale=names[1], rate=rate, **found)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ArmError(
                 f"{where}: the metadata 'arm_sim' is no policy layout: {error}"
             ) from None
         if version != VERSION:
             raise ArmError(f'{where}: layout version {version}; this release reads {VERSION}')
-        in_range(f'{where}: rate', layout.rate, 0.0, 1000.0)
+        layout._check(where)
         return layout
+
+    def _check(self, where: str) -> None:
+        """Raise ArmError, which begins with `where`, for values that no layout has."""
+        kinds = {'law': str, 'parameters': dict, 'wrench': bool}
+        wrong = [name for name, kind in kinds.items() if not isinstance(getattr(self, name), kind)]
+        wrong += ['period'] * (type(self.period) not in (int, float))
+        wrong += ['joint_names'] * (not all(isinstance(each, str) for each in self.joint_names))
+        for name in wrong:
+            raise ArmError(f'{where}: {name} is {getattr(self, name)!r} in its metadata')
+        in_range(f'{where}: rate', self.rate, 0.0, 1000.0)
+        in_range(f'{where}: period', self.period, 1e-6, 1.0)
+        if len(self.scale) != len(self.joint_names) or not np.isfinite(self.scale).all():
+            raise ArmError(
+                f'{where}: scale is {list(self.scale)}; it must be a finite number for each of '
+                f'its {len(self.joint_names)} joints'
+            )

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
+from threading import Timer
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,11 +24,13 @@ from arm_controllers.laws import (
 from arm_controllers.parameter_values import read_fields
 from arm_controllers.policy_layout import PolicyLayout
 from arm_controllers.position_chunks import PositionChunks
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, one_line
 from arm_dynamics.parameters import NumberOrText, Parameters, parameter
 
 # Rows of every inference: kernels for other numbers of rows round differently.
 _ROWS = 16
+_LONGEST = 10_000  # rows, observed numbers, or actions of a chunk
+_LONGEST_RUN = 20.0  # of the first inference [s]
 _TYPES = {'tensor(float)': np.float32, 'tensor(double)': np.float64}
 
 
@@ -84,7 +87,17 @@ class PolicyFile:
                 'and action; export it with arm_lab.gym.export'
             )
         self.layout = PolicyLayout.of_text(text, f'policy {path!r}')
-        (features,), (answer, *_) = session.get_inputs(), session.get_outputs()
+        inputs, (answer, *_) = session.get_inputs(), session.get_outputs()
+        shapes = [each.shape for each in (*inputs, answer)]
+        if [len(shape) for shape in shapes] not in ([2, 2], [2, 3]):
+            raise ArmError(
+                f'policy {path!r} has inputs and an output of shapes {shapes}; it must have one '
+                'input (rows, observation) and actions (rows, joints) or (rows, chunk, joints); '
+                'a recurrent policy, which has further inputs, is not supported'
+            )
+        if any(isinstance(each, int) and each > _LONGEST for shape in shapes for each in shape):
+            raise ArmError(f'policy {path!r} has shapes {shapes}; allowed: at most {_LONGEST}')
+        (features,) = inputs
         n, rows = len(self.layout.joint_names), features.shape[0]
         sizes = features.shape[-1], answer.shape[-1]
         self.chunk: Any = answer.shape[1] if len(answer.shape) > 2 else 0
@@ -98,6 +111,21 @@ class PolicyFile:
         self._run, self._name, self._type = session.run, features.name, _TYPES[features.type]
         self._rows = rows if isinstance(rows, int) else _ROWS
         self.exact = self._type is np.float64
+        self._try(runtime, path, features.shape[-1])
+
+    def _try(self, runtime: Any, path: str, size: int) -> None:
+        """Raise ArmError where the policy gives no actions, or has no end."""
+        options, none = runtime.RunOptions(), np.zeros((self._rows, size), self._type)
+        timer = Timer(_LONGEST_RUN, setattr, (options, 'terminate', True))
+        timer.daemon = True
+        timer.start()
+        try:
+            self._run(None, {self._name: none}, options)
+        except Exception as error:
+            late = options.terminate and f'its first actions take more than {_LONGEST_RUN:g} s'
+            raise ArmError(f'policy {path!r}: {late or one_line(error)}') from None
+        finally:
+            timer.cancel()
 
     def __call__(self, observation: Array) -> Array:
         """Return the actions, commands in [-1, 1]; nan: the policy gave none."""

@@ -219,13 +219,15 @@ class ControlCycle:
         return follower.peek(follower.time_ns + periods * self._period_ns)
 
     def _warn_of_missed_deadline(self) -> None:
-        """Log that a command came late; the simulator brakes the arm after command_timeout."""
-        times = self.times
-        self._log.warning(
-            f'a cycle took {times.longest * 1e3:.3g} ms, the control period is '
-            f'{self._dt * 1e3:.3g} ms: {times.missed} deadlines missed; the simulator brakes the '
-            'arm after command_timeout'
-        )
+        """Log, once a minute, how many commands came late."""
+        missed, longest = self.times.news()
+        if missed:
+            cycles = '1 cycle' if missed == 1 else f'{missed} cycles'
+            self._log.warning(
+                f'{cycles} took longer than the control period of {self._dt * 1e3:.3g} ms, up to '
+                f'{longest * 1e3:.3g} ms; the arm brakes where no command comes for '
+                'command_timeout (next report in a minute)'
+            )
 
     # What changes while the controller runs
 

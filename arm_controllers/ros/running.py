@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import rclpy
-from rclpy.exceptions import ParameterException
+from rclpy.exceptions import InvalidHandle, ParameterException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
@@ -40,6 +40,8 @@ def _dispatch(executor: Executor, seconds: float, news: Future | None = None) ->
     try:
         # EventsExecutor dispatches nothing in an untimed spin.
         executor.spin_until_future_complete(stop, timeout_sec=seconds)
+    except InvalidHandle:
+        pass  # EventsExecutor hands over what came for something before it was destroyed
     finally:
         Interrupt.stop = outer
     if Interrupt.requested:

@@ -1,12 +1,44 @@
 """Compiles an MJCF by MuJoCo, without the shapes whose mesh or texture files are missing."""
 
+import re
+from math import prod
 from pathlib import Path
 
 import mujoco
 
-from arm_dynamics.checks import ArmError, one_line
+from arm_dynamics.checks import ArmError, one_line, text_of
 
 _FROM_GEOMS = 1  # inertiafromgeom="true"
+_COPIES = re.compile(r'<(?:replicate|composite|flexcomp)\b[^>]*?\bcount=["\']\s*([\d\s]{1,60})')
+_INCLUDE = re.compile(r'<include\b[^>]*?\bfile=["\']([^"\']*)')
+_ARRAYS = re.compile(r'<(hfield|texture)\b([^>]*)')
+_SIZES = re.compile(r'\b(?:nrow|ncol|width|height)=["\']\s*(\d{1,18})')
+_MOST_COPIES = 2_000
+_MOST_BYTES = 10_000_000  # of a file
+_MOST_PLACES = 10_000_000  # numbers of a height field, pixels of a texture
+
+
+def checked_text(file: Path, where: str) -> str:
+    """Return the texts of an MJCF and of all files that it includes, before MuJoCo reads them.
+
+    Raises:
+        ArmError: begins with `where`. A file cannot be read or is too long, replicates too often,
+            or has a height field or texture for which MuJoCo would need gigabytes.
+    """
+    texts, files = [], [file.resolve()]
+    for each in files:
+        texts.append(text_of(each, where, _MOST_BYTES))
+        names = ((each.parent / name).resolve() for name in _INCLUDE.findall(texts[-1]))
+        files += [path for path in dict.fromkeys(names) if path not in files and path.is_file()]
+    text = '\n'.join(texts)
+    copies = prod(int(number) or 1 for each in _COPIES.findall(text) for number in each.split())
+    if copies > _MOST_COPIES:
+        raise ArmError(f'{where}: replicates {copies:g} times; at most {_MOST_COPIES}')
+    for kind, attributes in _ARRAYS.findall(text):
+        places = prod(float(number) for number in _SIZES.findall(attributes))
+        if places > _MOST_PLACES:
+            raise ArmError(f'{where}: <{kind}> has {places:g} places; at most {_MOST_PLACES}')
+    return text
 
 
 def compiled(file: Path) -> tuple[mujoco.MjModel, list[str]]:
@@ -20,6 +52,7 @@ def read_mjcf(file: Path) -> tuple[mujoco.MjSpec, mujoco.MjModel, list[str]]:
     Raises:
         ArmError: MuJoCo does not compile it, or a body's inertia depends on a missing mesh.
     """
+    checked_text(file, f'MJCF {str(file)!r}')
     try:
         spec = mujoco.MjSpec.from_file(str(file))
         try:

@@ -1,13 +1,17 @@
 """Runs one xacro file: `xacro_process.py FILE MAPPINGS`; prints {"urdf": ...} or {"error": ...}.
 
-xacro is code. This process, where Linux allows it, has no network and sees all files read-only;
-everywhere it writes no file and has limits of time and memory. It imports no package before that.
+xacro is code. This process, where Linux allows it, has no network, sees all files read-only, and
+opens no socket, starts no process and signals none; everywhere it writes no file and has limits of
+time and memory. It imports no package before that.
 """
 
 import ctypes
+import errno
 import json
 import os
+import platform
 import resource
+import struct
 import sys
 from contextlib import suppress
 
@@ -19,6 +23,33 @@ _LIMITS = {
     resource.RLIMIT_CORE: 0,  # [bytes]
     resource.RLIMIT_NPROC: 0,  # no further process or thread; root is exempt
 }
+# Numbers of system calls: sockets, signals, other processes (also by pidfd), io_uring.
+_ANYWHERE = (424, 425, 434, 435, 438)  # pidfd_*, io_uring_setup, clone3
+_REFUSED = {
+    'x86_64': (0xC000003E, (41, 53, 56, 57, 58, 62, 101, 200, 234, 310, 311, *_ANYWHERE)),
+    'aarch64': (0xC00000B7, (198, 199, 220, 117, 129, 130, 131, 270, 271, *_ANYWHERE)),
+}
+_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2
+_ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x80000000
+_LOAD, _EQUAL, _ABOVE, _RETURN = 0x20, 0x15, 0x35, 0x06  # of the kernel's filter language
+
+
+def _refuse_calls() -> None:
+    """Let the kernel refuse the system calls of _REFUSED from now on."""
+    machine, numbers = _REFUSED.get(platform.machine(), (0, ()))
+    if not machine:
+        return
+    code = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, machine), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, 0)]
+    code += [(_ABOVE, 0, 1, 0x40000000), (_RETURN, 0, 0, _KILL)]  # calls of 32 bits
+    for number in numbers:
+        code += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _REFUSE)]
+    code.append((_RETURN, 0, 0, _ALLOW))
+    program = b''.join(struct.pack('HBBI', *each) for each in code)
+    buffer = ctypes.create_string_buffer(program, len(program))
+    head = struct.pack('HL', len(code), ctypes.addressof(buffer))
+    libc = ctypes.CDLL(None)
+    libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    libc.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.create_string_buffer(head, len(head)), 0, 0)
 
 
 def _confine() -> None:
@@ -31,6 +62,7 @@ def _confine() -> None:
     for kind, most in _LIMITS.items():
         with suppress(OSError, ValueError):
             resource.setrlimit(kind, (most, most))
+    _refuse_calls()
 
 
 def _urdf_or_error(file: str, mappings: str) -> dict[str, str]:

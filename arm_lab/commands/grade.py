@@ -1,5 +1,6 @@
 """`python -m arm_sim grade FILE ...`: the laws of many files, each judged, at the same time."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -67,7 +68,10 @@ def graded(limits: str, seconds: float, job: tuple[str, str]) -> Grade:
     found = judge_law(plan, submission, own, seconds)
     failed = [f'{each.trial.name}: {each.words}' for each in found.verdicts if not each.held]
     held = sum(each.held for each in found.verdicts)
-    return Grade(submission, held, len(plan.trials), found.checksum, ''.join(failed[:1]))
+    grade = Grade(submission, held, len(plan.trials), found.checksum, ''.join(failed[:1]))
+    # There, whatever becomes of the submissions after this one.
+    (own / 'grade.json').write_text(json.dumps(grade._asdict()))
+    return grade
 
 
 def grades(options: Options) -> Report:

@@ -28,6 +28,12 @@ if TYPE_CHECKING:  # it takes long to load
 _WITH_FORCE = 'tracking_rms_mm', 'peak_torque_nm', 'chatter_nm'  # in tables of contact tasks
 
 
+def _in_markdown(cell: str) -> str:
+    """Return a cell as Markdown shows it: no column, no HTML, no control of a terminal."""
+    shown = ''.join(x if x.isprintable() else ' ' for x in cell)
+    return shown.replace('|', '\\|').replace('<', '&lt;')
+
+
 class Listing(NamedTuple):
     """A table of text: numbers to the right, the first column and `texts` to the left."""
 
@@ -44,7 +50,7 @@ class Listing(NamedTuple):
     def markdown(self) -> str:
         """Return the table as Markdown."""
         sides = ['---' if text else '---:' for text in self._is_text()]
-        rows = ([cell.replace('|', '\\|') for cell in row] for row in self.rows)
+        rows = ([_in_markdown(cell) for cell in row] for row in self.rows)
         lines = ['| ' + ' | '.join(row) + ' |\n' for row in (self.headings, sides, *rows)]
         return f'### {self.title}\n\n' + ''.join(lines)
 

@@ -1,16 +1,20 @@
 """The trials of a plan with a law, in the loop without ROS, in a process of their own.
 
 `python -m arm_lab.judging.law_trials LAW LIMITS FOLDER SECONDS` runs them and writes a record and
-the task's own limits for each trial. The process may use SECONDS of CPU time.
+the task's own limits for each trial. The law may use SECONDS of CPU time. It runs in a child of
+that process and, where Linux allows it, sees no other process: what it starts ends with it.
 """
 
+import ctypes
 import json
+import math
 import os
 import resource
 import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from arm_dynamics.checks import ArmError
@@ -29,6 +33,7 @@ _FILE = 1_000_000_000  # the largest file that it may write, its log included [b
 _LONGEST = 300  # characters of a reason
 _ASLEEP = 10.0  # wall-clock time as a multiple of CPU time
 _LOOK = 0.02  # [s]
+_PR_SET_PDEATHSIG = 1
 
 
 def judge_law(
@@ -116,7 +121,8 @@ def attempt(trial: JudgedTrial, law: str, folder: Path) -> None:
 
 def _words(error: BaseException) -> str:
     """Return an exception of a law in one line."""
-    text = ' '.join(str(error).split())[:_LONGEST]
+    text = ''.join(x if x.isprintable() else ' ' for x in str(error))
+    text = ' '.join(text.split())[:_LONGEST]
     if isinstance(error, ArmError):
         return text
     if isinstance(error, SystemExit):
@@ -127,13 +133,33 @@ def _words(error: BaseException) -> str:
 
 
 def _main(law: str, limits: str, folder: str, seconds: str) -> None:
-    most = round(float(seconds))
+    plan = read_plan(limits)
+    plan.trials[0].loaded.plants()  # imports and compiles, which are not the law's time
+    _continue_in_a_child()
+    most = math.ceil(float(seconds))  # of the child's own time
     resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE, _FILE))
-    plan = read_plan(limits)
     for trial in plan.trials:
         attempt(trial, law, trial.folder(Path(folder)))
+
+
+def _continue_in_a_child() -> None:
+    """Return in a child process, the first one of its own processes; end with it in the parent."""
+    with suppress(OSError):
+        os.unshare(os.CLONE_NEWPID | (os.CLONE_NEWUSER if os.getuid() else 0))
+    child = os.fork()
+    if not child:
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        return
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: os.kill(child, signal.SIGKILL))
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code < 0:  # by a signal, which is what there is to say
+        with suppress(OSError):  # SIGKILL has no other action
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code)
 
 
 if __name__ == '__main__':

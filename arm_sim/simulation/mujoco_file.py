@@ -2,21 +2,18 @@
 
 import re
 import warnings
-from math import prod
 from pathlib import Path
 
 import mujoco
 import numpy as np
 
-from arm_dynamics.checks import ArmError, one_line, text_of
+from arm_dynamics.checks import ArmError, one_line
+from arm_dynamics.descriptions.mjcf_files import checked_text
 from arm_sim.simulation.material import Material
 
 MOST = 20_000  # pairs of shapes that can touch
 _MOST_BODIES = 2_000
-_COPIES = re.compile(r'<(?:replicate|composite|flexcomp)\b[^>]*?\bcount=["\']\s*(\d{1,9})')
-_INCLUDE = re.compile(r'<include\b[^>]*?\bfile=["\']([^"\']*)')
 _ATTACH = re.compile(r'<(?:attach|model)\b')
-_MOST_BYTES = 10_000_000
 _LARGEST = 1e6  # number of a mass, size or position
 _RESTITUTION = 0.2  # of a shape without user data, close to MuJoCo's critical damping
 
@@ -34,12 +31,9 @@ def read_mjcf(file: Path) -> tuple[mujoco.MjSpec, dict[str, Material]]:
     """
     where = f'scene {file}'
     try:
-        text = _with_includes(file)
+        text = checked_text(file, where)
         if _ATTACH.search(text):  # of itself it would never end
             raise ArmError(f'{where}: <attach> is not supported; use <include>')
-        copies = prod(map(int, _COPIES.findall(text)))
-        if copies > _MOST_BODIES:
-            raise ArmError(f'{where}: replicates {copies:g} times; at most {_MOST_BODIES}')
         with warnings.catch_warnings(action='ignore'):
             spec = mujoco.MjSpec.from_file(str(file))
             for each in (*spec.actuators, *spec.sensors, *spec.keys):
@@ -57,16 +51,6 @@ def read_mjcf(file: Path) -> tuple[mujoco.MjSpec, dict[str, Material]]:
         if not (np.abs(values) <= _LARGEST).all():
             raise ArmError(f'{where}: {name} has a number beyond {_LARGEST:g}')
     return spec, materials
-
-
-def _with_includes(file: Path) -> str:
-    """Return the texts of a file and of all files that it includes."""
-    texts, files = [], [file.resolve()]
-    for each in files:
-        texts.append(text_of(each, f'scene {file}', _MOST_BYTES))
-        names = ((each.parent / name).resolve() for name in _INCLUDE.findall(texts[-1]))
-        files += [path for path in dict.fromkeys(names) if path not in files and path.is_file()]
-    return '\n'.join(texts)
 
 
 def _name_shapes(spec: mujoco.MjSpec, where: str, stem: str) -> dict[str, Material]:

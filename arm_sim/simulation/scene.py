@@ -20,7 +20,7 @@ from arm_dynamics.robots import share_folder
 from arm_sim.simulation.material import Material
 
 _SIZES = {'box': 3, 'sphere': 1, 'cylinder': 2, 'capsule': 2, 'mesh': 0}
-_MOST_BYTES = 1_000_000
+_MOST_BYTES, _MOST_TEXT = 1_000_000, 100_000  # of a file; of a parameter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,23 +140,21 @@ def read_scene(name: str) -> tuple[SceneObject, ...]:
 def _read(file: Path, mtime_ns: int) -> tuple[SceneObject, ...]:
     """Return the objects of a file, by its time of change [ns]; an arm of a batch reads it too."""
     text = text_of(file, f'scene {file}: cannot be read', _MOST_BYTES)
-    return read_objects(text, f'scene {file}', file.parent)
+    return read_objects(text, f'scene {file}', file.parent, _MOST_BYTES)
 
 
 @lru_cache(maxsize=8)
 def read_objects(
-    text: str, where: str = 'objects', folder: Path = Path()
+    text: str, where: str = 'objects', folder: Path = Path(), most: int = _MOST_TEXT
 ) -> tuple[SceneObject, ...]:
     """Return the objects of a YAML text, a list; '' has none.
 
-    `folder`: of the files of meshes.
+    `folder`: of the files of meshes; `most`: characters that are allowed.
 
     Raises:
         ArmError: with `where`, object and value.
     """
-    if len(text) > _MOST_BYTES:
-        raise ArmError(f'{where}: has {len(text)} characters; allowed: {_MOST_BYTES}')
-    objects = read_rows(SceneObject, text, where, 'object')
+    objects = read_rows(SceneObject, text, where, 'object', most)
     moving: dict[str, bool] = {}
     for each in objects:
         name, parent = each.name, each.parent

@@ -14,7 +14,7 @@ from arm_dynamics.checks import ArmError, Array, unknown
 from arm_sim.simulation.scene import SceneObject, read_objects, read_scene, scene_names
 
 _NAME = r'[A-Za-z]\w{0,99}'
-_LONGEST = 100_000  # characters of a description
+_LONGEST = 100_000  # characters of a URDF
 
 
 def spawnables() -> dict[str, SceneObject]:
@@ -42,9 +42,9 @@ def described_object(uri: str, text: str) -> SceneObject:
         if uri not in known:
             raise unknown('uri', uri[:200], list(known))
         return known[uri]
-    if len(text) > _LONGEST:
-        raise ArmError(f'resource_string has {len(text)} characters; allowed: {_LONGEST}')
     if text.lstrip().startswith('<'):
+        if len(text) > _LONGEST:
+            raise ArmError(f'resource_string has {len(text)} characters; allowed: {_LONGEST}')
         return _of_urdf(text)
     if not text.lstrip().startswith(('-', '[')):  # a row is no list
         text = '-\n' + indent(text, '  ')

@@ -44,3 +44,25 @@ def test_without_a_deadline_the_cpu_time_of_a_few_cycles_is_read():
     assert read[0]
     assert 5 <= sum(read) <= 10
     assert 1e-4 <= times.mean <= times.worst
+
+
+def test_missed_deadlines_are_reported_at_once_and_then_once_a_minute(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(time, 'monotonic', lambda: now[0])
+    times = CycleTimes(0.003)
+
+    def cycle(seconds):
+        times.begin(now[0])
+        now[0] += seconds
+        return times.end()
+
+    assert cycle(0.25)
+    assert times.news() == (1, pytest.approx(0.25))
+    for _ in range(3):
+        assert cycle(0.004)
+        assert times.news() == (0, 0.0)
+    assert not cycle(0.001)
+    now[0] += 60.0
+    assert cycle(0.005)
+    assert times.news() == (4, pytest.approx(0.005))  # the 250 ms were reported before
+    assert (times.missed, times.longest) == (5, pytest.approx(0.25))

@@ -1,6 +1,7 @@
 """Robots as people name them: xacro, MJCF, models of packages; joints that move or are held."""
 
 import json
+import platform
 import re
 import subprocess
 import sys
@@ -514,12 +515,30 @@ def test_a_xacro_writes_no_file(confined, tmp_path):
 )
 def test_a_xacro_has_no_network_and_sees_files_read_only(confined, tmp_path):
     answer = confined(
-        'import os, socket\n'
-        f'os.system("touch {tmp_path}/touched")\n'
-        'told = str([name for _, name in socket.if_nameindex()])'
+        f'try: open("{tmp_path}/touched", "w")\n'
+        'except OSError: pass\n'
+        'lines = open("/proc/net/dev").read().splitlines()[2:]\n'
+        'told = str([line.partition(":")[0].strip() for line in lines])'
     )
     assert answer == {'urdf': "['lo']"}
     assert not (tmp_path / 'touched').exists()
+
+
+@pytest.mark.skipif(
+    platform.machine() not in ('x86_64', 'aarch64'), reason='calls have other numbers'
+)
+@pytest.mark.parametrize(
+    'call',
+    [
+        'import socket; socket.socket(socket.AF_UNIX)',
+        'import os; os.kill(os.getppid(), 0)',
+        'import os; os.fork()',
+        'import subprocess; subprocess.run(["true"])',
+        'import threading; threading.Thread(target=print).start()',
+    ],
+)
+def test_a_xacro_opens_no_socket_signals_nothing_and_starts_nothing(confined, call):
+    assert 'error' in confined(f'{call}\ntold = "done"')
 
 
 def test_xacro_args_inside_the_name_are_those_of_the_xacro():

@@ -8,7 +8,8 @@ from launch import LaunchContext
 from launch.actions import DeclareLaunchArgument
 from repository import ROOT
 
-from arm_controllers.parameter_file import SHARED, read_parameter_file
+from arm_controllers import parameter_file
+from arm_controllers.parameter_file import SHARED, read_parameter_file, read_yaml
 from arm_controllers.parameter_values import from_ros_value
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
@@ -222,3 +223,16 @@ def test_unknown_launch_argument_is_refused_unless_the_launch_file_is_part_of_an
     monkeypatch.setattr('sys.argv', ['ros2', 'launch', 'arm_sim', 'cube.launch.py', 'sides:=0.2'])
     with pytest.raises(ArmError, match="unknown launch argument 'sides'; nearest known: 'side'"):
         start.execute(context)
+
+
+@pytest.mark.parametrize(
+    ('text', 'says'),
+    [
+        ('[' * 5000 + ']' * 5000, 'faults: more than 50 brackets in each other'),
+        ('- {kind: x}\n' * 100_000, 'faults: has 1200000 characters; allowed: 100000'),
+    ],
+)
+def test_a_text_that_would_be_read_for_seconds_is_refused_unread(text, says, monkeypatch):
+    monkeypatch.setattr(parameter_file.Loader, '__init__', None)  # nothing parses it
+    with pytest.raises(ArmError, match=says):
+        read_yaml(text, 'faults')

@@ -84,8 +84,7 @@ class ParameterSnapshot:
             sent = self._requests.get(full)
             if sent is None or sent.client is not client:  # answered before
                 return
-            del self._requests[full]
-            self._node.destroy_client(client)
+            del self._requests[full]  # not the client: further answers may be on their way
             if future.exception() is None:
                 then(future.result())
 

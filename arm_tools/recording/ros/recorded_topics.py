@@ -56,7 +56,10 @@ class RecordedTopics:
 
     def arrived(self) -> Iterator[tuple[Take, bytes]]:
         """Yield the messages that have arrived, topic by topic, and who takes them."""
-        for subscription, take in list(self._inputs.values()):
+        for name in list(self._inputs):
+            if name not in self._inputs:  # who takes a message may leave another topic
+                continue
+            subscription, take = self._inputs[name]
             for data in list(iter(partial(taken, subscription), None)):
                 yield take, data
 

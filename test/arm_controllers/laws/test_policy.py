@@ -1,10 +1,12 @@
 """A policy from an ONNX file: its equation, its bits for many arms, its derivatives, refusals."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from optional import optional
 from policies import layers_of, policy_file
 from scipy.interpolate import CubicSpline
 
@@ -223,6 +225,43 @@ def test_a_latency_from_the_call_or_a_file_has_the_same_bits_for_one_seed(tmp_pa
         _ = replace(drawn, law='pd').load().law_parameters
 
 
+def graph_of(nodes, inputs, outputs, path, layout):
+    optional('onnx', 'onnx>=1.17')
+    import onnx
+    from onnx import helper
+
+    def tensors(shapes):
+        kind = onnx.TensorProto.FLOAT
+        return [helper.make_tensor_value_info(name, kind, x) for name, x in shapes.items()]
+
+    graph = helper.make_graph(nodes(helper), 'g', tensors(inputs), tensors(outputs))
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=8)
+    helper.set_model_props(model, {'arm_sim': layout.text()})
+    onnx.save(model, str(path))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ('inputs', 'output', 'says'),
+    [
+        ({'x': [21]}, [3], 'it must have one input'),
+        ({'x': ['n', 21], 'h': ['n', 8]}, ['n', 3], 'a recurrent policy, .*, is not supported'),
+        ({'x': [4_000_000_000, 21]}, [4_000_000_000, 3], 'allowed: at most 10000'),
+    ],
+)
+def test_a_graph_of_another_shape_is_refused_in_one_line(tmp_path, inputs, output, says):
+    _, layout = policy_file(tmp_path / 'p.onnx')
+
+    def nodes(helper):
+        first = helper.make_node('Constant', [], ['i'], value_ints=[0, 1, 2])
+        return [first, helper.make_node('Gather', ['x', 'i'], ['y'], axis=len(output) - 1)]
+
+    path = graph_of(nodes, inputs, {'y': output}, tmp_path / 'q.onnx', layout)
+    with pytest.raises(ArmError, match=says) as error:
+        PolicyFile(path)
+    assert '\n' not in str(error.value)
+
+
 def test_files_that_do_not_fit_are_refused_in_one_line(tmp_path):
     import onnx
 
@@ -250,6 +289,16 @@ def test_files_that_do_not_fit_are_refused_in_one_line(tmp_path):
     refused('is no policy layout', text.replace('"rate": 0.0', '"rate": "fast"'))
     refused('rate is -1; it must be finite, >= 0', text.replace('"rate": 0.0', '"rate": -1'))
     refused('does not command effort', text.replace('computed_torque', 'servo'))
+
+    def changed(**values):
+        return json.dumps(json.loads(text) | values)
+
+    refused('parameters is None in its metadata', changed(parameters=None))
+    refused(r'period is \[\] in its metadata', changed(period=[]))
+    refused('period is 0; it must be finite, >= 1e-06', changed(period=0.0))
+    refused(r'scale is \[\]; it must be a finite number for each of its 3', changed(scale=[]))
+    refused('law is 7 in its metadata', changed(law=7))
+    refused('no policy layout', '[' * 100_000)
     for path, reason in (
         ('', 'needs its file'),
         (str(tmp_path / 'none.onnx'), 'there is no such file'),

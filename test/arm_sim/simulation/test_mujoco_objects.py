@@ -177,6 +177,13 @@ def test_contact_facts_are_depth_force_and_slip_of_a_link_on_a_plate(among):
             ('<worldbody>', '<asset><hfield name="h" nrow="2" ncol="2" size="1 1 1 1"/></asset>'
              '<worldbody>'), 'hfields are not supported',
         ),
+        (
+            ('<worldbody>', '<asset><hfield name="h" nrow="99999" ncol="99999" size="1 1 1 1"/>'
+             '</asset><worldbody>'), 'has 9.9998e.09 places; at most 10000000',
+        ),
+        (
+            ('<light pos="0 0 3"/>', '<composite type="x" count="999 999 1"/>'), 'at most 2000',
+        ),
     ],
 )  # fmt: skip
 def test_bad_mjcf_scenes_are_refused_in_one_line(among, change, says):

@@ -77,7 +77,7 @@ def test_who_does_not_answer_is_asked_again_and_reported_once(clock):
     (event,) = (deserialize_message(data, ParameterEvent) for data in received)
     assert (event.node, event.new_parameters[0].name) == ('/simulator', 'mass')
     assert event.new_parameters[0].value.double_value == 2.5
-    assert graph.destroyed == 2
+    assert graph.destroyed == 0  # further answers may be on their way
 
 
 def test_a_node_that_never_answers_is_not_waited_for_for_ever(clock):
