@@ -82,6 +82,8 @@ def candidates(filename: str, folder: Path) -> list[Path]:
     if scheme != 'package':
         return [folder / rest]  # which is `rest`, if that is absolute
     package, _, inside = rest.partition('/')
+    if os.path.normpath(inside).startswith('..') or package in ('.', '..'):  # of no package
+        return []
     prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(':')
     near = packages_around(folder / 'file').get(package)
     own = [near / inside] if near else []

@@ -5,6 +5,7 @@ readable up to the last chunk, however the process ends.
 """
 
 import json
+import struct
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,14 @@ from mcap.writer import Writer
 
 # A crash loses at most this much of a recording: less than a second of a 500 Hz arm [bytes].
 _CHUNK = 200_000
+# End of the data, footer without an index, magic: what a file of whole records lacks to be MCAP.
+_END = (
+    b'\x0f'
+    + struct.pack('<QI', 4, 0)
+    + b'\x02'
+    + struct.pack('<QQQI', 20, 0, 0, 0)
+    + (b'\x89MCAP0\r\n')
+)
 _INFINITE = {'sec': 9223372036, 'nsec': 854775807}
 
 
@@ -28,12 +37,21 @@ class _Unbuffered:
     """A file that holds each chunk as soon as the chunk is written."""
 
     def __init__(self, path: Path):
-        self._file = path.open('wb')
+        self._file = path.open('wb', buffering=0)
         self.tell, self.close = self._file.tell, self._file.close
+        self._whole = 0  # bytes of whole records
 
     def write(self, data: bytes) -> None:
-        self._file.write(data)
-        self._file.flush()
+        left = memoryview(data)
+        while left:
+            left = left[self._file.write(left) :]
+        self._whole += len(data)
+
+    def cut(self) -> None:
+        """Leave out a record that was written in part, and end the file."""
+        self._file.truncate(self._whole)
+        self._file.seek(self._whole)
+        self._file.write(_END)
 
 
 class McapFile:
@@ -96,7 +114,9 @@ class McapFile:
             self._stream.close()
 
     def abandon(self) -> None:
-        """Close the file unfinished, as after an OSError."""
+        """Close the file without an index, as after an OSError; every MCAP reader reads it."""
+        with suppress(OSError):
+            self._stream.cut()
         with suppress(OSError):
             self._stream.close()
 
