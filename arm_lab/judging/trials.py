@@ -16,6 +16,7 @@ from arm_controllers.parameter_values import as_ros_value
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import changed
 from arm_lab.experiments.over_topics import launch_arguments, launched
+from arm_lab.judging.physics import check_physics
 from arm_lab.judging.plan import JudgedTrial, JudgingPlan
 from arm_lab.judging.verdict import Judgement, Verdict
 from arm_lab.own_domain import own_domain
@@ -104,6 +105,7 @@ def judgement(
         begin = time.monotonic()
         try:
             record, limits = tried(trial)
+            check_physics(trial.loaded, record)
         except ArmError as error:
             found.append(Verdict(trial, time.monotonic() - begin, reason=str(error)))
             if len(found) == 1:  # nothing else would do better
