@@ -184,7 +184,7 @@ def test_all_reports_say_which_trial_held_which_limit_is_broken_and_why_one_fail
     ]
     assert found[3] == [('skipped', 'the first trial failed')]
     assert 'recovery_s is never, limit 2 |' in (tmp_path / 'judgement.md').read_text()
-    assert '| no <answer> a\\|b |' in (tmp_path / 'judgement.md').read_text()
+    assert '| no &lt;answer> a\\|b |' in (tmp_path / 'judgement.md').read_text()
 
 
 def test_ctrl_c_during_many_judgements_reports_those_that_were_made(tmp_path, monkeypatch, capsys):

@@ -40,8 +40,8 @@ def test_an_object_is_a_row_a_urdf_or_one_of_a_scene():
         ('', 'nonsense', 'is not a list of names'),
         ('', '{name: x, shape: box}', 'size has 0 numbers'),
         ('', '{name: x, shape: box, size: [.nan, 1, 1]}', 'size'),
-        ('', '{' * 2000, 'not YAML'),
-        ('', 'x' * 200_000, 'has 200000 characters'),
+        ('', '{' * 2000, 'more than 50 brackets in each other'),
+        ('', 'x' * 200_000, 'has 20000. characters; allowed: 100000'),
         ('', '<robot', 'not a URDF'),
         ('', '<robot name="a"/>', 'has 0 links; an object has one'),
         (
