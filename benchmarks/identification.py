@@ -31,7 +31,7 @@ from arm_lab.identification.identified_arm import with_parameters
 from arm_lab.identification.motor_constants import motor_constants
 from arm_lab.identification.regressor import JointRegressor
 from arm_lab.identification.signals import MotionSamples
-from arm_lab.identification.torque_scale import Carrying, TorqueScales, carried, torque_scales
+from arm_lab.identification.torque_scale import Carrying, TorqueScales, torque_scales
 from arm_sim.devices import SensorParameters
 from arm_sim.engines.analytical import AnalyticalParameters, AnalyticalPlant
 from arm_sim.loop.measures import rms, track
@@ -153,7 +153,7 @@ def scales_found(robot: Robot, plant: RobotModel, motion: FourierSeries, seconds
         arm = with_error(plant, ModelError(payload=payload))
         seen = measured(driven(robot, arm, motion, seconds))
         off = MotionSamples(seen.times, seen.q, seen.effort * scale)
-        recordings.append(Carrying(off, carried(regressor, payload)))
+        recordings.append(Carrying(off, payload))
     known = IdentificationParameters()
     return recordings[0].samples, torque_scales(regressor, recordings, known)
 
@@ -251,9 +251,7 @@ def drives_study(name: str, seed: int, mass: float, seconds: float = 60.0) -> No
     print(f'{robot.name}, seed {seed}: torques off by 30 %, payload of {mass:g} kg known')
     print(f'  found wrong by: {wrong(found.values, scale)}; shown: {found.shown.tolist()}')
     regressor = JointRegressor(robot.model)
-    true = Carrying(
-        MotionSamples(bare.times, bare.q, bare.effort / scale[0]), carried(regressor, 0.0)
-    )
+    true = Carrying(MotionSamples(bare.times, bare.q, bare.effort / scale[0]))
     base = torque_scales(regressor, [true], known, right=0)
     told = wrong(base.values, scale / scale[0])
     print(f'  by the first joint, whose torque is right: {told}; shown: {base.shown.tolist()}')

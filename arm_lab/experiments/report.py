@@ -117,9 +117,10 @@ class Report:
         draw: returns the picture.
         line: command line that gives the same results.
         found: what the tables show.
-        notes: lines below the tables.
+        notes: lines on the tables.
         numbers: what the JSON file has in place of the rows, or None.
         code: exit code of the command.
+        first: the first of the notes, which stand above the tables.
     """
 
     name: str
@@ -131,6 +132,7 @@ class Report:
     notes: Sequence[str] = ()
     numbers: Mapping[str, object] | None = None
     code: int = 0
+    first: Sequence[str] = ()
 
     def command(self) -> str:
         """Return the command line that gives the same results."""
@@ -139,9 +141,11 @@ class Report:
     def table(self) -> None:
         """Print the tables and the notes."""
         console = new_console()
+        for note in self.first:
+            console.print(note, markup=False, soft_wrap=True)
         for listing in self.listings:
             console.print(listing.terminal())
-        for note in self.notes:
+        for note in self.notes[len(self.first) :]:
             console.print(note, markup=False, soft_wrap=True)
 
     def plot(self, file: Path | str = '') -> None:

@@ -8,7 +8,9 @@ link is expected within a relative distance `prior` of it, in the metric of its 
 parameters that the torques do not show.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +18,14 @@ from numpy.typing import NDArray
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
 from arm_lab.identification.regressor import BaseParameters, JointRegressor
-from arm_lab.identification.signals import MotionSamples, Rows, check_rows, rows_of
-from arm_lab.identification.solution import Prior, solved
+from arm_lab.identification.signals import MotionSamples, Rows, lacking_rows, rows_of
+from arm_lab.identification.solution import Prior, solved, usual_torque
 from arm_lab.identification.standard_errors import gradient_root, standard_errors
 
+NOTHING: Mapping[int, str] = MappingProxyType({})
 _ROUNDS = 3  # of estimating each joint's noise
 _SURE = 3.0  # standard errors below which a torque sensor has no offset
+_ROUNDING = 1e-9  # relative, of a share
 _CARRYING = 10.0  # relative spread of the link that carries a payload
 
 
@@ -61,6 +65,9 @@ class Identified:
         noise: (n,) standard deviation of the torque after filtering [N.m | N].
         rows: all equations.
         train: (k,) bool, the equations that were used.
+        kept: (n,) bool, joints whose held-back torque no estimate explained better: they, and what
+            their torque depends on, have the given parameters.
+        lacking: by a joint's index, why its torque says nothing; it is among those kept.
     """
 
     regressor: JointRegressor
@@ -77,14 +84,21 @@ class Identified:
     noise: Array
     rows: Rows
     train: NDArray[np.bool_]
+    kept: NDArray[np.bool_]
+    lacking: dict[int, str]
 
     def predicted(self) -> Array:
         """Return the torques (k, n) that the identified parameters predict at all rows."""
         return self.rows.y @ np.append(self.pi, self.lag)
 
     def as_given(self) -> Array:
-        """Return the torques (k, n) that the given model predicts at all rows."""
-        return self.rows.y @ np.append(self.regressor.parameters(), self.lag)
+        """Return the torques (k, n) that the given model predicts at all rows.
+
+        Lag and offsets are the identified ones: they are of the sensors, and not of the model.
+        """
+        given, n = self.regressor.parameters(), self.regressor.model.nv
+        given[13 * n :] = self.pi[13 * n :]
+        return self.rows.y @ np.append(given, self.lag)
 
     def validation_as_given(self) -> Array:
         """Return `validation` (n,) of the given model."""
@@ -123,7 +137,7 @@ def payload_of(found: Identified) -> Payload:
     part = slice(first, first + 4)
     mass, *moment = found.pi[part] - found.regressor.parameters()[part]
     error, *moment_error = found.errors[part]
-    if mass < 2.0 * error:
+    if mass <= 2.0 * error:
         raise ArmError(f'no payload: {mass:.3g} kg were found, with an error of {error:.2g} kg')
     tool = model.pin_model.frames[model.frame_id()].placement
     center = tool.actInv(np.array(moment) / mass)
@@ -131,22 +145,61 @@ def payload_of(found: Identified) -> Payload:
 
 
 def identify(
-    regressor: JointRegressor, samples: MotionSamples, parameters: IdentificationParameters
+    regressor: JointRegressor,
+    samples: MotionSamples,
+    parameters: IdentificationParameters,
+    without: Mapping[int, str] = NOTHING,
 ) -> Identified:
-    """Return the parameters that explain a recording best.
+    """Return the parameters that explain a recording best, and no joint worse than the given ones.
+
+    Where a joint's held-back torque is explained worse than by the given parameters, its own
+    parameters are those given, and if need be those of all links that its torque depends on.
+    `without` says by a joint's index why its torque is not used.
 
     Raises:
         ArmError: a recording that is too short, without torques, or in which the arm hardly moves.
     """
     rows = rows_of(regressor, samples, parameters.cutoff)
-    count = len(rows.times)
+    count, n = len(rows.times), regressor.model.nv
     train = np.arange(count) <= (1.0 - parameters.held_back) * (count - 1)
-    used = rows.part(train)
-    n = regressor.model.nv
-    check_rows(used, regressor.model.joint_names)
-    known = parameters.payload
-    links = [tool_link(regressor)] if known else list(range(n))
-    prior = Prior(regressor, used, links, _CARRYING if known else parameters.prior)
+    lacking = lacking_rows(rows.part(train), regressor.model) | dict(without)
+    if len(lacking) == n:
+        raise ArmError(lacking[0])
+    rows = rows.without(list(lacking))
+    links = [tool_link(regressor)] if parameters.payload else list(range(n))
+    kept = np.isin(np.arange(n), list(lacking))
+    while True:
+        found = _identified(regressor, rows, train, parameters, links, kept, lacking)
+        given = found.validation_as_given()
+        unproven = np.isnan(found.validation) & ~kept & bool((~train).any())
+        if unproven.any():
+            kept |= unproven
+            continue
+        worse = np.flatnonzero(found.validation > (1.0 + _ROUNDING) * given)
+        if not len(worse):
+            return found
+        new = worse[~kept[worse]]
+        if len(new):
+            kept[new] = True
+        elif links and links[-1] >= worse[-1]:
+            links = [i for i in links if i < worse[-1]]
+        else:
+            return found  # rounding alone
+
+
+def _identified(
+    regressor: JointRegressor,
+    rows: Rows,
+    train: NDArray[np.bool_],
+    parameters: IdentificationParameters,
+    links: list[int],
+    kept: NDArray[np.bool_],
+    lacking: dict[int, str],
+) -> Identified:
+    """Return the estimate of these links, and of the joints that are not kept."""
+    used, n = rows.part(train), regressor.model.nv
+    prior = Prior(regressor, used, links, _CARRYING if parameters.payload else parameters.prior)
+    prior.free[10 * n : 14 * n] &= ~np.tile(kept, 4)
     noise, x, triangle, gradient, errors = _estimated(used, prior)
     offsets = slice(13 * n, 14 * n)
     prior.free[offsets] &= np.abs(x[offsets]) > _SURE * errors[offsets]
@@ -166,18 +219,19 @@ def identify(
     return Identified(
         regressor, x[:-1], errors[:-1], (errors / spread)[:-1], base, base.matrix() @ x[:-1],
         base_errors[:-1], float(x[-1]), float(errors[-1]), fit, validation, noise, rows, train,
+        kept.copy(), lacking,
     )  # fmt: skip
 
 
 def _estimated(used: Rows, prior: Prior) -> tuple[Array, Array, Array, Array, Array]:
     """Return the noise (n,), parameters (p,), R factor, gradients, and standard errors (p,)."""
-    usual = np.sqrt((used.tau**2).mean(axis=0))
+    usual, count = usual_torque(used), np.maximum(used.moving.sum(axis=0), 1)
     noise, x = 0.01 * usual, prior.center
     for _ in range(_ROUNDS):
         triangle = compressed(used, noise)
         x = solved(triangle, prior)
         left = np.where(used.moving, used.tau - used.y @ x, 0.0)
-        noise = np.sqrt((left**2).sum(axis=0) / used.moving.sum(axis=0))
+        noise = np.sqrt((left**2).sum(axis=0) / count)
         noise = np.maximum(noise, 1e-9 * usual)
     triangle = compressed(used, noise)[:, :-1]
     gradient, free = gradient_root(used, noise, x), prior.free

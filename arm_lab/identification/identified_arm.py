@@ -3,6 +3,7 @@
 from xml.etree import ElementTree
 from xml.etree.ElementTree import SubElement
 
+import numpy as np
 import pinocchio as pin
 
 from arm_dynamics.checks import Array
@@ -55,3 +56,10 @@ def with_parameters(regressor: JointRegressor, pi: Array) -> RobotModel:
     model = regressor.model
     urdf = identified_urdf(regressor, pi)
     return RobotModel(urdf, model.tip_frame, **joint_parameters(model, pi))
+
+
+def weightless(model: RobotModel) -> RobotModel:
+    """Return the model without gravity, for efforts that lack the weight of the links."""
+    joints = {'armature': model.armature, 'damping': model.damping, 'friction': model.friction}
+    values = {name: np.asarray(x).tolist() for name, x in joints.items()}
+    return RobotModel(model.urdf, model.tip_frame, gravity=[0.0, 0.0, 0.0], **values)

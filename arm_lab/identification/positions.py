@@ -127,7 +127,7 @@ def _linear(regressor: JointRegressor, followed: Followed, cutoff: float) -> Arr
     model, n = regressor.model, regressor.model.nv
     lead = MotionSamples(followed.times, followed.q, followed.command - followed.q)
     rows = rows_of(regressor, lead, cutoff, with_noise=False)
-    check_rows(rows, model.joint_names)
+    check_rows(rows, model)
     links = rows.y[..., : 10 * n] @ regressor.parameters()[: 10 * n]
     inertia = np.mean(
         [np.diagonal(model.mass_matrix(q)) for q in followed.q[:: max(len(followed.q) // 20, 1)]],

@@ -16,7 +16,7 @@ from scipy.ndimage import maximum_filter1d
 from scipy.signal import butter, sosfiltfilt
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.model import STANDSTILL
+from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_lab.identification.regressor import JointRegressor
 
 FIRST, RATE, _KEPT_RATE = 4.0, 20.0, 2.5  # of the cutoff: first filter, regressor, kept rows
@@ -85,6 +85,13 @@ class Rows:
         times, y, tau = (each[keep] for each in (self.times, self.y, self.tau))
         noisy = tuple(each.part(keep) for each in self.noisy)
         return Rows(times, y, tau, self.moving[keep], self.used, noisy)
+
+    def without(self, joints: list[int]) -> 'Rows':
+        """Return the rows without the equations of some joints."""
+        moving = self.moving.copy()
+        moving[:, joints] = False
+        noisy = tuple(replace(each, moving=moving) for each in self.noisy)
+        return replace(self, moving=moving, noisy=noisy)
 
 
 def rows_of(
@@ -205,19 +212,28 @@ def _rows_of_piece(regressor: JointRegressor, samples: MotionSamples, cutoff: fl
     return Rows(times[kept], second(y)[kept], second(torque(times))[kept], ~slow[kept])
 
 
-def check_rows(rows: Rows, names: Sequence[str]) -> None:
-    """Raise ArmError where the joints of these names hardly move, or have no torque."""
-    for name, moving, tau in zip(names, rows.moving.T, rows.tau.T, strict=True):
+def lacking_rows(rows: Rows, model: RobotModel) -> dict[int, str]:
+    """Return why a joint's torque says nothing, by the joint's index."""
+    found = {}
+    for i, (moving, tau) in enumerate(zip(rows.moving.T, rows.tau.T, strict=True)):
+        name, unit = model.joint_names[i], 'm/s' if model.prismatic[i] else 'rad/s'
         if moving.sum() < _LEAST_ROWS:
-            raise ArmError(
+            found[i] = (
                 f'joint {name!r} hardly moves: it needs {_LEAST_ROWS} filtered samples above '
-                f'{_MOVING * STANDSTILL:g} rad/s, it has {moving.sum()}; drive a motion of '
+                f'{_MOVING * STANDSTILL:g} {unit}, it has {moving.sum()}; drive a motion of '
                 '`excite`'
             )
-        if np.ptp(tau) <= _SAME_TORQUE * np.abs(tau).max():
-            raise ArmError(
+        elif np.ptp(tau) <= _SAME_TORQUE * np.abs(tau).max():
+            found[i] = (
                 f'joint {name!r}: its recorded torque is always {tau[0]:g}; torques are needed'
             )
+    return found
+
+
+def check_rows(rows: Rows, model: RobotModel) -> None:
+    """Raise ArmError where a joint hardly moves, or has no torque."""
+    for lacking in lacking_rows(rows, model).values():
+        raise ArmError(lacking)
 
 
 def lowpass(cutoff: float, rate: float) -> Callable[[Array], Array]:

@@ -8,6 +8,8 @@ from arm_lab.identification.regressor import JointRegressor
 from arm_lab.identification.signals import Rows
 
 _LAG = 0.02  # prior standard deviation of the lag [s]
+_LEAST_INERTIA = 1e-3  # share of torque over acceleration below which a URDF has no inertia
+_STILL = 1e-6  # least RMS velocity and acceleration of a joint
 _OFFSET = 0.1  # and of an offset, of the joint's RMS torque
 # The objective is at most this far from its least value; one standard error of one parameter
 # changes it by 0.5.
@@ -23,15 +25,16 @@ class Prior:
 
     Attributes:
         links: number of links to identify.
+        names: (p,) of the parameters.
         center: (p,) mean; other links have the given model's parameters.
         free: (p,) bool, the parameters to identify.
-        not_negative: number of parameters behind those of the links that are not negative.
         root: (p, p) square root of the information matrix.
     """
 
     def __init__(self, regressor: JointRegressor, rows: Rows, links: list[int], relative: float):
         model, n = regressor.model, regressor.model.nv
-        self.links, self.not_negative = len(links), 3 * n
+        self.links, self.names = len(links), (*regressor.names, 'lag')
+        self._signed = slice(10 * n, 13 * n)
         self.center = np.append(regressor.parameters(), 0.0)
         self.free = np.arange(len(self.center)) >= 10 * n
         rng = np.random.default_rng(0)
@@ -39,8 +42,14 @@ class Prior:
             [np.diagonal(model.mass_matrix(model.random_configuration(rng))) for _ in range(20)],
             axis=0,
         )
-        usual = np.sqrt((rows.tau**2).mean(axis=0))
-        speed = np.sqrt((rows.y[:, np.arange(n), 11 * n + np.arange(n)] ** 2).mean(axis=0))
+        usual = usual_torque(rows)
+        joint = np.arange(n)
+        acceleration, speed = (
+            np.maximum(np.sqrt((rows.y[:, joint, k * n + joint] ** 2).mean(axis=0)), _STILL)
+            for k in (10, 11)
+        )
+        most = usual / acceleration
+        inertia = np.where(inertia > _LEAST_INERTIA * most, inertia, most)
         spreads = np.concatenate([0.5 * inertia, usual / speed, usual, _OFFSET * usual, [_LAG]])
         self.root = np.zeros((len(self.center), len(self.center)))
         for i in links:
@@ -49,6 +58,17 @@ class Prior:
             self.root[part, part] = deviation(self.center[part]) / relative
         rest = np.arange(10 * n, len(self.center))
         self.root[rest, rest] = 1.0 / spreads
+
+    @property
+    def not_negative(self) -> int:
+        """Return how many free parameters behind those of the links must not be negative."""
+        return int(self.free[self._signed].sum())
+
+
+def usual_torque(rows: Rows) -> Array:
+    """Return the RMS torque (n,) [N.m | N]; 1 of a joint without any, which has no equations."""
+    usual = np.sqrt((rows.tau**2).mean(axis=0))
+    return np.where(usual > 0.0, usual, 1.0)
 
 
 def solved(triangle: Array, prior: Prior) -> Array:
@@ -75,7 +95,7 @@ def _physical(x: Array, prior: Prior) -> bool:
     links = 10 * prior.links
     if links and np.linalg.eigvalsh(pseudo_inertia(x[:links].reshape(-1, 10))).min() <= 0.0:
         return False
-    return bool(x[links : links + prior.not_negative].min() > 0.0)
+    return bool((x[links : links + prior.not_negative] > 0.0).all())
 
 
 def _solved_as_bodies(matrix: Array, wanted: Array, prior: Prior, best: Array) -> Array:
@@ -125,7 +145,12 @@ def _solved_as_bodies(matrix: Array, wanted: Array, prior: Prior, best: Array) -
                 length *= _SHORTER
             x = x + length * step
         else:
-            raise ArmError(f'identification did not converge in {_MOST_STEPS} steps')
+            of = np.flatnonzero(prior.free)[np.argmax(np.abs(step / scale))]
+            raise ArmError(
+                f'identification did not converge in {_MOST_STEPS} steps; {prior.names[of]} '
+                'still changed most: the recording hardly determines it, or its torque is no '
+                'torque (inspect_recording says what the efforts are)'
+            )
         if order * mu <= _GAP:
             return x
         mu /= _STEEPER

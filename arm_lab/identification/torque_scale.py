@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+import pinocchio as pin
 from numpy.typing import NDArray
 
 from arm_dynamics.checks import Array
@@ -28,14 +29,18 @@ _ROUNDS = 6  # of Gauss-Newton
 _SPREAD = 0.5  # prior standard deviation of a scale's logarithm
 _RIGHT = 1e-6  # prior standard deviation where a joint's torque is right
 _SHOWN = 0.05  # standard error below which the recordings show a scale
+_AT_TOOL = np.zeros(3)
+_REACH = 0.2  # prior standard deviation of the centre of a load about the tool [m]
+_CHANGED = 0.3  # prior share by which friction differs with a load and the temperature
+_STEP = 1e-6  # of the derivative by the centre [m]
 _OPEN = 1e-3  # weight of the prior of the links in `TorqueScales.shown`
 
 
 class Carrying(NamedTuple):
-    """A recording, and what the arm carries in it beyond its model: (10 n,), see `carried`."""
+    """A recording, and the mass [kg] that the arm carries in it at its tool beyond its model."""
 
     samples: MotionSamples
-    extra: Array
+    mass: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,8 @@ class TorqueScales:
         shown: (n,) whether the recordings show the scale without the prior of the links.
         pi: (14 n,) parameters of the arm.
         pi_errors: (14 n,) standard errors of the parameters.
+        center, center_errors: (3,) centre of the known load in the tool frame [m], and standard
+            errors; None: no recording has a load.
     """
 
     values: Array
@@ -55,13 +62,26 @@ class TorqueScales:
     shown: NDArray[np.bool_]
     pi: Array
     pi_errors: Array
+    center: Array | None = None
+    center_errors: Array | None = None
 
 
-def carried(regressor: JointRegressor, mass: float) -> Array:
-    """Return what a payload [kg], as ModelError has it, adds to inertial parameters (10 n,)."""
+def carried(regressor: JointRegressor, mass: float, center: Array = _AT_TOOL) -> Array:
+    """Return what a payload [kg] adds to inertial parameters (10 n,).
+
+    It is that of ModelError, with its centre (3,) in the tool frame [m].
+    """
     model = regressor.model
+    frame = model.pin_model.frames[model.frame_id()]
     loaded = with_error(model, ModelError(payload=mass))
-    return loaded.inertial_parameters() - model.inertial_parameters()
+    extra = loaded.inertial_parameters() - model.inertial_parameters()
+    points = [
+        pin.Inertia(mass, frame.placement.act(place), np.zeros((3, 3))).toDynamicParameters()
+        for place in (np.asarray(center), _AT_TOOL)
+    ]
+    first = 10 * (frame.parentJoint - 1)
+    extra[first : first + 10] += points[0] - points[1]
+    return np.asarray(extra)
 
 
 def torque_scales(
@@ -86,36 +106,52 @@ def torque_scales(
     n = regressor.model.nv
     cutoff = parameters.cutoff
     read = [rows_of(regressor, each.samples, cutoff, with_noise=False) for each in recordings]
-    check_rows(read[0], regressor.model.joint_names)
+    check_rows(read[0], regressor.model)
     prior = Prior(regressor, read[0], [] if links_known else list(range(n)), parameters.prior)
-    free = np.append(prior.free, np.ones(n, dtype=bool))
+    loaded = any(each.mass for each in recordings)
+    last = 3 * n + 3  # scales, the centre of the load, and changes of the friction with it
+    free = np.concatenate([prior.free, np.ones(n, dtype=bool), np.full(2 * n + 3, loaded)])
     size = len(free)
-    root, belief = np.zeros((size, size)), np.full(n, 1.0 / _SPREAD)
+    root, belief = np.zeros((size, size)), np.full(last, 1.0 / _SPREAD)
+    belief[n : n + 3] = 1.0 / _REACH
+    belief[n + 3 :] = np.diagonal(prior.root)[11 * n : 13 * n] / _CHANGED
     if right is not None:
         belief[right] = 1.0 / _RIGHT
-    root[:-n, :-n], root[-n:, -n:] = prior.root, np.diag(belief)
+    root[:-last, :-last], root[-last:, -last:] = prior.root, np.diag(belief)
+    scales, places = slice(-last, -2 * n - 3), slice(-2 * n - 3, -2 * n)
     usual = np.sqrt(np.mean([(rows.tau**2).mean(axis=0) for rows in read], axis=0))
-    noise, x, log = 0.01 * usual, prior.center, np.zeros(n)
+    noise, x, log, place = 0.01 * usual, prior.center, np.zeros(n), np.zeros(3)
     for _ in range(_ROUNDS):
-        linear = [_scaled(rows, each.extra, x, log)
+        linear = [_scaled(rows, _load(regressor, each.mass, place), x, log)
                   for rows, each in zip(read, recordings, strict=True)]  # fmt: skip
         triangle = np.vstack([compressed(rows, noise) for rows in linear])
-        center = np.concatenate([prior.center, -log])
+        center = np.concatenate([prior.center, -log, -place, np.zeros(2 * n)])
         z = center.copy()
         matrix = np.vstack([triangle[:, :-1], root])
         wanted = np.concatenate([triangle[:, -1], root @ center]) - matrix @ (z * ~free)
         scale = np.linalg.norm(matrix[:, free], axis=0)
         z[free] = np.linalg.lstsq(matrix[:, free] / scale, wanted, rcond=1e-15)[0] / scale
-        x, log = z[:-n], log + z[-n:]
+        x, log, place = z[:-last], log + z[scales], place + z[places]
         noise = np.maximum(_noise(linear, z), 1e-9 * usual)
     gradients = [gradient_root(rows, noise, z)[:, free] for rows in linear]
     errors = np.zeros(size)
     errors[free] = standard_errors(matrix[:, free], np.vstack([*gradients, root[:, free]]))
-    weight = np.append(np.full(size - n, _OPEN), np.ones(n))
+    weight = np.append(np.full(size - last, _OPEN), np.ones(last))
     open_root = (root * weight)[:, free]
     open_matrix = np.vstack([triangle[:, :-1][:, free], open_root])
-    alone = standard_errors(open_matrix, np.vstack([*gradients, open_root]))[-n:]
-    return TorqueScales(np.exp(log), errors[-n:], alone < _SHOWN, x[:-1], errors[: len(x) - 1])
+    alone = np.zeros(size)
+    alone[free] = standard_errors(open_matrix, np.vstack([*gradients, open_root]))
+    found = np.exp(log), errors[scales], alone[scales] < _SHOWN, x[:-1], errors[: len(x) - 1]
+    return TorqueScales(*found, place, errors[places]) if loaded else TorqueScales(*found)
+
+
+def _load(regressor: JointRegressor, mass: float, center: Array) -> Array:
+    """Return what a load at a centre (3,) adds, and the derivatives of it (10 n, 4)."""
+    here = carried(regressor, mass, center)
+    if not mass:
+        return np.column_stack([here, np.zeros((len(here), 3))])
+    ways = [(carried(regressor, mass, center + _STEP * e) - here) / _STEP for e in np.eye(3)]
+    return np.column_stack([here, *ways])
 
 
 def _noise(recordings: Sequence[Rows], z: Array) -> Array:
@@ -127,11 +163,13 @@ def _noise(recordings: Sequence[Rows], z: Array) -> Array:
 
 
 def _scaled(rows: Rows, extra: Array, x: Array, log: Array) -> Rows:
-    """Return the equations, linear in parameters, lag and changes of the scales' logarithms."""
+    """Return the equations, linear in parameters, lag, and changes of scales' logs and centre."""
     scale, links, n = np.exp(log)[:, np.newaxis], len(extra), len(log)
     y = rows.y.copy()
     y[..., :-1] *= scale
-    load = y[..., :links] @ extra
+    load, *moved = np.moveaxis(y[..., :links] @ extra, -1, 0)
     whole = load + y[..., :-1] @ x[:-1]
     each = whole[..., np.newaxis] * np.eye(n)
-    return replace(rows, y=np.concatenate([y, each], axis=2), tau=rows.tau - load)
+    friction = y[..., 11 * n : 13 * n] * float(np.any(extra[:, 0]))
+    columns = [y, each, np.stack(moved, axis=-1), friction]
+    return replace(rows, y=np.concatenate(columns, axis=2), tau=rows.tau - load)

@@ -2,6 +2,7 @@
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from arm_lab.experiments.report import Listing
 from arm_lab.identification.estimation import IdentificationParameters, Identified, payload_of
@@ -9,6 +10,8 @@ from arm_lab.identification.regressor import OF_JOINT
 from arm_sim.pictures import BLUE, ORANGE, QUIET, legend, new_figure, panels, style
 
 _NOTHING = 0.1  # of the standard error: a parameter below it is at its bound
+_ROUNDING = 1e-9  # relative, of a share
+_MUCH = 0.5  # share of the torque; what explains less is no model
 _UNKNOWN = 0.5  # of what was believed: a parameter whose spread is still larger is not shown
 
 
@@ -21,7 +24,8 @@ def joint_table(found: Identified) -> Listing:
     given = found.validation_as_given()
     for i, name in enumerate(model.joint_names):
         cells = [f'{x:.4g} ± {e:.1g}' for x, e in zip(values[:, i], errors[:, i], strict=True)]
-        rows.append([name, *cells, _percent(given[i]), _percent(found.validation[i])])
+        after = 'kept as given' if found.kept[i] else _percent(found.validation[i])
+        rows.append([name, *cells, _percent(given[i]), after])
     return Listing(title, headings, rows)
 
 
@@ -51,9 +55,46 @@ def notes(found: Identified, parameters: IdentificationParameters) -> list[str]:
         f'{parameters.cutoff:g} Hz, zero phase; {len(rows.times)} rows of each joint from '
         f'{rows.times[0]:.1f} to {rows.times[-1]:.1f} s, from {rows.used:.0%} of the states',
         *_at_bound(found),
+        *_verdict(found),
         *([_payload(found)] if parameters.payload else []),
         f'torques act {found.lag * 1e3:.3g} ± {found.lag_error * 1e3:.1g} ms before their stamps',
     ]
+
+
+def improved(found: Identified) -> NDArray[np.bool_]:
+    """Return whether each joint's held-back torque is explained better than as given (n,).
+
+    Without a held-back part, nothing denies it.
+    """
+    if not (~found.train).any():
+        return ~found.kept
+    return np.asarray(found.validation < (1.0 - _ROUNDING) * found.validation_as_given())
+
+
+def _verdict(found: Identified) -> list[str]:
+    """Return lines on joints that keep their given parameters, and on torque that is left."""
+    names = np.array(found.regressor.model.joint_names)
+    lines = []
+    worse = found.kept & ~np.isin(np.arange(len(names)), list(found.lacking))
+    if worse.any():
+        lines.append(
+            f'{", ".join(names[worse])}: the held-back torque does not show that an estimate is '
+            'better than the given model; these joints keep their given parameters'
+        )
+    for i, why in found.lacking.items():
+        lines.append(f'{why}; {names[i]} keeps its given parameters, and its torque is not used')
+    left = np.nan_to_num(found.validation)
+    for i in np.flatnonzero(left > _MUCH):
+        lines.append(
+            f'{names[i]}: {left[i]:.0%} of the held-back torque is not explained by any '
+            'estimate: do not use its parameters; inspect_recording says what its effort is '
+            '(coupled joints, another sign or unit, or noise larger than the torque)'
+        )
+    if not (~found.train).any():
+        lines.append('nothing was held back, so that nothing shows whether this model is better')
+    elif not improved(found).any():
+        lines.append('no joint is explained better than by the given model: no arm is written')
+    return lines
 
 
 def _at_bound(found: Identified) -> list[str]:
@@ -99,6 +140,7 @@ def facts(
         'torque_lag_s': found.lag,
         'torque_lag_error_s': found.lag_error,
         'joint_names': list(model.joint_names),
+        'kept_as_given': [n for n, x in zip(model.joint_names, found.kept, strict=True) if x],
         'torque_noise': found.noise.tolist(),
         'torque_error_share_fit': found.fit.tolist(),
         'torque_error_share_held_back': found.validation.tolist(),

@@ -1,6 +1,7 @@
 """What `identify` finds between command and joint: torque scales, constants of motors."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -12,9 +13,9 @@ from arm_lab.identification.estimation import IdentificationParameters
 from arm_lab.identification.motor_constants import FittedMotors, motor_constants
 from arm_lab.identification.regressor import JointRegressor
 from arm_lab.identification.signals import MotionSamples
-from arm_lab.identification.torque_scale import Carrying, TorqueScales, carried, torque_scales
+from arm_lab.identification.torque_scale import Carrying, TorqueScales, torque_scales
 from arm_sim.robot import Robot
-from arm_tools.recording.recorded_samples import read_samples, read_voltages
+from arm_tools.recording.recorded_samples import read_voltages
 
 _LINKS = 'links'
 
@@ -34,16 +35,19 @@ class TorqueScaleOptions(Parameters):
 
 def scales_of(
     options: TorqueScaleOptions,
-    robot: Robot,
+    regressor: JointRegressor,
     samples: MotionSamples,
     known: IdentificationParameters,
+    read: Callable[[str], MotionSamples],
 ) -> TorqueScales | None:
     """Return the scales of torques; None where nothing separates them from the load.
+
+    `read` returns the samples of a recording, read as `samples` were.
 
     Raises:
         ArmError: options that do not go together, no such joint, a recording that is none.
     """
-    reference, names = options.torque_reference, robot.model.joint_names
+    reference, names = options.torque_reference, regressor.model.joint_names
     if bool(options.loaded) != (options.loaded_mass != 0.0):
         raise ArmError('--loaded and --loaded-mass go together: a recording, and its payload [kg]')
     if not (options.loaded or reference):
@@ -52,22 +56,29 @@ def scales_of(
         raise ArmError('--payload looks for a payload; torque scales need one that is known')
     if reference:
         one_of('--torque-reference', reference, (*names, _LINKS))
-    regressor = JointRegressor(robot.model)
-    recordings = [Carrying(samples, carried(regressor, 0.0))]
+    recordings = [Carrying(samples)]
     if options.loaded:
         in_range('--loaded-mass', options.loaded_mass, 0.0, 1e4, exclusive=True)
-        loaded = read_samples(options.loaded, names)
-        recordings.append(Carrying(loaded, carried(regressor, options.loaded_mass)))
+        recordings.append(Carrying(read(options.loaded), options.loaded_mass))
     right = names.index(reference) if reference in names else None
     return torque_scales(regressor, recordings, known, right, reference == _LINKS)
 
 
 def without_scale(samples: MotionSamples, scales: TorqueScales | None) -> MotionSamples:
-    """Return samples with true torques; a scale that is not shown counts as 1."""
+    """Return samples with true torques; those of a joint whose scale is not shown are 0."""
     if scales is None:
         return samples
-    used = np.where(scales.shown, scales.values, 1.0)
-    return MotionSamples(samples.times, samples.q, samples.effort / used)
+    return replace(samples, effort=np.where(scales.shown, samples.effort / scales.values, 0.0))
+
+
+def hidden_scales(scales: TorqueScales | None, names: Sequence[str]) -> dict[int, str]:
+    """Return why a joint's torque is not used, by its index, where its scale is not shown."""
+    if scales is None:
+        return {}
+    return {
+        i: f'joint {names[i]!r}: the recordings do not show the scale of its torque'
+        for i in np.flatnonzero(~scales.shown).tolist()
+    }
 
 
 def motors_of(
@@ -97,7 +108,12 @@ def scale_note(scales: TorqueScales | None, names: tuple[str, ...]) -> str:
     parts = [
         f'{n} {s:.4f} ± {s * e:.1g}' if shown else f'{n} not shown' for n, s, e, shown in rows
     ]
-    return f'torque scale, recorded over true: {", ".join(parts)}'
+    line = f'torque scale, recorded over true: {", ".join(parts)}'
+    if scales.center is None:
+        return line
+    places = zip(scales.center, scales.center_errors, strict=True)
+    shown = ', '.join(f'{1e3 * x:.0f} ± {1e3 * e:.1g}' for x, e in places)
+    return f'{line}; centre of the known load at ({shown}) mm of the tool'
 
 
 def motor_table(motors: FittedMotors, names: tuple[str, ...]) -> Listing:
@@ -122,6 +138,8 @@ def drive_facts(scales: TorqueScales | None, motors: FittedMotors | None) -> dic
     if scales is not None:
         names = 'values', 'errors', 'shown'
         known['torque_scale'] = {name: getattr(scales, name).tolist() for name in names}
+        if scales.center is not None:
+            known['load_center_m'] = scales.center.tolist()
     if motors is not None:
         known['motors'] = {k: np.asarray(x).tolist() for k, x in vars(motors).items()}
     return known

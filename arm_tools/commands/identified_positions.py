@@ -13,6 +13,7 @@ from arm_lab.progress import new_console
 from arm_sim.loop.batch_plant import mujoco_friction
 from arm_sim.pictures import BLUE, new_figure, style
 from arm_sim.robot import Robot
+from arm_tools.recording.joint_streams import ReadAs
 from arm_tools.recording.recorded_samples import in_radians, read_followed
 
 
@@ -22,6 +23,7 @@ def fitted(
     robot: Robot,
     options: PositionParameters,
     known: IdentificationParameters,
+    reading: ReadAs,
 ) -> ServoFit:
     """Return the servos of a recording; a line on the console shows each iteration.
 
@@ -30,7 +32,7 @@ def fitted(
     """
     if known.payload:
         raise ArmError('--payload needs torques; --from positions does not know the load')
-    followed = read_followed(path, robot.model.joint_names)
+    followed = read_followed(path, robot.model.joint_names, reading)
     q, command = (in_radians(each, robot.model, units) for each in (followed.q, followed.command))
     followed = Followed(followed.times, q, command)
     friction = mujoco_friction(options.step)

@@ -9,12 +9,14 @@ from typing import Annotated, Any
 from tyro.conf import Positional
 
 from arm_dynamics.checks import ArmError
+from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
 from arm_lab.command_line import Folder, RobotOptions
 from arm_lab.commands.call import call, program
 from arm_lab.experiments.report import Report
 from arm_lab.identification import estimation
 from arm_lab.identification.estimation import IdentificationParameters
+from arm_lab.identification.identified_arm import weightless
 from arm_lab.identification.positions import PositionParameters
 from arm_lab.identification.regressor import JointRegressor
 from arm_lab.progress import new_console
@@ -23,6 +25,7 @@ from arm_tools.commands import identification_report as report
 from arm_tools.commands.identified_drives import (
     TorqueScaleOptions,
     drive_facts,
+    hidden_scales,
     motor_table,
     motors_of,
     scale_note,
@@ -37,7 +40,8 @@ from arm_tools.commands.identified_positions import (
     servo_notes,
     servo_table,
 )
-from arm_tools.recording.recorded_samples import in_radians, read_samples
+from arm_tools.recording.inspection import EffortsAre, Inspected, decided, inspected
+from arm_tools.recording.joint_streams import ReadAs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,9 +61,11 @@ class Options(RobotOptions):
         'commands and positions', one_of=('torques', 'positions'), name='from',
     )  # fmt: skip
     units: str = parameter(
-        'rad', 'unit of the recorded positions and position commands of revolute joints',
-        one_of=('rad', 'deg'),
+        'auto', 'unit of the recorded positions and position commands of revolute joints; auto: '
+        'rad, unless the positions cannot be', one_of=('auto', 'rad', 'deg'),
     )  # fmt: skip
+    reading: ReadAs = field(default_factory=ReadAs)
+    efforts: EffortsAre = field(default_factory=EffortsAre)
     output_dir: Folder = parameter(
         'identified', 'folder for URDF, parameter file, table, JSON and picture'
     )
@@ -87,47 +93,72 @@ class IdentifiedReport(Report):
             raise ArmError('identify needs a recording: its path')
         self._robot = Robot.load(options.robot, options.config)
         fit = self._from_positions if options.source == 'positions' else self._from_torques
-        listings, draw, found, notes, numbers = fit(options)
+        listings, draw, found, notes, numbers, code = fit(options)
+        first = self.first
         super().__init__('identified', listings, numbers['parameters'], draw)
+        self.first = first
         self.found, self.notes, self.numbers = found, notes, numbers
+        self.code = code
 
     def write(self, folder: Path, command: str) -> Sequence[str]:
         """Write the files, those of the arm as well, and print the launch that takes these."""
+        if self.code:
+            return super().write(folder, command)
         written = self._write(folder)
         for line in (*written.notes, f'{written.launch}{self._controller}'):
             new_console().print(line, markup=False, soft_wrap=True)
         return [written.urdf.name, written.config.name, *super().write(folder, command)]
 
     def _from_torques(self, options: Options) -> Any:
-        robot, parameters = self._robot, options.estimation
+        robot, parameters, drives = self._robot, options.estimation, options.torque_scale
         with new_console().status('reading the recording') as status:
-            samples = read_samples(options.recording, robot.model.joint_names)
-            samples = replace(samples, q=in_radians(samples.q, robot.model, options.units))
+            read = decided(_read(options, options.recording, robot.model))
+            samples, model = read.samples, robot.model
+            if read.currents and not (drives.loaded or drives.torque_reference):
+                drives = replace(drives, torque_reference='links')
+            regressor = JointRegressor(weightless(model) if read.weightless else model)
             status.update(f'identifying from {len(samples.times)} states')
-            scales = scales_of(options.torque_scale, robot, samples, parameters)
+            scales = scales_of(
+                drives, regressor, samples, parameters,
+                lambda path: _read(options, path, model).samples,
+            )  # fmt: skip
             motors, lacking = motors_of(options.recording, robot, samples, parameters)
             true = without_scale(samples, scales)
-            found = estimation.identify(JointRegressor(robot.model), true, parameters)
+            without = hidden_scales(scales, model.joint_names)
+            found = estimation.identify(regressor, true, parameters, without)
         listings = [report.joint_table(found), report.link_table(found)]
         if motors is not None:
             listings.append(motor_table(motors, robot.model.joint_names))
         scale = scale_note(scales, robot.model.joint_names)
         numbers = report.facts(found, parameters, robot.name) | drive_facts(scales, motors)
-        notes = [each for each in (*report.notes(found, parameters), scale, lacking) if each]
+        lines = (*read.lines, *report.notes(found, parameters), scale, lacking)
+        numbers['findings'], notes = read.lines, [each for each in lines if each]
         of_motors = {} if motors is None else motors.parameters()
         self._write = partial(write_arm, robot=robot, found=found, motors=of_motors)
         self._controller = ''
-        return listings, partial(report.picture, found, robot.name), found, notes, numbers
+        draw = partial(report.picture, found, robot.name)
+        self.first, code = read.lines, int(not report.improved(found).any())
+        return listings, draw, found, notes, numbers, code
 
     def _from_positions(self, options: Options) -> Any:
         robot = self._robot
         known = options.positions, options.estimation
-        found = fitted(options.recording, options.units, robot, *known)
+        found = fitted(options.recording, options.units, robot, *known, options.reading)
+        self.first = ()
         self._write = partial(write_servos, robot=robot, found=found)
         self._controller = ' controller:=servo'
         draw = partial(servo_figure, found, robot)
         numbers = servo_facts(found, robot)
-        return [servo_table(found, robot)], draw, found, servo_notes(found), numbers
+        return [servo_table(found, robot)], draw, found, servo_notes(found), numbers, 0
+
+
+def _read(options: Options, path: str, model: RobotModel) -> Inspected:
+    """Return a recording as the options have it; efforts with an unknown scale are currents."""
+    efforts, drives = options.efforts, options.torque_scale
+    if drives.loaded or drives.torque_reference:
+        efforts = replace(efforts, efforts='current')
+    cutoff = options.estimation.cutoff
+    return inspected(path, model, options.reading, efforts, options.units, cutoff)
 
 
 identify = call(

@@ -1,6 +1,7 @@
 """The serialised messages of a recording: MCAP, also one that was cut off, or rosbag2."""
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,13 +47,19 @@ def messages_of(path: Path, facts: dict[str, dict[str, str]] | None = None) -> I
     """
     files = [path]
     if path.is_dir():
-        files = sorted(path.glob('*.mcap'))
+        files = sorted(path.glob('*.mcap'), key=_numbered)
         if not files and not (path / 'metadata.yaml').is_file():
-            files = sorted(path.glob('*.db3'))
+            files = sorted(path.glob('*.db3'), key=_numbered)
             if not files:
                 raise ArmError('the folder has neither *.mcap nor *.db3')
     for file in files or [path]:
         yield from _of_mcap(file, facts) if file.suffix == '.mcap' else _of_rosbag2(file)
+
+
+def _numbered(path: Path) -> list[tuple[int, str]]:
+    """Return a key that sorts bag_2 before bag_10."""
+    parts = re.split(r'(\d+)', path.name)
+    return [(int(x), '') if x.isdigit() else (0, x) for x in parts]
 
 
 def _of_rosbag2(path: Path) -> Iterator[Recorded]:

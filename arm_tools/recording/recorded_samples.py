@@ -1,6 +1,7 @@
 """Joint states of any recording: MCAP, also cut off, rosbag2, LeRobot, `record.npz`, CSV."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +11,31 @@ from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_lab.identification.rollouts import Followed
 from arm_lab.identification.signals import MotionSamples
+from arm_tools.recording.joint_streams import ReadAs, measured, sampling, streams_of, timed
 from arm_tools.recording.lerobot import INFO, samples_of
-from arm_tools.recording.recorded_messages import REST_PERIOD, messages_of, reading
-from arm_tools.recording.ros_messages import JOINT_STATE, decoder, seconds
+from arm_tools.recording.recorded_messages import REST_PERIOD, reading
 
-_COMMANDS = 'joint_commands'  # the end of the topics whose JointStates are commands
+AS_FOUND = ReadAs()
 _REST = 1e-9  # largest motion between two states at rest [rad | m]
 _TURNS = 6.0 * np.pi  # largest position that is taken as radians: three turns
 _SOON = 1e-9  # a command with a state's own stamp acts after that state [s]
 
 
-def read_samples(path: Path | str, joint_names: Sequence[str]) -> MotionSamples:
+def read_samples(
+    path: Path | str, joint_names: Sequence[str], how: ReadAs = AS_FOUND
+) -> MotionSamples:
     """Return times, positions and torques of these joints, in their order.
+
+    Raises:
+        ArmError: names the file and what is missing in it.
+    """
+    return inspected_samples(path, joint_names, how)[0]
+
+
+def inspected_samples(
+    path: Path | str, joint_names: Sequence[str], how: ReadAs = AS_FOUND
+) -> tuple[MotionSamples, list[str]]:
+    """Return what `read_samples` returns, and lines on topic, clock and sampling.
 
     Raises:
         ArmError: names the file and what is missing in it.
@@ -29,11 +43,17 @@ def read_samples(path: Path | str, joint_names: Sequence[str]) -> MotionSamples:
     with reading(path) as file:
         if table := _of_table(file, joint_names, 'effort'):
             samples = MotionSamples(*table)
+            lines = sampling(samples.times)
         elif (file / INFO).is_file():
             samples = samples_of(file, joint_names)
+            lines = sampling(samples.times)
         else:
-            samples = _of_messages(file, joint_names)
-        return _finite(samples)
+            samples, lines = _of_messages(file, joint_names, how)
+        effort = samples.effort
+        if len(effort):  # of some joints alone, as of a base without torque sensors
+            none = np.isnan(effort).all(axis=0)
+            samples = replace(samples, effort=np.where(none, 0.0, effort))
+        return _finite(samples), lines
 
 
 def read_voltages(path: Path | str, joint_names: Sequence[str], times: Array) -> Array:
@@ -51,14 +71,16 @@ def read_voltages(path: Path | str, joint_names: Sequence[str], times: Array) ->
                 return _array(archive, 'voltage', (len(times), len(joint_names)))
         if file.suffix == '.csv':
             return _columns(file, [f'{name}.voltage' for name in joint_names])
-        sent = _of_messages(file, joint_names, commands=True)
+        sent, _ = _of_messages(file, joint_names, commands=True)
         if (np.diff(sent.times) < 0.0).any():
             raise ArmError('the stamps of its joint commands go back; record without a reset')
         newest = np.searchsorted(sent.times, times - _SOON) - 1
         return np.where((newest >= 0)[:, np.newaxis], sent.effort[newest], np.nan)
 
 
-def read_followed(path: Path | str, joint_names: Sequence[str]) -> Followed:
+def read_followed(
+    path: Path | str, joint_names: Sequence[str], how: ReadAs = AS_FOUND
+) -> Followed:
     """Return times, positions and position commands of these joints, in their order.
 
     The commands are `command` (m, n) of an .npz file (`q_reference` where there is none), the
@@ -71,8 +93,8 @@ def read_followed(path: Path | str, joint_names: Sequence[str]) -> Followed:
         if table := _of_table(file, joint_names, 'command', 'q_reference'):
             found = Followed(*table)
         else:
-            states = _of_messages(file, joint_names, effort=False)
-            sent = _of_messages(file, joint_names, commands=True, effort=False)
+            states, _ = _of_messages(file, joint_names, how, effort=False)
+            sent, _ = _of_messages(file, joint_names, commands=True, effort=False)
             newest = np.searchsorted(sent.times, states.times + _SOON) - 1
             first = int(np.argmax(newest >= 0))
             newest = newest[first:]
@@ -153,37 +175,30 @@ def _columns(file: Path, wanted: Sequence[str]) -> Array:
 
 
 def _of_messages(
-    file: Path, joint_names: Sequence[str], commands: bool = False, effort: bool = True
-) -> MotionSamples:
-    """Return the joint states of MCAP or rosbag2, or the joint commands; `effort`: needed."""
+    file: Path,
+    joint_names: Sequence[str],
+    how: ReadAs = AS_FOUND,
+    commands: bool = False,
+    effort: bool = True,
+) -> tuple[MotionSamples, list[str]]:
+    """Return the joint states of MCAP or rosbag2, or the joint commands, and lines on them."""
     if not file.is_dir() and file.suffix not in ('.mcap', '.db3'):
         raise ArmError('it must be an .mcap, .db3, .npz or .csv file, or the folder of a bag')
-    kind = 'joint commands' if commands else 'joint states'
-    decoded, seen, wanted = decoder(JOINT_STATE), set[str](), set(joint_names)
-    times, q, efforts = [], [], []
     facts: dict[str, dict[str, str]] = {}
-    for message in messages_of(file, facts):
-        if message.kind != JOINT_STATE or message.topic.endswith(_COMMANDS) != commands:
-            continue
-        state = decoded(message.data)
-        if not wanted.issubset(state.name):
-            seen.update(state.name)  # of another arm, or of a gripper
-            continue
-        order = [state.name.index(name) for name in joint_names]
-        # joint_state_broadcaster sends NaN where joints have no effort.
-        none = not len(state.effort) or (not commands and np.isnan(state.effort[order]).all())
-        if effort and none:
-            raise ArmError(f'its {kind} have no effort, which is needed')
-        times.append(seconds(state))
-        q.append(state.position[order] if len(state.position) else np.full(len(order), np.nan))
-        efforts.append(state.effort[order] if effort else np.zeros(len(order)))
-    if not times:
-        names = ', '.join(sorted(seen)) or 'none'
-        raise ArmError(f'no {kind} of {", ".join(joint_names)}; it has {names}')
-    samples = MotionSamples(np.array(times), np.array(q), np.array(efforts))
-    if commands or REST_PERIOD not in facts.get('arm_sim', {}) or len(times) < 2:
-        return samples
-    return _with_rest(samples, float(facts['arm_sim'][REST_PERIOD]))
+    streams = streams_of(file, joint_names, commands, facts)
+    if commands:
+        stream, lines = streams[0], []
+        if effort and np.isnan(stream.effort).all(axis=1).any():
+            raise ArmError('its joint commands have no effort, which is needed')
+        return MotionSamples(stream.stamps, stream.q, stream.effort), lines
+    stream, lines = measured(streams, how, effort)
+    times, of_clock = timed(stream, how.clock)
+    efforts = stream.effort if effort else np.zeros_like(stream.q)
+    samples = MotionSamples(times, stream.q, efforts)
+    lines += [*of_clock, *sampling(times)]
+    if REST_PERIOD not in facts.get('arm_sim', {}) or len(times) < 2:
+        return samples, lines
+    return _with_rest(samples, float(facts['arm_sim'][REST_PERIOD])), lines
 
 
 def _with_rest(samples: MotionSamples, longest: float) -> MotionSamples:

@@ -19,7 +19,7 @@ from arm_lab.identification.identified_arm import with_parameters
 from arm_lab.identification.motor_constants import motor_constants
 from arm_lab.identification.regressor import JointRegressor
 from arm_lab.identification.signals import MotionSamples
-from arm_lab.identification.torque_scale import Carrying, carried, torque_scales
+from arm_lab.identification.torque_scale import Carrying, torque_scales
 from arm_sim.robot import Robot
 from arm_tools.commands import identify as command
 from arm_tools.commands.identified_drives import motors_of
@@ -39,7 +39,7 @@ def recordings(plant, regressor, motion, scale, masses, noise=0.01):
     for number, mass in enumerate(masses):
         arm = with_error(plant, ModelError(payload=mass))
         samples = exact_samples(arm, motion, 16.0, noise=noise, seed=number)
-        yield Carrying(off(samples, scale), carried(regressor, mass))
+        yield Carrying(off(samples, scale), mass)
 
 
 def test_a_known_payload_shows_every_scale_of_an_arm_that_is_thirty_percent_off():

@@ -1,0 +1,241 @@
+"""What a recording is: findings of one line each, and the samples read accordingly.
+
+A finding that is evident is applied; one that is not, or that changes what the arm is, stops an
+identification until an option says which reading is right.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from arm_dynamics.checks import ArmError, Array, one_of
+from arm_dynamics.model import RobotModel
+from arm_dynamics.parameters import Parameters, parameter
+from arm_lab.identification.conventions import Conventions, conventions
+from arm_lab.identification.signals import MotionSamples
+from arm_tools.recording.joint_streams import ReadAs
+from arm_tools.recording.recorded_samples import in_radians, inspected_samples
+
+_NONE = 'none'
+_LIKE = 1.5  # largest ratio of scales that are one unit's
+
+
+@dataclass(frozen=True)
+class EffortsAre(Parameters):
+    """What the recorded efforts and positions are, where this is known."""
+
+    efforts: str = parameter(
+        'auto', 'unit of the recorded efforts: torque (N.m, or N of a slide), or current, or any '
+        'other multiple of each torque', one_of=('auto', 'torque', 'current'),
+    )  # fmt: skip
+    gravity: str = parameter(
+        'auto', "whether the recorded efforts contain the links' weight",
+        one_of=('auto', 'included', 'missing'),
+    )  # fmt: skip
+    flip_efforts: str = parameter(
+        'auto', 'joints whose recorded effort has the other sign, separated by commas, or none'
+    )
+    flip_positions: str = parameter(
+        'auto', 'joints whose recorded position has the other sign, separated by commas, or none'
+    )
+
+
+AS_FOUND = ReadAs()
+UNKNOWN = EffortsAre()
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """A recording as it is read.
+
+    Attributes:
+        samples: with signs and units of the model.
+        weightless: whether the efforts lack the links' weight.
+        currents: whether the efforts are multiples of the torques, of unknown size.
+        lines: the findings.
+        open: findings that an option must decide first.
+    """
+
+    samples: MotionSamples
+    weightless: bool
+    currents: bool
+    lines: list[str]
+    open: list[str]
+
+
+def inspected(
+    path: Path | str,
+    model: RobotModel,
+    how: ReadAs = AS_FOUND,
+    efforts: EffortsAre = UNKNOWN,
+    units: str = 'auto',
+    cutoff: float = 10.0,
+) -> Inspected:
+    """Return a recording as it is read, with findings.
+
+    Raises:
+        ArmError: the file cannot be read, or not one way; a joint that the arm does not have.
+    """
+    samples, lines = inspected_samples(path, model.joint_names, how)
+    samples = replace(samples, q=in_radians(samples.q, model, units))
+    lines = [*lines, *_resolution(samples, model)]
+    flips = {
+        kind: _named(f'--flip-{kind}', getattr(efforts, f'flip_{kind}'), model)
+        for kind in ('positions', 'efforts')
+    }
+    if flips['positions'] is not None:
+        samples = replace(samples, q=samples.q * flips['positions'])
+    try:
+        found = conventions(model, samples, cutoff)
+    except ArmError as error:
+        return Inspected(
+            samples, efforts.gravity == 'missing', False, [*lines, f'conventions: {error}'], []
+        )
+    lines, still = [*lines], []
+    _of_positions(found, units, flips['positions'] is not None, still)
+    signs = flips['efforts']
+    if signs is None:
+        signs = np.where(found.signs == 0.0, 1.0, found.signs)
+    lines.append(_of_signs(found, signs, model, efforts.flip_efforts))
+    weightless = _gravity(found, efforts.gravity, lines, still)
+    currents = _unit(found, efforts.efforts, model, lines, still)
+    samples = replace(samples, effort=samples.effort * signs)
+    return Inspected(samples, weightless, currents, lines, still)
+
+
+def _named(option: str, joints: str, model: RobotModel) -> Array | None:
+    """Return -1 for the joints of an option, else 1 (n,); None: they are to be found."""
+    if joints == 'auto':
+        return None
+    named = [x.strip() for x in joints.split(',') if x.strip() not in ('', _NONE)]
+    for name in named:
+        one_of(option, name, model.joint_names)
+    return np.array([-1.0 if name in named else 1.0 for name in model.joint_names])
+
+
+def _resolution(samples: MotionSamples, model: RobotModel) -> list[str]:
+    """Return a line on the steps of the positions, and on joints without efforts."""
+    steps = []
+    for column in samples.q.T:
+        values = np.abs(np.diff(column))
+        values = values[values > 0.0]
+        steps.append(float(values.min()) if len(values) else np.nan)
+    silent = [
+        name
+        for name, effort in zip(model.joint_names, samples.effort.T, strict=True)
+        if len(effort) and np.ptp(effort) == 0.0
+    ]
+    shown = ', '.join(f'{step:.2g}' for step in steps)
+    lines = [f'resolution: smallest steps of the positions {shown} [rad | m]']
+    if silent:
+        lines.append(f'efforts: {", ".join(silent)}: always the same, none is recorded')
+    return lines
+
+
+def _of_positions(found: Conventions, units: str, known: bool, still: list[str]) -> None:
+    """Add what the positions are, if they are not as the model has them."""
+    if found.degrees and units != 'rad':
+        still.append(
+            'positions fit the arm in degrees, and not in radians: --units deg reads them so, '
+            '--units rad confirms radians'
+        )
+    if found.reversed_positions and not known:
+        names = ','.join(found.reversed_positions)
+        still.append(
+            f'positions of {names} fit the arm with the other sign: --flip-positions {names} '
+            f'reads them so, --flip-positions {_NONE} keeps them'
+        )
+    for name, offset in found.offsets.items() if not known else ():
+        still.append(
+            f'positions of {name} fit the arm with {offset:+.4f} rad added: give a URDF with this '
+            f'zero; --flip-positions {_NONE} keeps them'
+        )
+    for pair in found.exchanged if not known else ():
+        still.append(
+            f'{" and ".join(pair)} fit the arm exchanged: correct their names in the recording; '
+            f'--flip-positions {_NONE} keeps them'
+        )
+
+
+def _of_signs(found: Conventions, signs: Array, model: RobotModel, option: str) -> str:
+    """Return a line on the signs of the efforts."""
+    names = np.array(model.joint_names)
+    flipped, unknown = names[signs < 0.0], names[found.signs == 0.0]
+    line = 'sign of the efforts: as the model has it'
+    if len(flipped):
+        named = ','.join(flipped)
+        line = f'sign of the efforts: joint {named}: sign reversed, and read so'
+        line += ' (--flip-efforts none keeps it)' if option == 'auto' else ', as the option says'
+    if len(unknown):
+        line += f'; not shown by this motion: {", ".join(unknown)}'
+    return line
+
+
+def _gravity(found: Conventions, option: str, lines: list[str], still: list[str]) -> bool:
+    """Return whether the efforts lack the links' weight, and add what was found."""
+    times = np.exp(min(found.gravity_gain, 30.0))
+    ratio = f'variance left, all joints together: {times:.3g} times'
+    if option != 'auto':
+        lines.append(f'gravity: {option}, as --gravity says')
+        return option == 'missing'
+    if found.gravity == 'none':
+        lines.append('gravity: makes no torque in this motion')
+    elif found.gravity == 'ambiguous':
+        still.append(
+            'gravity: the efforts fit the arm as given with gravity and without it alike '
+            f'({ratio}): --gravity included or --gravity missing'
+        )
+    elif found.gravity == 'missing':
+        lines.append(
+            f'gravity: the efforts fit the arm as given without gravity ({ratio} less than with '
+            'it), and are read so (--gravity included reads them otherwise)'
+        )
+    else:
+        lines.append(f'gravity: the efforts contain it ({ratio} less than without)')
+    return found.gravity == 'missing'
+
+
+def _unit(
+    found: Conventions, option: str, model: RobotModel, lines: list[str], still: list[str]
+) -> bool:
+    """Return whether the efforts are multiples of the torques, and add what was found."""
+    known = np.isfinite(found.scales)
+    parts = ', '.join(
+        f'{name} {scale:.3g}' if np.isfinite(scale) else f'{name} not shown'
+        for name, scale in zip(model.joint_names, found.scales, strict=True)
+    )
+    scales = f'recorded over modelled effort: {parts}'
+    if option != 'auto':
+        lines.append(f'unit of the efforts: {option}, as --efforts says; {scales}')
+        return option == 'current'
+    if found.newtons:
+        lines.append(f'unit of the efforts: N.m or N ({scales})')
+        return False
+    size = found.scales[known]
+    one = size.max() < _LIKE * size.min()
+    what = 'another unit' if one else "currents, or shares of each drive's rated torque"
+    still.append(
+        f'unit of the efforts: no N.m, {what} ({scales}): --efforts current takes the scales '
+        "from the weights of the URDF's links, --loaded from a known load; --efforts torque "
+        'confirms N.m'
+    )
+    return False
+
+
+def decided(found: Inspected) -> Inspected:
+    """Return a recording of which nothing is open.
+
+    Raises:
+        ArmError: an option must say first what a number is.
+    """
+    if found.open:
+        raise ArmError('; '.join(found.open))
+    return found
+
+
+def heading(lines: Sequence[str]) -> None:
+    """Print findings."""
+    for line in lines:
+        print(line)

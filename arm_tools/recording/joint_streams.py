@@ -1,0 +1,222 @@
+"""The joint states of a recording by their publishers, and which of them are the measured ones.
+
+A topic has a stream for each order of joints, frame, and presence of efforts in its messages; what
+a node that was started again published continues the stream.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.parameters import Parameters, parameter
+from arm_tools.recording.recorded_messages import messages_of
+from arm_tools.recording.ros_messages import JOINT_STATE, decoder, seconds
+
+COMMANDS = 'joint_commands'  # the end of the topics whose JointStates are commands
+_SAME = 1e-9  # positions and efforts nearer than this are equal
+_ALTERNATE = 3.0  # step to the next state over the step to the one after: two publishers
+_BACK = 0.01  # share of stamps that go back from which on there are two publishers
+_LEAST = 20  # states from which on these are counted
+_OTHER_CLOCK = 1.0  # offset of two clocks that is named [s]
+
+
+@dataclass(frozen=True)
+class ReadAs(Parameters):
+    """Which messages of a recording are read, and by which clock."""
+
+    topic: str = parameter(
+        '', 'topic of the measured joint states; empty: the only one, or the only one with efforts'
+    )
+    clock: str = parameter(
+        'auto', 'times of the states: stamps of the headers, times of receipt in the recording, '
+        'or auto: the headers unless they have no stamps', one_of=('auto', 'header', 'receive'),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Joint states of one publisher.
+
+    Attributes:
+        topic: with `#2` and so on for further publishers.
+        stamps, received: (m,) times of the headers and of receipt [s].
+        q, v, effort: (m, n) as recorded; NaN where there is none.
+    """
+
+    topic: str
+    stamps: Array
+    received: Array
+    q: Array
+    v: Array
+    effort: Array
+
+    @property
+    def with_effort(self) -> bool:
+        """Return whether an effort was measured, which changes."""
+        return bool((np.ptp(self.effort, axis=0) > 0.0).any()) if len(self.effort) else False
+
+    def described(self) -> str:
+        """Return topic and size."""
+        span = float(np.ptp(self.received)) or float(np.ptp(self.stamps))
+        rate = f', {(len(self.stamps) - 1) / span:.4g} Hz' if span > 0.0 else ''
+        efforts = 'with efforts' if self.with_effort else 'without changing efforts'
+        return f'{self.topic} ({len(self.stamps)} states{rate}, {efforts})'
+
+
+def streams_of(
+    file: Path,
+    joint_names: Sequence[str],
+    commands: bool = False,
+    facts: dict[str, dict[str, str]] | None = None,
+) -> list[Stream]:
+    """Return the streams of MCAP or rosbag2 that have all these joints.
+
+    Raises:
+        ArmError: there is none.
+    """
+    decoded, seen, wanted = decoder(JOINT_STATE), set[str](), set(joint_names)
+    found: dict[tuple[object, ...], list[tuple[object, ...]]] = {}
+    for message in messages_of(file, facts):
+        if message.kind != JOINT_STATE or message.topic.endswith(COMMANDS) != commands:
+            continue
+        state = decoded(message.data)
+        if not wanted.issubset(state.name):
+            seen.update(state.name)  # of another arm, or of a gripper
+            continue
+        order = [state.name.index(name) for name in joint_names]
+        none = np.full(len(order), np.nan)
+        values = [x[order] if len(x) else none for x in (state.position, state.velocity)]
+        effort = state.effort[order] if len(state.effort) else none
+        key = message.topic, tuple(state.name), state.header.frame_id, len(state.effort) > 0
+        row = seconds(state), 1e-9 * message.time_ns, *values, effort
+        found.setdefault(key, []).append(row)
+    if not found:
+        names, kind = ', '.join(sorted(seen)) or 'none', 'commands' if commands else 'states'
+        raise ArmError(f'no joint {kind} of {", ".join(joint_names)}; it has {names}')
+    streams: list[Stream] = []
+    for (topic, *_), rows in found.items():
+        columns = [np.array(column) for column in zip(*rows, strict=True)]
+        streams = _added(streams, Stream(str(topic), *columns))
+    return streams
+
+
+def _added(streams: list[Stream], new: Stream) -> list[Stream]:
+    """Return the streams with one more, which may continue one of its topic."""
+    of_topic = [each for each in streams if each.topic.partition('#')[0] == new.topic]
+    for old in of_topic:
+        first, second = sorted([old, new], key=lambda each: each.received[0])
+        if first.received[-1] < second.received[0]:
+            pairs = zip(
+                list(vars(first).values())[1:], list(vars(second).values())[1:], strict=True
+            )
+            whole = Stream(old.topic, *(np.concatenate(pair) for pair in pairs))
+            return [whole if each is old else each for each in streams]
+    number = f'#{len(of_topic) + 1}' if of_topic else ''
+    return [*streams, replace(new, topic=f'{new.topic}{number}')]
+
+
+def measured(streams: Sequence[Stream], how: ReadAs, effort: bool) -> tuple[Stream, list[str]]:
+    """Return the stream of measured states, and lines on how it was chosen.
+
+    Args:
+        streams: of one arm.
+        how: which topic, if it is known.
+        effort: whether efforts are needed.
+
+    Raises:
+        ArmError: there is no such topic, or it is not clear which one is measured.
+    """
+    described = '; '.join(each.described() for each in streams)
+    if how.topic:
+        chosen = [each for each in streams if each.topic == how.topic]
+        if not chosen:
+            raise ArmError(f'has no joint states of the arm on {how.topic!r}; it has {described}')
+        lines = [f'topic: {chosen[0].described()}, as --topic says']
+    else:
+        chosen = _different(streams)
+        if len(chosen) > 1:
+            chosen = [each for each in chosen if each.with_effort]
+        if len(chosen) != 1:
+            raise ArmError(
+                f'{len(streams)} publishers have states of this arm: {described}; which of them '
+                'is measured is not clear: --topic names it'
+            )
+        lines = [f'topic: {chosen[0].described()}']
+        others = [each.described() for each in streams if each is not chosen[0]]
+        if others:
+            lines = [f'{lines[0]} is measured; not read: {"; ".join(others)} (--topic reads it)']
+    if effort and np.isnan(chosen[0].effort).all(axis=1).any():
+        raise ArmError('its joint states have no effort, which is needed')
+    return chosen[0], lines
+
+
+def _different(streams: Sequence[Stream]) -> list[Stream]:
+    """Return the streams without copies of others."""
+    found: list[Stream] = []
+    for each in streams:
+        if not any(_equal(each, other) for other in found):
+            found.append(each)
+    return found
+
+
+def _equal(one: Stream, other: Stream) -> bool:
+    if len(one.q) != len(other.q):
+        return False
+    pairs = (one.q, other.q), (one.effort, other.effort)
+    return all(np.allclose(*pair, rtol=0.0, atol=_SAME, equal_nan=True) for pair in pairs)
+
+
+def timed(stream: Stream, clock: str) -> tuple[Array, list[str]]:
+    """Return times (m,) of a stream [s], and lines on the clock.
+
+    Raises:
+        ArmError: the states of several publishers are mixed.
+    """
+    stamps, received = stream.stamps, stream.received
+    unstamped = len(stamps) > 1 and ((stamps == 0.0).sum() > 1 or np.ptp(stamps) == 0.0)
+    by_receipt = clock == 'receive' or (clock == 'auto' and unstamped)
+    times = received if by_receipt else stamps
+    if unstamped and by_receipt:
+        zero = int((stamps == 0.0).sum())
+        what = f'{zero} of {len(stamps)} headers have no stamp' if zero else 'all stamps are equal'
+        line = f'clock: receive times of the recording, because {what} (--clock header)'
+    elif by_receipt:
+        line = 'clock: receive times of the recording, as --clock says'
+    else:
+        line = 'clock: stamps of the headers'
+        if len(stamps) > 1 and (offset := abs(np.median(received - stamps))) > _OTHER_CLOCK:
+            line += f', {offset:.4g} s from the receive times (--clock receive reads these)'
+    steps = np.diff(times)
+    back = int((steps < -_SAME).sum())
+    if len(times) >= _LEAST:
+        one, two = (np.median(np.abs(stream.q[k:] - stream.q[:-k]), axis=0) for k in (1, 2))
+        jumps = (one > _ALTERNATE * np.maximum(two, _SAME)).any()
+        if back > _BACK * len(steps) or jumps:
+            why = 'its positions jump from each state to the next' if jumps else (
+                f'its stamps go back {back} times in {len(times)} states'
+            )  # fmt: skip
+            raise ArmError(
+                f'{stream.topic} has the states of several publishers, mixed: {why}; record one '
+                'of them, or --clock receive where the stamps alone are wrong'
+            )
+    if back:
+        line += f'; they go back {back} times: each begins a new piece'
+    return times, [line]
+
+
+def sampling(times: Array) -> list[str]:
+    """Return a line on rate, jitter and holes of times (m,) [s]."""
+    steps = np.diff(times)
+    steps = steps[steps > 0.0]
+    if not len(steps):
+        return []
+    period = float(np.median(steps))
+    jitter = float(np.median(np.abs(steps - period)))
+    holes = int((steps > 2.5 * period).sum())
+    return [
+        f'sampling: {1.0 / period:.4g} Hz, median jitter {1e3 * jitter:.3g} ms, {holes} holes, '
+        f'the longest {1e3 * float(steps.max()):.4g} ms; {len(times)} states'
+    ]

@@ -1,0 +1,187 @@
+"""What a recording is: topics, clocks, gravity, signs, units; no worse model is written."""
+
+import re
+
+import numpy as np
+import pytest
+from arms import load_arm
+from identification_samples import exact_samples, some_motion
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
+
+from arm_dynamics import ArmError
+from arm_lab.identification.signals import MotionSamples
+from arm_tools.commands import identify as command
+from arm_tools.commands import inspect_recording
+from arm_tools.recording.inspection import EffortsAre, decided, inspected
+from arm_tools.recording.joint_streams import ReadAs
+from arm_tools.recording.recorded_samples import read_samples
+
+STORE = get_typestore(Stores.ROS2_JAZZY)
+KIND = 'sensor_msgs/msg/JointState'
+START = 1_700_000_000  # of the recorder's clock [s]
+
+
+def bag(folder, names, **topics):
+    """Write a rosbag2 folder: of each topic, samples, whether stamped, and its frame."""
+    state, header, time = (
+        STORE.types[name] for name in (KIND, 'std_msgs/msg/Header', 'builtin_interfaces/msg/Time')
+    )
+    rows = sorted(
+        (t, topic, k)
+        for topic, (samples, *_) in topics.items()
+        for k, t in enumerate(samples.times)
+    )
+    with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        links = {
+            topic: writer.add_connection(f'/{topic}', KIND, typestore=STORE) for topic in topics
+        }
+        for t, topic, k in rows:
+            samples, stamped, frame = topics[topic]
+            stamp = time(*divmod(round(t * 1e9), 10**9)) if stamped else time(0, 0)
+            message = state(
+                header(stamp, frame), list(names), samples.q[k], np.zeros(0), samples.effort[k]
+            )
+            data = STORE.serialize_cdr(message, KIND)
+            writer.write(links[topic], round((t + START) * 1e9), data)
+    return folder
+
+
+@pytest.fixture(scope='module')
+def arm():
+    """Return the model of an arm, and an exact recording of it."""
+    model = load_arm('ur5e')
+    return model, exact_samples(model, some_motion(model, 3), 12.0, noise=0.01)
+
+
+def changed(samples, q=None, effort=None, later=0.0):
+    q, effort = (samples.q if q is None else q), (samples.effort if effort is None else effort)
+    return MotionSamples(samples.times + later, q, effort)
+
+
+def archive(file, samples):
+    np.savez(file, t=samples.times, q=samples.q, effort=samples.effort)
+    return file
+
+
+def test_the_topic_with_efforts_is_measured_and_two_of_them_are_refused(tmp_path, arm):
+    model, samples = arm
+    desired = changed(samples, np.roll(samples.q, -10, 0), 0.0 * samples.effort, 0.001)
+    other = changed(samples, samples.q + 0.01, later=0.001)
+    names = model.joint_names
+    two = bag(tmp_path / 'two', names, states=(samples, True, ''), wanted=(desired, True, ''))
+    found = read_samples(two, names)
+    np.testing.assert_array_equal(found.q, samples.q)
+    both = bag(tmp_path / 'both', names, a=(samples, True, ''), b=(other, True, ''))
+    with pytest.raises(ArmError, match=r'2 publishers .*/a \(3000 .*/b \(3000 .*--topic names it'):
+        read_samples(both, names)
+    chosen = read_samples(both, names, ReadAs(topic='/b'))
+    np.testing.assert_array_equal(chosen.q, other.q)
+    with pytest.raises(ArmError, match=r"no joint states of the arm on '/c'; it has /a"):
+        read_samples(both, names, ReadAs(topic='/c'))
+
+
+def test_states_without_stamps_have_the_times_of_the_recorder(tmp_path, arm):
+    model, samples = arm
+    file = bag(tmp_path / 'x', model.joint_names, states=(samples, False, ''))
+    found = inspected(file, model)
+    np.testing.assert_allclose(found.samples.times, samples.times + START, atol=1e-6)
+    assert any('receive times' in line and '3000 of 3000' in line for line in found.lines)
+
+
+def test_mixed_publishers_of_one_topic_are_refused(tmp_path, arm):
+    model, samples = arm
+    q = samples.q.copy()
+    q[::2] += 0.3
+    file = bag(tmp_path / 'x', model.joint_names, states=(changed(samples, q), True, ''))
+    with pytest.raises(ArmError, match='states of several publishers, mixed: its positions jump'):
+        read_samples(file, model.joint_names)
+
+
+def test_gravity_and_signs_are_found_and_read_so(tmp_path, arm):
+    model, samples = arm
+    weight = np.array([model.gravity_torque(q) for q in samples.q])
+    signs = np.array([1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    plain = inspected(archive(tmp_path / 'a.npz', samples), model)
+    assert not plain.weightless
+    assert not plain.open
+    assert 'gravity: the efforts contain it' in '\n'.join(plain.lines)
+    light = changed(samples, effort=samples.effort - weight)
+    found = inspected(archive(tmp_path / 'b.npz', light), model)
+    assert found.weightless
+    assert not inspected(
+        tmp_path / 'b.npz', model, efforts=EffortsAre(gravity='included')
+    ).weightless
+    turned = changed(samples, effort=samples.effort * signs)
+    found = inspected(archive(tmp_path / 'c.npz', turned), model)
+    assert 'joint elbow_joint: sign reversed' in '\n'.join(found.lines)
+    np.testing.assert_array_equal(found.samples.effort, samples.effort)
+    kept = inspected(tmp_path / 'c.npz', model, efforts=EffortsAre(flip_efforts='none'))
+    np.testing.assert_array_equal(kept.samples.effort, turned.effort)
+
+
+@pytest.mark.parametrize(
+    ('change', 'line', 'options'),
+    [
+        (
+            lambda s: changed(s, effort=0.1 * s.effort),
+            'unit of the efforts',
+            ['current', 'torque'],
+        ),
+        (lambda s: changed(s, np.degrees(s.q)), '--units deg', []),
+        (lambda s: changed(s, s.q * [1, 1, -1, 1, 1, 1]), '--flip-positions elbow_joint', []),
+        (lambda s: changed(s, s.q + 0.5 * np.pi * np.eye(6)[1]), 'shoulder_lift_joint fit', []),
+    ],
+)
+def test_what_changes_the_arm_stops_until_an_option_says_so(tmp_path, arm, change, line, options):
+    model, samples = arm
+    file = archive(tmp_path / 'x.npz', change(samples))
+    with pytest.raises(ArmError, match=re.escape(line)):
+        decided(inspected(file, model))
+    for option in options:
+        assert not inspected(file, model, efforts=EffortsAre(efforts=option)).open
+
+
+def test_the_doctor_prints_one_line_each_and_its_code_says_whether_one_is_open(
+    tmp_path, arm, capsys
+):
+    _, samples = arm
+    good = archive(tmp_path / 'a.npz', samples)
+    amperes = archive(tmp_path / 'b.npz', changed(samples, effort=0.1 * samples.effort))
+    assert inspect_recording.main([str(good), '--robot', 'ur5e']) == 0
+    said = capsys.readouterr().out.splitlines()
+    for start in ('sampling: 250 Hz', 'resolution', 'sign of', 'gravity', 'unit of the efforts'):
+        assert sum(line.startswith(start) for line in said) == 1
+    assert inspect_recording.main([str(amperes), '--robot', 'ur5e']) == 1
+    assert capsys.readouterr().err.startswith('to decide: unit of the efforts: no N.m')
+
+
+def test_no_arm_is_written_where_no_estimate_is_better(tmp_path, arm, capsys):
+    _, samples = arm
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal(samples.effort.shape)
+    file = archive(tmp_path / 'x.npz', changed(samples, effort=noise))
+    options = ['--robot', 'ur5e', '--output-dir', str(tmp_path / 'out'), '--gravity', 'included']
+    options += ['--efforts', 'torque', '--flip-efforts', 'none', '--flip-positions', 'none']
+    code = command.main([str(file), *options])
+    urdf = tmp_path / 'out' / 'ur5e_identified.urdf'
+    assert (code == 1) == (not urdf.exists())
+    found = command.identify(
+        str(file), robot='ur5e', efforts='torque', gravity='included', flip_efforts='none',
+        flip_positions='none',
+    ).found  # fmt: skip
+    given = found.validation_as_given()
+    assert (found.validation <= given * (1.0 + 1e-9)).all()
+    assert 'of the held-back torque is not explained' in capsys.readouterr().out
+
+
+def test_a_joint_without_efforts_is_named_and_keeps_its_parameters(tmp_path, arm):
+    _, samples = arm
+    effort = samples.effort * np.array([1.0, 0.0, 1.0, 1.0, 1.0, 1.0])
+    friction = 3.0 * np.sign(np.gradient(samples.q, axis=0)) * (effort != 0.0).any(axis=0)
+    file = archive(tmp_path / 'x.npz', changed(samples, effort=effort + friction))
+    called = command.identify(str(file), robot='ur5e')
+    assert called.found.kept[1]
+    assert list(called.found.lacking) == [1]
+    assert called.found.pi[61] == called.found.regressor.parameters()[61]
+    assert any('shoulder_lift_joint keeps its given parameters' in line for line in called.notes)
