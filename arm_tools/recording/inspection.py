@@ -31,7 +31,7 @@ class EffortsAre(Parameters):
         'other multiple of each torque', one_of=('auto', 'torque', 'current'),
     )  # fmt: skip
     gravity: str = parameter(
-        'auto', "whether the recorded efforts contain the links' weight",
+        'auto', "weight of the links in the recorded efforts",
         one_of=('auto', 'included', 'missing'),
     )  # fmt: skip
     flip_efforts: str = parameter(
