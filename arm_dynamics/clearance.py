@@ -297,7 +297,14 @@ def _pose(each: ObjectShape) -> pin.SE3:
 def _make_convex(shape: pin.GeometryObject) -> None:
     """Replace a mesh by its convex hull, whose distance is at most that of the mesh."""
     if isinstance(shape.geometry, coal.BVHModelBase):
-        shape.geometry.buildConvexHull(True, 'Qt')
+        try:
+            shape.geometry.buildConvexHull(True, 'Qt')
+        except RuntimeError as error:
+            reason = one_line(str(error).split('message: ')[-1])
+            raise ArmError(
+                f'shape {shape.name!r}: convex hull of {shape.meshPath}: {reason}; '
+                'use fewer triangles'
+            ) from None
         shape.geometry = shape.geometry.convex
 
 

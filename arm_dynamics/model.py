@@ -15,7 +15,7 @@ from arm_dynamics.frames import Frames
 from arm_dynamics.parameters import ParameterValues
 from arm_dynamics.tool_link import srdf_tips, tool_link
 from arm_dynamics.urdf import read_urdf, with_dynamics
-from arm_dynamics.urdf_checks import impossible_inertias, model_notes, rotor_inertias
+from arm_dynamics.urdf_checks import impossible_inertias, rotor_inertias
 
 # Parameters of a model that override what its URDF says.
 ARM_PARAMETERS = ('gravity', 'armature', 'damping', 'friction')
@@ -82,6 +82,9 @@ class RobotModel(Frames):
         tips = srdf_tips(Path(self.file)) if self.file else ()
         self.mjcf = next((each.get('file', '') for each in tree.iterfind('mjcf')), '')
         super().__init__(tree, model, tool_link(tree, tips) if tip_frame is None else tip_frame)
+        from arm_dynamics.urdf_grammar import model_notes
+        from arm_dynamics.urdf_physics import check_tensors
+
         self.impossible_inertias = impossible = impossible_inertias(tree)
         self.notes = model_notes(tree, impossible, self.branch_ends(), self.tip_frame, tip_frame)
         self.notes += tuple(
@@ -108,6 +111,7 @@ class RobotModel(Frames):
         self.damping = given('damping', damping, viscous)
         self.friction = given('friction', friction, dry)
         self._know_joints()
+        check_tensors(self, tree)
 
     def without_coulomb_friction(self) -> Self:
         """Return the same model with Coulomb friction F = 0."""

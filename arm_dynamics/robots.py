@@ -2,14 +2,16 @@
 
 import re
 import shlex
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from arm_dynamics.checks import ArmError, in_range, one_of
-from arm_dynamics.descriptions.conversion import is_mjcf, runs_code, urdf_file
-from arm_dynamics.descriptions.estimated_inertia import Estimate
+from arm_dynamics.descriptions.conversion import Estimate, is_mjcf, runs_code, urdf_file
 from arm_dynamics.descriptions.grippers import with_gripper
 from arm_dynamics.descriptions.named_models import find_named
 from arm_dynamics.model import RobotModel
@@ -173,19 +175,21 @@ def urdf_of(argument: RobotArgument) -> Path:
     if argument.gripper:
         frame = argument.gripper_frame
         arm = argument.arm._replace(mjcf='converted')
-        return with_gripper(urdf_of(arm), gripper_urdf(argument.gripper), frame)
+        gripper = gripper_urdf(argument.gripper, Path(argument.name).suffix == '.xacro')
+        return with_gripper(urdf_of(arm), gripper, frame)
     file, xacro_args = _file_of(argument.name)
     xacro_args, native = argument.xacro_args or xacro_args, argument.mjcf == MJCF_VALUES[0]
     chosen = argument.joints, argument.tip_frame
     return urdf_file(file, xacro_args, *chosen, argument.estimate, native)
 
 
-def gripper_urdf(gripper: str) -> Path:
-    """Return the URDF file of a gripper; raises ArmError as `find_urdf` does."""
+def gripper_urdf(gripper: str, on_xacro: bool = False) -> Path:
+    """Return the URDF file of a gripper, for an arm that may be xacro; raises as `find_urdf`."""
     try:
         return urdf_file(*_file_of(gripper, 'urdf/grippers'), (), '')
     except ArmError as error:
-        raise ArmError(f'gripper:={gripper}: {error}') from None
+        own = f"; for an argument of the xacro itself, write xacro_args:='gripper:={gripper}'"
+        raise ArmError(f'gripper:={gripper}: {error}{own * on_xacro}') from None
 
 
 def check_data_only(robot: str) -> None:
@@ -218,6 +222,7 @@ def _file_of(robot: str, folder: str = 'urdf') -> tuple[Path, str]:
         raise ArmError(f'robot {robot!r}: no such file in a package that is sourced')
     named = find_named(robot) if '/' not in robot else None
     if named:
+        _doubt(robot, named[0])
         return named
     kind, names = 'robot', robot_names()
     if folder != 'urdf':
@@ -227,6 +232,17 @@ def _file_of(robot: str, folder: str = 'urdf') -> tuple[Path, str]:
         'nor the path of a URDF file, a xacro or an MJCF, nor a model of example-robot-data or '
         'robot_descriptions, where these are installed'
     )
+
+
+@cache
+def _doubt(robot: str, file: Path) -> None:
+    """Say once that a model of another package has nearly a shipped robot's name."""
+    for near in get_close_matches(robot, robot_names(), 1, 0.8):
+        print(
+            f'arm_sim: robot {robot!r} is {file.name} of another package, {file.parent}; '
+            f'did you mean {near}?',
+            file=sys.stderr,
+        )
 
 
 @dataclass(frozen=True)

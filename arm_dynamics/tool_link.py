@@ -13,6 +13,7 @@ from arm_dynamics.urdf_elements import link_of, moves
 _NAMES = ('tcp', 'tool0?', r'ee\w?|end_?effector', 'flange')
 
 _FINGER = re.compile('finger|gripper|jaw|knuckle|thumb', re.IGNORECASE)  # names of their joints
+_FINGER_LINK = re.compile('finger|jaw|knuckle|thumb', re.IGNORECASE)
 
 
 def tool_link(tree: Element, of_srdf: Sequence[str] = ()) -> str:
@@ -51,7 +52,7 @@ def tool_link(tree: Element, of_srdf: Sequence[str] = ()) -> str:
     (link,) = beyond.keys() - joint_above.keys()
     while beyond[link]:
         joints = [x for each in body(link) for x in children[each] if moves(x)]
-        joints = [x for x in joints if not (above and _FINGER.search(x.get('name', '')))]
+        joints = [x for x in joints if not (above and _is_finger(x))]
         if not joints or (len(joints) > 1 and beyond[link] < above):
             break
         link = max((link_of(x, 'child') for x in reversed(joints)), key=beyond.__getitem__)
@@ -66,6 +67,11 @@ def tool_link(tree: Element, of_srdf: Sequence[str] = ()) -> str:
     while len(following := children[link]) == 1 and not moves(following[0]):
         link = link_of(following[0], 'child')
     return link
+
+
+def _is_finger(joint: Element) -> bool:
+    finger_link = _FINGER_LINK.search(link_of(joint, 'child'))
+    return bool(_FINGER.search(joint.get('name', '')) or finger_link)
 
 
 def srdf_of(urdf: Path) -> Path | None:

@@ -13,30 +13,40 @@ from arm_dynamics.urdf_elements import number_text
 
 
 def read_urdf(path_or_xml: str | Path) -> tuple[str, Element, pin.Model]:
-    """Return the text of a URDF, its tree, and Pinocchio's model.
+    """Return the text of a URDF, as URDF 1.0, its tree, and Pinocchio's model.
 
     Raises:
         ArmError: a file that cannot be read, or a joint, a link or a number that no arm has.
     """
     text = str(path_or_xml)
     if text.lstrip().startswith('<'):
-        return text, *_parse(text)
+        return _parse(text)
     path = Path(text).expanduser()
     text = text_of(path, f'cannot read URDF {str(path)!r}')
     try:
-        return text, *_parse(text)
+        return _parse(text)
     except ArmError as error:
         raise ArmError(f'{error} (in {str(path)!r})') from None
 
 
-def _parse(text: str) -> tuple[Element, pin.Model]:
+def _parse(text: str) -> tuple[str, Element, pin.Model]:
     try:
         tree = ElementTree.fromstring(text)
     except (ElementTree.ParseError, ValueError) as error:
         raise ArmError(f'not a URDF: {error}') from None
+    from arm_dynamics.urdf_grammar import as_urdf_1_0  # what is beside the equations
+    from arm_dynamics.urdf_physics import check_units
+
     check_urdf(tree)
+    check_units(tree)
+    if as_urdf_1_0(tree):
+        text = ElementTree.tostring(tree, encoding='unicode')
     try:
-        return tree, pin.buildModelFromXML(ElementTree.tostring(bare(tree), encoding='unicode'))
+        return (
+            text,
+            tree,
+            pin.buildModelFromXML(ElementTree.tostring(bare(tree), encoding='unicode')),
+        )
     except (ValueError, RuntimeError) as error:
         raise ArmError(f'no URDF for Pinocchio: {one_line(error)}') from None
 

@@ -83,39 +83,6 @@ def rotor_inertias(tree: Element, joint_names: Sequence[str]) -> Array:
     return np.array(list(armatures.values()))
 
 
-def model_notes(
-    tree: Element,
-    impossible: Mapping[str, tuple[Array, Array]],
-    branch_ends: Sequence[str],
-    tip_frame: str,
-    requested: str | None,
-) -> tuple[str, ...]:
-    """Return, one line each, what a user should know about a URDF that is accepted.
-
-    Args:
-        tree: the URDF.
-        impossible: as `impossible_inertias` returns them.
-        branch_ends: the last links of the arm's branches.
-        tip_frame: the tool frame.
-        requested: the tool frame that was requested, None if none was.
-    """
-    notes = [
-        f'link {link!r}: no body has the principal moments {a:.4g}, {b:.4g}, {c:.4g} kg m^2 '
-        '(A + B >= C); they are used unchanged: correct them in the URDF'
-        for link, ((a, b, c), _) in impossible.items()
-    ]
-    estimated = sum(each.get('estimated') == 'true' for each in tree.iterfind('link/inertial'))
-    if estimated:
-        notes.append(f'inertia estimated: that of {estimated} links follows from their shapes')
-    if requested is None and len(branch_ends) > 1:
-        names = ', '.join(map(repr, branch_ends))
-        notes.append(
-            f'branches end in {names}: the tool frame is {tip_frame!r}; the parameter tool_frame '
-            'chooses another'
-        )
-    return tuple(notes)
-
-
 def check_urdf(tree: Element) -> None:
     """Raise ArmError unless a URDF's links and joints make an arm."""
     if any('wiki/xacro}' in each.tag for each in tree.iter()):
@@ -190,7 +157,8 @@ def _check_joint(joint: Element, where: str) -> None:
             raise ArmError(f'{where}: <axis xyz="{axis.get("xyz")}"> must not be zero')
     for element in joint:
         for key in _NOT_NEGATIVE.get(element.tag, ()):
-            if float(element.get(key, '0')) < 0.0:
+            number = float(element.get(key, '0'))
+            if number < 0.0 and not (element.tag == 'limit' and number == -1.0):
                 attribute = f'<{element.tag} {key}="{element.get(key)}">'
                 raise ArmError(f'{where}: {attribute} must not be negative; 0: none')
     if kind == 'continuous':

@@ -42,6 +42,9 @@ def vector(element: Element | None, name: str, default: str = '0 0 0') -> Array:
 def origin_of(owner: Element) -> pin.SE3:
     """Return the pose of an element's <origin>, the identity where there is none."""
     origin = owner.find('origin')
+    if origin is not None and 'quat_xyzw' in origin.attrib:  # of URDF 1.1
+        turn = pin.Quaternion(vector(origin, 'quat_xyzw')).normalized()
+        return pin.SE3(turn, vector(origin, 'xyz'))
     return pin.SE3(pin.rpy.rpyToMatrix(*vector(origin, 'rpy')), vector(origin, 'xyz'))
 
 
@@ -49,6 +52,7 @@ def set_origin(owner: Element, pose: pin.SE3) -> None:
     """Write a pose as the <origin> of an element."""
     origin = owner.find('origin')
     origin = SubElement(owner, 'origin') if origin is None else origin
+    origin.attrib.pop('quat_xyzw', None)
     origin.set('xyz', number_text(pose.translation))
     origin.set('rpy', number_text(pin.rpy.matrixToRpy(pose.rotation)))
 

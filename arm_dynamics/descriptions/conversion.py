@@ -5,13 +5,13 @@ The parameter file `arm.arm_sim.yaml` of `arm.urdf`, in the same folder, holds w
 
 import sys
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 import yaml
 
 from arm_dynamics.checks import ArmError, some_of, text_of
-from arm_dynamics.descriptions.estimated_inertia import Estimate, estimate_inertias
 from arm_dynamics.descriptions.held_joints import hold_others
 from arm_dynamics.descriptions.xacro_files import is_xacro, urdf_of_xacro
 from arm_dynamics.model import RobotModel
@@ -22,6 +22,20 @@ from arm_dynamics.tool_link import srdf_of
 
 # Ends the name of a robot with estimated inertia, which every log and report shows.
 ESTIMATED = '_inertia_estimated'
+
+DENSITY = 1000.0
+
+
+class Estimate(NamedTuple):
+    """How masses are estimated.
+
+    Attributes:
+        density: of the shapes [kg/m^3].
+        total_mass: mass of all links together [kg], to which estimated masses are scaled; 0: not.
+    """
+
+    density: float = DENSITY
+    total_mass: float = 0.0
 
 
 @cached_by_files
@@ -76,6 +90,8 @@ def _of_urdf(
 ) -> Path:
     suffix = ''
     if estimate:
+        from arm_dynamics.descriptions.estimated_inertia import estimate_inertias
+
         _log(file, estimate_inertias(tree, file, estimate))
         suffix = ESTIMATED
     held = hold_others(tree, moving, tip_frame)

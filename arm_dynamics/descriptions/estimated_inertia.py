@@ -2,30 +2,18 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from xml.etree.ElementTree import Element
 
 import coal
+import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.descriptions.conversion import Estimate
 from arm_dynamics.shapes import mesh_finder, read_mesh
 from arm_dynamics.urdf_checks import INERTIAL, check_numbers
 from arm_dynamics.urdf_elements import origin_of, set_inertial, vector
-
-DENSITY = 1000.0
-
-
-class Estimate(NamedTuple):
-    """How masses are estimated.
-
-    Attributes:
-        density: of the shapes [kg/m^3].
-        total_mass: mass of all links together [kg], to which estimated masses are scaled; 0: not.
-    """
-
-    density: float = DENSITY
-    total_mass: float = 0.0
 
 
 def estimate_inertias(tree: Element, file: Path, by: Estimate) -> str:
@@ -77,7 +65,11 @@ def _body(shape: Element, find: Callable[[str], Path | None]) -> pin.Inertia | N
     """Return the inertia of a <collision> or <visual> at density 1; None without a volume."""
     for each in shape.iterfind('geometry/*'):
         try:
-            solid, pose = _solid(each, find), origin_of(shape)
+            pose = origin_of(shape)
+            if each.tag == 'mesh':
+                file = find(each.get('filename', ''))
+                return pose.act(_of_hull(file, vector(each, 'scale', '1 1 1'))) if file else None
+            solid = _solid(each)
         except (TypeError, ValueError):  # a number that is none, or too few numbers
             raise ArmError(f'inertia:=estimate: <{each.tag} {each.attrib}> is no shape') from None
         if solid is not None and solid.computeVolume() > 0.0:
@@ -86,8 +78,23 @@ def _body(shape: Element, find: Callable[[str], Path | None]) -> pin.Inertia | N
     return None
 
 
-def _solid(each: Element, find: Callable[[str], Path | None]) -> Any:
-    """Return the shape of a box, cylinder, sphere, capsule or mesh; None where there is none."""
+def _of_hull(file: Path, scale: Array) -> pin.Inertia:
+    """Return the inertia of a mesh's convex hull at density 1, as a sum of tetrahedra."""
+    from scipy.spatial import ConvexHull  # slow to import
+
+    points = np.asarray(read_mesh(file, scale).vertices())
+    middle = points.mean(axis=0)
+    corners = (points - middle)[ConvexHull(points).simplices]  # with the fourth one at zero
+    volumes = np.abs(np.linalg.det(corners)) / 6.0
+    total, sums = float(volumes.sum()), corners.sum(axis=1)
+    centre = volumes @ sums / (4.0 * total)
+    outer = np.einsum('kci,kcj->kij', corners, corners) + np.einsum('ki,kj->kij', sums, sums)
+    second = np.einsum('k,kij->ij', volumes, outer) / 20.0 - total * np.outer(centre, centre)
+    return pin.Inertia(total, middle + centre, np.eye(3) * np.trace(second) - second)
+
+
+def _solid(each: Element) -> Any:
+    """Return the shape of a box, cylinder, sphere or capsule; None for others."""
     radius, length = (float(each.get(name, '0')) for name in ('radius', 'length'))
     match each.tag:
         case 'box':
@@ -98,8 +105,4 @@ def _solid(each: Element, find: Callable[[str], Path | None]) -> Any:
             return coal.Capsule(radius, length)
         case 'sphere':
             return coal.Sphere(radius)
-        case 'mesh' if file := find(each.get('filename', '')):
-            mesh = read_mesh(file, vector(each, 'scale', '1 1 1'))
-            mesh.buildConvexHull(True, 'Qt')
-            return mesh.convex
     return None

@@ -71,7 +71,7 @@ class Mjcf:
     def urdf(self, folder: Path, native: bool = False) -> Element:
         """Return the URDF, and write its meshes to a folder; if `native`, without <mimic>."""
         m = self.mj_model
-        robot = Element('robot', name=self.file.stem)
+        robot = Element('robot', {'name': self.file.stem, 'from': 'MJCF'})
         ends: dict[int, tuple[str, Array]] = {}  # last link of each body, its origin in the body
         for body in range(m.nbody):
             name, origin = self._links[body], np.zeros(3)

@@ -42,12 +42,16 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
     with TemporaryDirectory(dir=own_folder()) as prefix:
         index = Path(prefix, 'share', 'ament_index', 'resource_index', 'packages')
         index.mkdir(parents=True)
-        for name, folder in packages_around(file).items():
+        packages = packages_around(file)
+        for name, folder in packages.items():
             if name != 'ament_index':
                 (index / name).touch()
                 Path(prefix, 'share', name).symlink_to(folder)
         prefixes = filter(None, (prefix, os.environ.get('AMENT_PREFIX_PATH')))
         answer = _run([str(file.resolve()), json.dumps(mappings)], ':'.join(prefixes))
+        for name, folder in packages.items():  # and not the temporary folder
+            place = str(Path(prefix, 'share', name))
+            answer = {key: text.replace(f'{place}/', f'{folder}/') for key, text in answer.items()}
     missing = re.search(r"package '([^']*)' not found", answer.get('error', ''))
     if missing:
         raise ArmError(

@@ -228,7 +228,7 @@ class MujocoPlant(ArmsInMujoco):
         mujoco.mj_step(self.mj_model, self.mj_data, count)
 
     def _passive_note(self) -> tuple[str, ...]:
-        """Say how large what the model lacks is: springs, tendons, gravity compensation."""
+        """Say how large what the model lacks is: springs, tendons."""
         model, rng, most, joint = self._model, np.random.default_rng(0), 0.0, 0
         for _ in range(10):
             self.reset(model.random_configuration(rng))
@@ -237,7 +237,7 @@ class MujocoPlant(ArmsInMujoco):
                 most, joint = float(torque.max()), int(torque.argmax())
         name = self.joint_names[joint]
         return (
-            f'springs, tendons and gravcomp of the MJCF, which the controllers do not know, give '
+            f'springs and tendons of the MJCF, which the controllers do not know, give '
             f'up to {most:.3g} N.m | N at joint {name!r}',
         ) * (most > MODEL_TOLERANCE)
 

@@ -43,7 +43,7 @@ def _of(model: RobotModel) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
 
 
 def mjcf_spec(model: RobotModel) -> mujoco.MjSpec:
-    """Return the MJCF of a model without key frames and without the drives of its joints.
+    """Return the MJCF of a model without key frames, gravcomp and the drives of its joints.
 
     Sites and a payload are bodies of their own, as in the model's URDF. Links whose inertia in
     the URDF differs from the file's, by a model error, have that of the URDF.
@@ -51,6 +51,7 @@ def mjcf_spec(model: RobotModel) -> mujoco.MjSpec:
     spec, m = _of(model)
     spec = spec.copy()
     for body in spec.bodies:
+        body.gravcomp = 0.0  # as the actuators, part of the drives, which are the simulator's
         body.name, body.userdata = body.name or f'body_{body.id}', []
     for geom in spec.geoms:
         geom.userdata = []

@@ -217,6 +217,8 @@ def try_robot(name: str, poses: int, size: int) -> Tried:
         robot = Robot.load(name)
     except ArmError as error:
         return Tried(name, RobotTrial(reason=one_line(error)))
+    except Exception as error:  # as below
+        return Tried(name, RobotTrial(reason=f'{type(error).__name__}: {one_line(error)}'))
     picture, no_picture = None, ''
     if size:
         try:
@@ -227,6 +229,9 @@ def try_robot(name: str, poses: int, size: int) -> Tried:
         own, (mjcf, no_mjcf) = trial_of(robot, poses), _through_mjcf(robot, poses)
     except ArmError as error:
         own, mjcf, no_mjcf = RobotTrial(reason=one_line(error)), None, ''
+    except Exception as error:  # of a library: one arm must not cost the results of all others
+        why = f'{type(error).__name__}: {one_line(error)}'
+        own, mjcf, no_mjcf = RobotTrial(reason=why), None, ''
     return Tried(name, own, mjcf, no_mjcf, picture, no_picture)
 
 

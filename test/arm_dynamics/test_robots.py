@@ -607,3 +607,34 @@ def test_a_total_mass_below_that_of_the_other_links_is_refused(written):
     file = written(ARM.replace('<link name="base"/>', f'<link name="base">{BOX}</link>'), 'a.urdf')
     with pytest.raises(ArmError, match='total_mass is 5 kg; the links with mass have 5.7 kg'):
         find_urdf(f'{file} inertia:=estimate total_mass:=5')
+
+
+def test_packages_of_a_sibling_repository_are_found_and_lines_name_real_folders(tmp_path):
+    optional('xacro', 'xacro')
+    for name in ('src/one/arm_description', 'src/two/arm_parts'):
+        folder = tmp_path / name
+        folder.mkdir(parents=True)
+        (folder / 'package.xml').write_text(f'<package><name>{folder.name}</name></package>')
+    parts = tmp_path / 'src' / 'two' / 'arm_parts'
+    (parts / 'parts').mkdir()
+    (parts / 'parts' / 'rod.xacro').write_text(ROD)
+    file = tmp_path / 'src' / 'one' / 'arm_description' / 'arm.urdf.xacro'
+    file.write_text(XACRO.format(package='arm_parts'))
+    assert find_urdf(str(file)).is_file()
+    (parts / 'parts' / 'rod.xacro').unlink()
+    file.write_text(XACRO.format(package='arm_parts') + '\n')
+    with pytest.raises(ArmError) as refusal:
+        find_urdf(str(file))
+    assert f'{parts}/parts/rod.xacro' in str(refusal.value)
+    with pytest.raises(ArmError, match="write xacro_args:='gripper:=true'"):
+        find_urdf(f'{file} gripper:=true')
+
+
+def test_a_model_that_is_called_nearly_as_a_shipped_one_is_doubted(capfd):
+    optional('example-robot-data', 'example_robot_data')
+    find_urdf('ur5')
+    line = capfd.readouterr().err
+    assert 'of another package' in line
+    assert line.endswith('did you mean ur5e?\n')
+    find_urdf('ur10')
+    assert 'did you mean' not in capfd.readouterr().err

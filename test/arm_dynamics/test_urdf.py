@@ -4,10 +4,12 @@ import os
 import re
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from arms import chain, examples, revolute
 
 from arm_dynamics import ArmError, RobotModel
+from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.robots import ArmParameters
 from arm_sim.engines.analytical import AnalyticalPlant
 from arm_sim.engines.mujoco import MujocoPlant
@@ -62,7 +64,7 @@ def bounded(lower=-1, upper=1, effort=1, velocity=1):
         (limited('<limit effort="1" velocity="1"/>'), "'a': <limit> has no bounds: .*continuous"),
         (limited(''), "joint 'a' is revolute and has no <limit>: write one, or .*continuous"),
         (bounded(lower=1, upper=-1), 'lower must be below'),
-        (bounded(effort=-1), 'effort="-1"> must not'),
+        (bounded(effort=-2), 'effort="-2"> must not'),
         (limited(f'{LIMIT}<dynamics friction="-1"/>'), '<dynamics friction="-1"> must not be neg'),
         (bounded(velocity=-1e308), 'velocity="-1e.308"> must not'),
         (
@@ -221,3 +223,105 @@ def test_numbers_with_a_line_break_are_read_without_a_word_from_urdfdom(odd, cap
 def test_a_number_that_urdfdom_does_not_read_is_refused_by_link_and_attribute():
     with pytest.raises(ArmError, match=r"link 'a_link': <inertia ixx=\"0_02\"> must be finite"):
         RobotModel(ARM.replace('ixx="0.02"', 'ixx="0_02"', 1))
+
+
+def written(tmp_path, old, new, count=1):
+    """Return the arm of a file in which something is replaced."""
+    file = tmp_path / 'arm.urdf'
+    file.write_text(ARM.replace(old, new, count))
+    return RobotModel(file)
+
+
+def test_a_quaternion_is_the_rotation_of_its_rpy(tmp_path):
+    turn = pin.Quaternion(pin.rpy.rpyToMatrix(0.4, 0.2, 0.1)).coeffs()
+    text = ' '.join(map(repr, turn.tolist()))
+    model = written(tmp_path, 'rpy="0.4 0.2 0.1"', f'quat_xyzw="{text}"')
+    for q in ([0.0, 0.0], [0.7, -1.1]):
+        pose, theirs = (each.forward_kinematics(q) for each in (model, RobotModel(ARM)))
+        assert pose.isApprox(theirs, 1e-12)
+    assert 'quat_xyzw' not in model.urdf  # which RViz and others of URDF 1.0 would not read
+    upright = written(
+        tmp_path, 'rpy="0.4 0.2 0.1"', 'quat_xyzw="0 0.7071067811865476 0 0.7071067811865476"'
+    )
+    tool = upright.forward_kinematics([0.0, 0.0]).rotation
+    np.testing.assert_allclose(tool, pin.rpy.rpyToMatrix(0, np.pi / 2, 0), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'says'),
+    [
+        ('rpy="0.4 0.2 0.1"', 'rpy="0 0 0" quat_xyzw="0 0 0 1"', 'has rpy and quat_xyzw'),
+        ('rpy="0.4 0.2 0.1"', 'quat_xyzw="0 0 0 0"', 'has the length 0, not 1'),
+        ('rpy="0.4 0.2 0.1"', 'quat_xyzw="0 0 1"', 'must be 4 finite numbers'),
+        ('xyz="0 0.2 0"', 'xyz="0 200 0"', "joint 'b' is 200 m .* in millimetres"),
+        ('mass value="1.7"', 'mass value="80000"', "'a_link': its mass is 80000 kg; .* in grams"),
+        ('xyz="0 0.2 0"', 'xyz="0 0.2 0" rpy="90 0 0"', "joint 'b': .* 90 rad; .* in degrees"),
+        (
+            'ixx="0.02" iyy="0.03" izz="0.035" ixy="0.001" ixz="-0.002" iyz="0.0015"',
+            'ixx="0.02" ixy="0.001" ixz="0" iyy="0.001" iyz="0.03" izz="0.001"',
+            "link 'a_link': no body has .*are its rows written in place of ixx ixy",
+        ),
+        ('</link>', '<collision><geometry><capsule radius="-1"/></geometry></collision></link>',
+         "link 'base|a_link': <capsule> needs a radius"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_meant_is_refused_with_the_probable_mistake(tmp_path, old, new, says):
+    with pytest.raises(ArmError, match=says) as refusal:
+        written(tmp_path, old, new)
+    assert '\n' not in str(refusal.value)
+
+
+def test_limits_in_degrees_are_refused_where_all_are():
+    degrees = ARM.replace('lower="-2.5" upper="2.2"', 'lower="-170" upper="170"')
+    with pytest.raises(ArmError, match="joint 'a': its <limit> is 170 rad; .* in degrees"):
+        RobotModel(degrees)
+    several = ARM.replace('lower="-2.5" upper="2.2"', 'lower="-170" upper="170"', 1)
+    assert RobotModel(several).position_upper[0] == 170.0  # of many turns
+
+
+def test_a_capsule_is_as_far_from_a_table_as_its_segment_less_its_radius():
+    place, away = (0.1, 0.0, 0.05), 0.3
+    text = f'<collision><origin xyz="{" ".join(map(str, place))}" rpy="0.3 0 0"/><geometry>'
+    text += '<capsule radius="0.04" length="0.2"/></geometry></collision></link>'
+    model = RobotModel(ARM.replace('name="tool">', f'name="tool">{text[:-7]}'))
+    box = (0.0, 0.0, 2.0, 4.0, 4.0, 2.0 * (1.0 - away))  # its lower side is at 1 + away
+    clearance = Clearance(model, Surroundings(floor=False, table=box))
+    q = [0.3, -0.4]
+    pose = model.forward_kinematics(q) * pin.SE3(pin.rpy.rpyToMatrix(0.3, 0, 0), np.array(place))
+    ends = [pose.act(np.array([0.0, 0.0, z]))[2] for z in (-0.1, 0.1)]
+    nearest = 1.0 + away - max(ends) - 0.04
+    np.testing.assert_allclose(clearance.distances(np.array(q)).min(), nearest, atol=1e-6)
+
+
+@pytest.mark.parametrize('none', ['0', '-1'])
+def test_a_joint_without_a_limit_of_effort_or_speed_is_named(none):
+    model = RobotModel(bounded(effort=none, velocity=none))
+    assert (model.effort_limit[0], model.velocity_limit[0]) == (np.inf, np.inf)
+    strong, fast = model.notes
+    assert strong.startswith('a: <limit effort="0">')
+    assert fast.startswith('a: <limit velocity="0">')
+    assert fast.endswith('as fast as asked: write the limit of the drive')
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'says'),
+    [
+        (LIMIT, f'{LIMIT}<safety_controller soft_upper_limit="1"/>', '<safety_controller> of a'),
+        ('velocity="3"', 'velocity="3" jerk="9"', 'jerk="" of <limit> of a is not used: goals'),
+        ('velocity="3"', 'velocity="3" velocty="3"', 'no URDF has it: velocty="" of <limit>; is'),
+        ('</link>', '<colision/></link>', 'no URDF has it: <colision>; is it a slip'),
+    ],
+)  # fmt: skip
+def test_what_is_not_used_is_named_in_one_line(old, new, says):
+    (note,) = RobotModel(ARM.replace('<link name="base"/>', '<link name="base"></link>')
+                         .replace(old, new, 1)).notes  # fmt: skip
+    assert says in note
+
+
+def test_what_is_for_other_programs_is_harmless():
+    others = (
+        '<material name="red"/><gazebo/><transmission name="t"/><ros2_control name="x"/></robot>'
+    )
+    looks = '<limit><calibration rising="0"/>'
+    text = ARM.replace('</robot>', others).replace(LIMIT, f'{LIMIT}{looks[7:]}')
+    assert RobotModel(text).notes == ()

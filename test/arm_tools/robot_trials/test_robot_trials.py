@@ -119,6 +119,16 @@ def test_poses_that_are_not_found_are_a_fault(monkeypatch, written):
     assert arm.faults == [fault, f'as MJCF: {fault}']
 
 
+def test_an_error_of_a_library_costs_one_arm_and_not_the_others(monkeypatch):
+    def broken(*_):
+        raise RuntimeError('Too many neighbors')
+
+    monkeypatch.setattr(tried, 'trial_of', broken)
+    assert try_robot('planar_3r', 1, 0).own.reason == 'RuntimeError: Too many neighbors'
+    monkeypatch.setattr(tried.Robot, 'load', broken)
+    assert try_robot('planar_3r', 1, 0).own.reason == 'RuntimeError: Too many neighbors'
+
+
 def test_a_file_that_is_refused_fails_where_it_is_named(written, tmp_path, capsys):
     locked = str(written(ARM.replace('lower="-2.5" upper="2.2"', 'lower="0" upper="0"')))
     given = [locked, 'planar_3r', '--poses', '2', '--no-pictures', '--workers', '1']

@@ -1,0 +1,221 @@
+"""Fates of a URDF's elements and attributes: used, harmless, named, refused; docs/robots.md."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+import pinocchio as pin
+
+from arm_dynamics.checks import ArmError, Array, finite, some_of
+from arm_dynamics.urdf_elements import MOMENTS, moves, number_text, origin_of, set_origin
+
+_SHAPE = ('origin', 'geometry', 'material', 'name', 'verbose')
+_POSE = ('xyz', 'rpy', 'quat_xyzw')
+
+# What a URDF may contain, by element: children and attributes that are used or harmless.
+# Harmless are looks, names, versions, and what is for other programs.
+KNOWN = {
+    'robot': (
+        *('link', 'joint', 'material', 'gazebo', 'transmission', 'ros2_control', 'mjcf'),
+        *('name', 'version', 'from'),
+    ),
+    'link': ('inertial', 'visual', 'collision', 'gazebo', 'name', 'type'),
+    'inertial': ('origin', 'mass', 'inertia', 'estimated', 'name'),
+    'visual': _SHAPE,
+    'collision': _SHAPE,
+    'geometry': ('box', 'cylinder', 'sphere', 'capsule', 'mesh'),
+    'joint': (
+        *('origin', 'parent', 'child', 'axis', 'limit', 'dynamics', 'mimic', 'calibration'),
+        *('gazebo', 'name', 'type'),
+    ),
+    'origin': _POSE,
+    'mass': ('value',),
+    'inertia': MOMENTS,
+    'box': ('size',),
+    'cylinder': ('radius', 'length'),
+    'sphere': ('radius',),
+    'capsule': ('radius', 'length'),
+    'mesh': ('filename', 'scale'),
+    'parent': ('link',),
+    'child': ('link',),
+    'axis': ('xyz',),
+    'limit': ('lower', 'upper', 'effort', 'velocity'),
+    'dynamics': ('damping', 'friction', 'armature'),
+    'mimic': ('joint', 'multiplier', 'offset'),
+}
+
+# What follows for the user from an element or attribute that is not used.
+NAMED = {
+    'joint/safety_controller': 'its soft limits bound no goal; <limit> does',
+    'limit/acceleration': 'goals and plans are not bound by it; give them limits of their own',
+    'limit/deceleration': 'goals and plans are not bound by it; give them limits of their own',
+    'limit/jerk': 'goals and plans are not bound by it; give them limits of their own',
+    'dynamics/spring_stiffness': 'the joint has no spring',
+    'dynamics/spring_reference': 'the joint has no spring',
+    'dynamics/rotor_inertia': 'write it as armature="" [kg m^2 at the joint]',
+    'robot/sensor': 'sensors are parameters of the simulator',
+    'robot/loop_joint': 'the loop stays open',
+}
+_SHAPES = 'no clearance check and no contact has this shape'
+
+
+def as_urdf_1_0(tree: Element) -> bool:
+    """Write a URDF 1.1 or 1.2 as 1.0, in place; return whether anything has changed.
+
+    A quaternion becomes rpy; a capsule a cylinder and two balls, whose union it is; -1 as effort
+    or velocity, by which some vendors mean "no limit", becomes 0.
+
+    Raises:
+        ArmError: an <origin> with rpy and quat_xyzw, or a quaternion that is no rotation.
+    """
+    changed = False
+    for owner in list(tree.iter()):
+        origin = owner.find('origin')
+        if origin is not None and 'quat_xyzw' in origin.attrib:
+            _check_quaternion(owner, origin)
+            _numbers(origin, 'xyz', 3, f'<{owner.tag} name="{owner.get("name", "")}">: <origin')
+            set_origin(owner, origin_of(owner))
+            changed = True
+    for limit in tree.iterfind('joint/limit'):
+        for key in ('effort', 'velocity'):
+            if float(limit.get(key, '0')) == -1.0:
+                limit.set(key, '0')
+                changed = True
+    for link in tree.iterfind('link'):
+        for shape in [x for kind in ('visual', 'collision') for x in link.iterfind(kind)]:
+            if shape.find('geometry/capsule') is not None:
+                _split_capsule(link, shape)
+                changed = True
+    return changed
+
+
+def _check_quaternion(owner: Element, origin: Element) -> None:
+    where = f'<{owner.tag} name="{owner.get("name", "")}">: <origin'
+    if 'rpy' in origin.attrib:
+        raise ArmError(f'{where}> has rpy and quat_xyzw: write one of them')
+    length = np.linalg.norm(_numbers(origin, 'quat_xyzw', 4, where))
+    if not abs(length - 1.0) < 0.01:
+        text = origin.attrib['quat_xyzw']
+        raise ArmError(f'{where} quat_xyzw="{text}"> has the length {length:.4g}, not 1')
+
+
+def _numbers(element: Element, name: str, count: int, where: str) -> Array:
+    """Return the numbers (count,) of an attribute, 0 where it is missing."""
+    text = element.get(name, '0 ' * count)
+    try:
+        return finite(name, [float(word) for word in text.split()], (count,))
+    except ValueError:
+        raise ArmError(f'{where} {name}="{text}"> must be {count} finite numbers') from None
+
+
+def _split_capsule(link: Element, shape: Element) -> None:
+    """Replace a capsule by a cylinder and two balls; raises ArmError for numbers that are none."""
+    (capsule,), where = shape.iterfind('geometry/capsule'), f'link {link.get("name")!r}:'
+    sizes = [float(_numbers(capsule, x, 1, f'{where} <capsule')[0]) for x in ('radius', 'length')]
+    radius, length = sizes
+    if not (radius > 0.0 and length >= 0.0):
+        raise ArmError(f'{where} <capsule> needs a radius above 0 and a length')
+    for origin in shape.iterfind('origin'):
+        for name in ('xyz', 'rpy'):
+            _numbers(origin, name, 3, f'{where} <origin')
+    pose, place = origin_of(shape), list(link).index(shape)
+    link.remove(shape)
+    for height in sorted({-0.5 * length, 0.0, 0.5 * length}):
+        part = deepcopy(shape)
+        (geometry,) = part.iterfind('geometry')
+        geometry.clear()
+        if height or not length:
+            SubElement(geometry, 'sphere', radius=number_text([radius]))
+        else:
+            texts = (number_text([size]) for size in sizes)
+            SubElement(geometry, 'cylinder', dict(zip(('radius', 'length'), texts, strict=True)))
+        at = pin.SE3.Identity()
+        at.translation[2] = height
+        set_origin(part, pose * at)
+        link.insert(place, part)
+
+
+def model_notes(
+    tree: Element,
+    impossible: Mapping[str, tuple[Array, Array]],
+    branch_ends: Sequence[str],
+    tip_frame: str,
+    requested: str | None,
+) -> tuple[str, ...]:
+    """Return, one line each, what a user should know about a URDF that is accepted.
+
+    Args:
+        tree: the URDF.
+        impossible: as `impossible_inertias` returns them.
+        branch_ends: the last links of the arm's branches.
+        tip_frame: the tool frame.
+        requested: the tool frame that was requested, None if none was.
+    """
+    notes = [*_named(tree)] + [
+        f'link {link!r}: no body has the principal moments {a:.4g}, {b:.4g}, {c:.4g} kg m^2 '
+        '(A + B >= C); they are used unchanged: correct them in the URDF'
+        for link, ((a, b, c), _) in impossible.items()
+    ]
+    estimated = sum(each.get('estimated') == 'true' for each in tree.iterfind('link/inertial'))
+    if estimated:
+        notes.append(f'inertia estimated: that of {estimated} links follows from their shapes')
+    if requested is None and len(branch_ends) > 1:
+        names = ', '.join(map(repr, branch_ends))
+        notes.append(
+            f'branches end in {names}: the tool frame is {tip_frame!r}; the parameter tool_frame '
+            'chooses another'
+        )
+    return tuple(notes)
+
+
+def _named(tree: Element) -> Iterator[str]:
+    """Yield, one line each, what a URDF has that is not used, and what follows from it."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for owner in (tree, *tree.iterfind('link'), *tree.iterfind('joint')):
+        for path, what in _unknown(owner, owner is not tree):
+            found.setdefault((path, what), []).append(owner.get('name', ''))
+    strange = [what for path, what in found if _follows(path) is None]
+    if strange:
+        yield f'not used, as no URDF has it: {some_of(strange)}; is it a slip of the pen?'
+    for (path, what), names in found.items():
+        if follows := _follows(path):
+            where = f' of {some_of(list(dict.fromkeys(names)))}' * (not path.startswith('robot'))
+            yield f'{what}{where} is not used: {follows}'
+    if tree.get('from') != 'MJCF':
+        yield from _unlimited(tree)
+
+
+def _follows(path: str) -> str | None:
+    """Return what follows from a part that is not used; None: no URDF has it."""
+    return _SHAPES if path.startswith('geometry/') else NAMED.get(path)
+
+
+def _unknown(owner: Element, deep: bool) -> Iterator[tuple[str, str]]:
+    known = KNOWN.get(owner.tag)
+    if known is None or any('}' in each.tag for each in owner):
+        return
+    for key in owner.attrib:
+        if key not in known and '}' not in key:
+            yield f'{owner.tag}/{key}', f'{key}="" of <{owner.tag}>'
+    for child in owner:
+        if child.tag not in known:
+            yield f'{owner.tag}/{child.tag}', f'<{child.tag}>'
+        elif deep:
+            yield from _unknown(child, True)
+
+
+def _unlimited(tree: Element) -> Iterator[str]:
+    for key, what in (('effort', 'as strong as asked'), ('velocity', 'as fast as asked')):
+        joints = [
+            joint.get('name', '')
+            for joint in tree.iterfind('joint')
+            if moves(joint)
+            for limit in joint.iterfind('limit')
+            if float(limit.get(key, '1')) == 0.0
+        ]
+        if joints:
+            yield (
+                f'{some_of(joints)}: <limit {key}="0">, or -1, is no limit, so that they are '
+                f'{what}: write the limit of the drive'
+            )
