@@ -111,7 +111,9 @@ class RobotModel(Frames):
         self.damping = given('damping', damping, viscous)
         self.friction = given('friction', friction, dry)
         self._know_joints()
-        check_tensors(self, tree)
+        rng, rotors = np.random.default_rng(0), np.diag(self.armature)
+        places = (self.random_configuration(rng) for _ in range(20))
+        check_tensors(tree, impossible, (self.mass_matrix(q) - rotors for q in places))
 
     def without_coulomb_friction(self) -> Self:
         """Return the same model with Coulomb friction F = 0."""

@@ -3,20 +3,22 @@
 import re
 import shlex
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from arm_dynamics.checks import ArmError, in_range, one_of
-from arm_dynamics.descriptions.conversion import Estimate, is_mjcf, runs_code, urdf_file
+from arm_dynamics.checks import ArmError, one_of
+from arm_dynamics.descriptions.conversion import is_mjcf, runs_code, urdf_file
 from arm_dynamics.descriptions.grippers import with_gripper
 from arm_dynamics.descriptions.named_models import find_named
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.shapes import candidates
+
+if TYPE_CHECKING:
+    from arm_dynamics.descriptions.estimated_inertia import Estimate
 
 # The values of `mjcf`: what engine mujoco simulates of an MJCF, the file itself or its URDF.
 MJCF_VALUES = ('native', 'converted')
@@ -65,7 +67,7 @@ class RobotArgument(NamedTuple):
     joints: tuple[str, ...] = ()
     tip_frame: str = ''
     xacro_args: str = ''
-    estimate: Estimate | None = None
+    estimate: 'Estimate | None' = None
     gripper: str = ''
     gripper_frame: str = ''
     mjcf: str = MJCF_VALUES[0]
@@ -129,33 +131,16 @@ class RobotArgument(NamedTuple):
         one_of('mjcf', options['mjcf'], MJCF_VALUES)
         if options['gripper_frame'] and not options['gripper']:
             raise ArmError('gripper_frame needs gripper:=')
+        estimate = None
+        if any(options[name] for name in _OF_ESTIMATE):
+            from arm_dynamics.descriptions.estimated_inertia import estimate_of
+
+            estimate = estimate_of(options)
         others = (options[key] for key in ('gripper', 'gripper_frame', 'mjcf'))
-        return cls(name, joints, options['tip_frame'], xacro_args, _estimate(options), *others)
+        return cls(name, joints, options['tip_frame'], xacro_args, estimate, *others)
 
 
 _OF_ESTIMATE = ('inertia', 'density', 'total_mass')
-
-
-def _estimate(options: Mapping[str, str]) -> Estimate | None:
-    """Return the estimate of `inertia:=estimate density:=2700` or `total_mass:=20`."""
-    inertia, *_ = given = {name: options[name] for name in _OF_ESTIMATE}.values()
-    if inertia not in ('', 'estimate'):
-        raise ArmError(f"inertia is {inertia!r}; allowed: 'estimate', or nothing: the URDF's")
-    if not inertia:
-        if any(given):
-            raise ArmError('density and total_mass need inertia:=estimate')
-        return None
-    numbers = {}
-    for name in _OF_ESTIMATE[1:]:
-        if options[name]:
-            try:
-                numbers[name] = float(options[name])
-            except ValueError:
-                raise ArmError(f'{name} is {options[name]!r}; it must be a number') from None
-            in_range(name, numbers[name], 0.0, 1e6, True)
-    if len(numbers) > 1:
-        raise ArmError('density and total_mass exclude each other')
-    return Estimate(**numbers)
 
 
 def find_urdf(robot: str) -> Path:
@@ -238,11 +223,8 @@ def _file_of(robot: str, folder: str = 'urdf') -> tuple[Path, str]:
 def _doubt(robot: str, file: Path) -> None:
     """Say once that a model of another package has nearly a shipped robot's name."""
     for near in get_close_matches(robot, robot_names(), 1, 0.8):
-        print(
-            f'arm_sim: robot {robot!r} is {file.name} of another package, {file.parent}; '
-            f'did you mean {near}?',
-            file=sys.stderr,
-        )
+        text = f'arm_sim: {robot!r} is {file} of another package; did you mean {near}?'
+        print(text, file=sys.stderr)
 
 
 @dataclass(frozen=True)

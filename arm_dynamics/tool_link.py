@@ -70,8 +70,8 @@ def tool_link(tree: Element, of_srdf: Sequence[str] = ()) -> str:
 
 
 def _is_finger(joint: Element) -> bool:
-    finger_link = _FINGER_LINK.search(link_of(joint, 'child'))
-    return bool(_FINGER.search(joint.get('name', '')) or finger_link)
+    name, link = joint.get('name', ''), link_of(joint, 'child')
+    return bool(_FINGER.search(name) or _FINGER_LINK.search(link))
 
 
 def srdf_of(urdf: Path) -> Path | None:

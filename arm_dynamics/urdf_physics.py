@@ -1,11 +1,11 @@
 """Refuses a URDF of which no physical arm can be; each line has the probable mistake."""
 
+from collections.abc import Iterable, Mapping
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from arm_dynamics.checks import ArmError
-from arm_dynamics.model import RobotModel
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.urdf_elements import MOMENTS, vector
 
 # Of a link [kg], between two joints [m], and of an angle [rad]: beyond, the unit is another.
@@ -43,10 +43,17 @@ def check_units(tree: Element) -> None:
         raise ArmError(f'{where}: its <limit> is {turn:g} rad; is it written in degrees?')
 
 
-def check_tensors(model: RobotModel, tree: Element) -> None:
-    """Raise ArmError for a tensor with which no arm can be; `tree`: the model's URDF."""
-    impossible = model.impossible_inertias
-    least = _least_inertia(model) if impossible else 0.0
+def check_tensors(
+    tree: Element, impossible: Mapping[str, tuple[Array, Array]], matrices: Iterable[Array]
+) -> None:
+    """Raise ArmError for a tensor with which no arm can be.
+
+    Args:
+        tree: the URDF.
+        impossible: as `impossible_inertias` returns them; where there are none, all is well.
+        matrices: mass matrices (n, n) in the joint range.
+    """
+    least = min(map(_least, matrices)) if impossible else 0.0
     for link, ((a, b, c), _) in sorted(impossible.items(), key=lambda item: item[1][0][0]):
         rows = any(
             _is_row_by_row(inertia)
@@ -63,13 +70,10 @@ def check_tensors(model: RobotModel, tree: Element) -> None:
             )
 
 
-def _least_inertia(model: RobotModel) -> float:
-    """Return the least eigenvalue of M(q) in the joint range, 0 but for rounding."""
-    rng, least = np.random.default_rng(0), 0.0
-    for q in (model.neutral(), *(model.random_configuration(rng) for _ in range(20))):
-        values = np.linalg.eigvalsh(model.mass_matrix(q) - np.diag(model.armature))
-        least = min(least, float(values[0]) if values[0] < -1e-9 * values[-1] else 0.0)
-    return least
+def _least(matrix: Array) -> float:
+    """Return the least eigenvalue of a mass matrix (n, n), 0 for one that rounding explains."""
+    values = np.linalg.eigvalsh(matrix)
+    return float(values[0]) if values[0] < -1e-9 * values[-1] else 0.0
 
 
 def _is_row_by_row(inertia: Element) -> bool:

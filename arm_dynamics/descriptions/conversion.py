@@ -5,7 +5,7 @@ The parameter file `arm.arm_sim.yaml` of `arm.urdf`, in the same folder, holds w
 
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -20,22 +20,11 @@ from arm_dynamics.shapes import candidates
 from arm_dynamics.temporary_folder import cached_by_files, temporary_folder
 from arm_dynamics.tool_link import srdf_of
 
+if TYPE_CHECKING:
+    from arm_dynamics.descriptions.estimated_inertia import Estimate
+
 # Ends the name of a robot with estimated inertia, which every log and report shows.
 ESTIMATED = '_inertia_estimated'
-
-DENSITY = 1000.0
-
-
-class Estimate(NamedTuple):
-    """How masses are estimated.
-
-    Attributes:
-        density: of the shapes [kg/m^3].
-        total_mass: mass of all links together [kg], to which estimated masses are scaled; 0: not.
-    """
-
-    density: float = DENSITY
-    total_mass: float = 0.0
 
 
 @cached_by_files
@@ -44,7 +33,7 @@ def urdf_file(
     xacro_args: str,
     moving: tuple[str, ...],
     tip_frame: str,
-    estimate: Estimate | None = None,
+    estimate: 'Estimate | None' = None,
     native: bool = False,
 ) -> Path:
     """Return the URDF of a robot's file: the file itself, or a temporary file.
@@ -86,7 +75,7 @@ def _of_urdf(
     tree: Element,
     moving: tuple[str, ...],
     tip_frame: str,
-    estimate: Estimate | None,
+    estimate: 'Estimate | None',
 ) -> Path:
     suffix = ''
     if estimate:

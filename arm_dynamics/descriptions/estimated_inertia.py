@@ -1,19 +1,54 @@
 """Masses and inertias of links whose URDF has none, estimated from their shapes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
 import coal
 import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.descriptions.conversion import Estimate
+from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.shapes import mesh_finder, read_mesh
 from arm_dynamics.urdf_checks import INERTIAL, check_numbers
 from arm_dynamics.urdf_elements import origin_of, set_inertial, vector
+
+DENSITY = 1000.0
+
+
+class Estimate(NamedTuple):
+    """How masses are estimated.
+
+    Attributes:
+        density: of the shapes [kg/m^3].
+        total_mass: mass of all links together [kg], to which estimated masses are scaled; 0: not.
+    """
+
+    density: float = DENSITY
+    total_mass: float = 0.0
+
+
+def estimate_of(options: Mapping[str, str]) -> Estimate | None:
+    """Return the estimate of `inertia:=estimate density:=2700` or `total_mass:=20`."""
+    inertia, *_ = given = [options[name] for name in ('inertia', *Estimate._fields)]
+    if inertia not in ('', 'estimate'):
+        raise ArmError(f"inertia is {inertia!r}; allowed: 'estimate', or nothing: the URDF's")
+    if not inertia:
+        if any(given):
+            raise ArmError('density and total_mass need inertia:=estimate')
+        return None
+    numbers = {}
+    for name in Estimate._fields:
+        if options[name]:
+            try:
+                numbers[name] = float(options[name])
+            except ValueError:
+                raise ArmError(f'{name} is {options[name]!r}; it must be a number') from None
+            in_range(name, numbers[name], 0.0, 1e6, True)
+    if len(numbers) > 1:
+        raise ArmError('density and total_mass exclude each other')
+    return Estimate(**numbers)
 
 
 def estimate_inertias(tree: Element, file: Path, by: Estimate) -> str:

@@ -73,9 +73,7 @@ def lost(m: mujoco.MjModel, model: RobotModel) -> list[str]:
         'equalities': [m.equality(k).name or f'number {k}' for k in equalities],
         'actuators': others,
         'sensors': [m.sensor(k).name or f'number {k}' for k in range(m.nsensor)],
-        'gravcomp of bodies (left out: the law carries the whole weight)': [
-            m.body(k).name for k in np.flatnonzero(m.body_gravcomp)
-        ],
+        'gravcomp (carried by the law)': [m.body(k).name for k in np.flatnonzero(m.body_gravcomp)],
     }
     return [f'{what} {some_of(names)}' for what, names in parts.items() if names]
 

@@ -15,7 +15,7 @@ import pytest
 from arms import ARM, revolute
 from optional import optional
 
-from arm_dynamics import ArmError, RobotModel
+from arm_dynamics import ArmError, RobotModel, robots
 from arm_dynamics.descriptions import mjcf_model, named_models
 from arm_dynamics.descriptions.conversion import parameter_file
 from arm_dynamics.robots import RobotArgument, check_data_only, find_urdf
@@ -630,11 +630,11 @@ def test_packages_of_a_sibling_repository_are_found_and_lines_name_real_folders(
         find_urdf(f'{file} gripper:=true')
 
 
-def test_a_model_that_is_called_nearly_as_a_shipped_one_is_doubted(capfd):
-    optional('example-robot-data', 'example_robot_data')
-    find_urdf('ur5')
-    line = capfd.readouterr().err
-    assert 'of another package' in line
-    assert line.endswith('did you mean ur5e?\n')
-    find_urdf('ur10')
+def test_a_model_that_is_called_nearly_as_a_shipped_one_is_doubted(monkeypatch, capfd):
+    find_urdf('ur3_joint_limited_robot')
     assert 'did you mean' not in capfd.readouterr().err
+    monkeypatch.setattr(robots, 'robot_names', lambda: ['ur10e', 'planar_3r'])
+    find_urdf('ur10')
+    line = capfd.readouterr().err
+    assert 'ur10_robot.urdf of another package' in line
+    assert line.endswith('did you mean ur10e?\n')

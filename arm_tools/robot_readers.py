@@ -1,0 +1,132 @@
+"""What other programs read from the URDF of an arm: its tool, its mass, its gravity torque."""
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+from xml.etree import ElementTree
+
+import mujoco
+import numpy as np
+
+from arm_dynamics.checks import Array, one_line, text_of
+from arm_dynamics.model import RobotModel
+
+_SAMPLES = 5  # configurations at which the readers are compared
+
+
+class Reading(NamedTuple):
+    """How far another reader's arm is from this package's.
+
+    Attributes:
+        reader: its name and version.
+        reason: why it reads no arm of the file, or ''.
+        tool: largest distance of the tool [m].
+        mass: difference of the moving mass [kg]; NaN where the reader has none.
+        torque: largest difference of the gravity torque [N.m | N]; NaN as well.
+    """
+
+    reader: str
+    reason: str = ''
+    tool: float = np.nan
+    mass: float = np.nan
+    torque: float = np.nan
+
+
+def readings(model: RobotModel, file: Path) -> Iterator[Reading]:
+    """Yield what MuJoCo's importer, and yourdfpy where it is installed, read from a URDF file."""
+    for name, read in (('MuJoCo', _mujoco), ('yourdfpy', _yourdfpy)):
+        try:
+            version = import_module(name.lower()).__version__
+        except ImportError:
+            yield Reading(name, f'not installed: ./ws pip install {name}')
+            continue
+        try:
+            yield Reading(f'{name} {version}', '', *read(model, file))
+        except Exception as error:  # of another program, about its own reading
+            yield Reading(f'{name} {version}', one_line(error))
+
+
+def _without_shapes(file: Path) -> str:
+    """Return a URDF's text without the shapes, whose files a reader may not find."""
+    tree = ElementTree.fromstring(text_of(file))
+    for link in tree.iterfind('link'):
+        for shape in [*link.iterfind('visual'), *link.iterfind('collision')]:
+            link.remove(shape)
+    for other in [each for each in tree if each.tag not in ('link', 'joint')]:
+        tree.remove(other)
+    compiler = ElementTree.SubElement(tree, 'mujoco')
+    ElementTree.SubElement(compiler, 'compiler', fusestatic='false', balanceinertia='false')
+    return ElementTree.tostring(tree, encoding='unicode')
+
+
+def _mujoco(model: RobotModel, file: Path) -> tuple[float, float, float]:
+    m = mujoco.MjModel.from_xml_string(_without_shapes(file))
+    m.opt.gravity = model.gravity
+    data = mujoco.MjData(m)
+    joints = [m.joint(name) for name in model.moving_joints]
+    rows, dofs = (
+        np.array([getattr(each, x)[0] for each in joints]) for x in ('qposadr', 'dofadr')
+    )
+    tip, torque = 0.0, 0.0
+    root, tool = (_body(m, name) for name in (model.base_frame, model.tip_frame))
+    for q in _configurations(model):
+        data.qpos[rows] = model.all_positions(q)
+        mujoco.mj_forward(m, data)
+        turn = data.xmat[root].reshape(3, 3)
+        place = turn.T @ (data.xpos[tool] - data.xpos[root])
+        tip = max(tip, _distance(model, q, place))
+        theirs = model.reduced(data.qfrc_bias[dofs])
+        torque = max(torque, float(np.abs(theirs - model.gravity_torque(q)).max()))
+    fixed = {'world', model.base_frame}
+    mass = sum(m.body_mass[k] for k in range(m.nbody) if m.body(k).name not in fixed)
+    return tip, abs(float(mass) - _mass(model)), torque
+
+
+def _body(m: mujoco.MjModel, name: str) -> int:
+    """Return the body of a link; MuJoCo's world is the root link."""
+    found = mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_BODY, name)
+    return max(found, 0)
+
+
+def _yourdfpy(model: RobotModel, file: Path) -> tuple[float, float, float]:
+    load: Callable[..., Any] = import_module('yourdfpy').URDF.load
+    arm = load(str(file), load_meshes=False, build_collision_scene_graph=False)
+    tip = 0.0
+    for q in _configurations(model):
+        positions = dict(zip(model.moving_joints, model.all_positions(q), strict=True))
+        arm.update_cfg({name: positions[name] for name in arm.actuated_joint_names})
+        place = arm.get_transform(model.tip_frame, model.base_frame)[:3, 3]
+        tip = max(tip, _distance(model, q, place))
+    inertials = [link.inertial for link in arm.robot.links if link.name != model.base_frame]
+    mass = sum(each.mass for each in inertials if each is not None and each.mass is not None)
+    return tip, abs(float(mass) - _mass(model)), np.nan
+
+
+def _configurations(model: RobotModel) -> Iterator[Array]:
+    yield model.neutral()
+    rng = np.random.default_rng(0)
+    for _ in range(_SAMPLES - 1):
+        yield model.random_configuration(rng)
+
+
+def _distance(model: RobotModel, q: Array, place: Array) -> float:
+    return float(np.linalg.norm(model.forward_kinematics(q).translation - place))
+
+
+def _mass(model: RobotModel) -> float:
+    """Return the mass of all links but the root link [kg]."""
+    total = 0.0
+    for link in ElementTree.fromstring(model.urdf).iterfind('link'):
+        if link.get('name') != model.base_frame:
+            total += sum(float(x.get('value', '0')) for x in link.iterfind('inertial/mass'))
+    return total
+
+
+def reach(model: RobotModel) -> float:
+    """Return the largest distance of the tool from the first joint [m] that random poses show."""
+    rng, joint = np.random.default_rng(0), model.pin_model.jointPlacements[1].translation
+    places = [
+        model.forward_kinematics(model.random_configuration(rng)).translation for _ in range(500)
+    ]
+    return float(np.linalg.norm(np.array(places) - joint, axis=1).max())

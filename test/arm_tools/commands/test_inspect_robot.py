@@ -1,0 +1,64 @@
+"""inspect_robot: what a file says, and how other readers of the same URDF differ."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from arms import chain, revolute
+
+import arm_sim
+from arm_dynamics import ArmError
+from arm_tools.commands import inspect_robot
+
+ARM = chain(
+    'arm', [revolute('a', 'xyz="0 0 0.3"', '0 0 1'), revolute('b', 'xyz="0 0.2 0"', '1 0 0')]
+)
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(old='', new=''):
+        file = tmp_path / 'arm.urdf'
+        file.write_text(ARM.replace(old, new, 1) if old else ARM)
+        return file
+
+    return write
+
+
+def test_mujoco_reads_the_same_arm_of_a_plain_urdf(written):
+    report = arm_sim.inspect_robot(str(written()))
+    mujoco = report.numbers['readers'][0]
+    assert mujoco['reader'].startswith('MuJoCo')
+    assert mujoco['reason'] == ''
+    assert max(mujoco['tool'], mujoco['mass'], mujoco['torque']) < 1e-9
+    assert report.numbers['mass_kg'] == pytest.approx(1.7 + 1.7 + 0.6)
+    q = [np.array((x, y)) for x in (-1.0, 0.5) for y in (-1.5, 1.0)]
+    joint = np.array((0.0, 0.0, 0.3))
+    tool = [np.linalg.norm(report.found.forward_kinematics(x).translation - joint) for x in q]
+    assert max(tool) <= report.numbers['reach_m'] + 1e-3
+
+
+def test_a_quaternion_that_mujoco_does_not_read_is_a_difference_of_the_tool(written):
+    turned = 'quat_xyzw="0 0.7071067811865476 0 0.7071067811865476"'
+    report = arm_sim.inspect_robot(str(written('axis xyz="1 0 0"/>', 'axis xyz="1 0 0"/>')))
+    assert report.numbers['readers'][0]['tool'] < 1e-9
+    file = written('<origin xyz="0 0.2 0"/>', f'<origin xyz="0 0.2 0" {turned}/>')
+    assert arm_sim.inspect_robot(str(file)).numbers['readers'][0]['tool'] > 0.01
+
+
+def test_what_is_not_used_and_weak_joints_are_notes(written):
+    file = written('effort="50"', 'effort="3" jerk="1"')
+    file.write_text(re.sub('axis xyz="0 0 1"', 'axis xyz="0 1 0"', file.read_text()))
+    report = arm_sim.inspect_robot(str(file))
+    named, weak = report.notes
+    assert named.startswith('jerk="" of <limit> of a is not used')
+    assert weak == "gravity asks joint 'a' for more than 90% of its effort"
+
+
+def test_the_command_prints_json_alone_and_refuses_in_one_line(written, capsys):
+    assert inspect_robot.main([str(written()), '--json']) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [joint['joint'] for joint in found['joints']] == ['a', 'b']
+    with pytest.raises(ArmError, match='in degrees'):
+        arm_sim.inspect_robot(str(written('rpy="0.4 0.2 0.1"', 'rpy="90 0 0"')))
