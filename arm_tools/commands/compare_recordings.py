@@ -1,6 +1,6 @@
 """`ros2 run arm_sim compare_recordings`: how far a real motion is from its simulation, and why."""
 
-from dataclasses import MISSING, dataclass, replace
+from dataclasses import MISSING, dataclass, field, replace
 from functools import partial
 from typing import Annotated
 
@@ -18,6 +18,8 @@ from arm_lab.progress import new_console
 from arm_sim.loop.measures import rms
 from arm_sim.pictures import BLUE, ORANGE, QUIET, legend, new_figure, panels, style
 from arm_sim.robot import Robot
+from arm_tools.recording.inspection import EffortsAre, inspected
+from arm_tools.recording.joint_streams import ReadAs
 from arm_tools.recording.recorded_samples import in_radians, read_samples
 
 PARTS = 'delay', 'motion', 'payload', 'friction', 'rest'
@@ -34,15 +36,17 @@ class Options(RobotOptions):
     """
 
     real: Positional[Annotated[str, 'REAL']] = parameter(
-        MISSING, 'path of the recording of the real arm: .mcap, rosbag2 folder, .npz or .csv'
+        MISSING, 'path of the recording of the real arm: .mcap, rosbag2 folder or a table'
     )
     simulated: Positional[Annotated[str, 'SIM']] = parameter(
         MISSING, 'path of the recording of the simulated arm, in any of these formats'
     )
     units: str = parameter(
-        'rad', 'unit of the positions of revolute joints in the recording of the real arm',
-        one_of=('rad', 'deg'),
+        'auto', 'unit of the positions of revolute joints in the recording of the real arm; auto: '
+        'rad, unless they cannot be', one_of=('auto', 'rad', 'deg'),
     )  # fmt: skip
+    reading: ReadAs = field(default_factory=ReadAs)
+    efforts: EffortsAre = field(default_factory=EffortsAre)
     cutoff: float = parameter(
         10.0, 'cut-off frequency of the zero-phase filters [Hz]', min=0.1, max=1000
     )
@@ -54,17 +58,20 @@ def compared(options: Options) -> Report:
     robot = Robot.load(options.robot, options.config)
     model = robot.model
     with new_console().status('reading the recordings'):
-        real, simulated = (
-            replace(samples, q=in_radians(samples.q, model, units))
-            for path, units in ((options.real, options.units), (options.simulated, 'rad'))
-            for samples in [read_samples(path, model.joint_names)]
+        read = inspected(
+            options.real, model, options.reading, options.efforts, options.units, options.cutoff
         )
+        real, simulated = read.samples, read_samples(options.simulated, model.joint_names)
+        simulated = replace(simulated, q=in_radians(simulated.q, model, 'rad'))
     found = difference(model, real, simulated, options.cutoff)
     given = {'real': options.real, 'simulated': options.simulated, 'cutoff': options.cutoff}
     numbers = {'robot': robot.name, **given, **facts(found, model)}
     draw, lines = partial(picture, found, model, robot.name), notes(found, model, options.cutoff)
-    tables = listings(found, model)
-    return Report('comparison', tables, [], draw, found=found, notes=lines, numbers=numbers)
+    first, tables = [*read.lines, *(f'to decide: {x}' for x in read.open)], listings(found, model)
+    return Report(
+        'comparison', tables, [], draw, found=found, notes=[*first, *lines], numbers=numbers,
+        first=first,
+    )  # fmt: skip
 
 
 main = program(Options, compared)

@@ -54,7 +54,7 @@ class Options(RobotOptions):
     """
 
     recording: Positional[Annotated[str, 'RECORDING']] = parameter(
-        MISSING, 'path of a recording of joint states: .mcap, rosbag2 folder, .npz or .csv'
+        MISSING, 'path of a recording of joint states: .mcap, rosbag2 folder or a table'
     )
     source: str = parameter(
         'torques', 'what the parameters are identified from; positions: also the servos, from '

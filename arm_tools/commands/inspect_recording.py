@@ -22,7 +22,7 @@ class Options(RobotOptions):
     """
 
     recording: Positional[Annotated[str, 'RECORDING']] = parameter(
-        MISSING, 'path of a recording of joint states: .mcap, rosbag2 folder, .npz or .csv'
+        MISSING, 'path of a recording of joint states: .mcap, rosbag2 folder or a table'
     )
     units: str = parameter(
         'auto', 'unit of the recorded positions of revolute joints; auto: rad, unless they '

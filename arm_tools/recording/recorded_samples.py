@@ -1,9 +1,8 @@
-"""Joint states of any recording: MCAP, also cut off, rosbag2, LeRobot, `record.npz`, CSV."""
+"""Joint states of any recording: MCAP, also cut off, rosbag2, LeRobot, tables of numbers."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from arm_lab.identification.signals import MotionSamples
 from arm_tools.recording.joint_streams import ReadAs, measured, sampling, streams_of, timed
 from arm_tools.recording.lerobot import INFO, samples_of
 from arm_tools.recording.recorded_messages import REST_PERIOD, reading
+from arm_tools.recording.tables import TABLES, array_of, arrays_of, columns_of, table_of
 
 AS_FOUND = ReadAs()
 _REST = 1e-9  # largest motion between two states at rest [rad | m]
@@ -41,9 +41,10 @@ def inspected_samples(
         ArmError: names the file and what is missing in it.
     """
     with reading(path) as file:
-        if table := _of_table(file, joint_names, 'effort'):
+        if file.suffix in TABLES:
+            table, lines = table_of(file, joint_names, 'effort')
             samples = MotionSamples(*table)
-            lines = sampling(samples.times)
+            lines += sampling(samples.times)
         elif (file / INFO).is_file():
             samples = samples_of(file, joint_names)
             lines = sampling(samples.times)
@@ -66,11 +67,10 @@ def read_voltages(path: Path | str, joint_names: Sequence[str], times: Array) ->
         ArmError: names the file and what is missing in it.
     """
     with reading(path) as file:
-        if file.suffix == '.npz':
-            with np.load(file) as archive:
-                return _array(archive, 'voltage', (len(times), len(joint_names)))
-        if file.suffix == '.csv':
-            return _columns(file, [f'{name}.voltage' for name in joint_names])
+        if file.suffix in ('.npz', '.mat'):
+            return array_of(arrays_of(file), 'voltage', (len(times), len(joint_names)))
+        if file.suffix in TABLES:
+            return columns_of(file, [f'{name}.voltage' for name in joint_names])
         sent, _ = _of_messages(file, joint_names, commands=True)
         if (np.diff(sent.times) < 0.0).any():
             raise ArmError('the stamps of its joint commands go back; record without a reset')
@@ -90,11 +90,11 @@ def read_followed(
         ArmError: names the file and what is missing in it.
     """
     with reading(path) as file:
-        if table := _of_table(file, joint_names, 'command', 'q_reference'):
-            found = Followed(*table)
+        if file.suffix in TABLES:
+            found = Followed(*table_of(file, joint_names, 'command', 'q_reference')[0])
         else:
             states, _ = _of_messages(file, joint_names, how, effort=False)
-            sent, _ = _of_messages(file, joint_names, commands=True, effort=False)
+            sent, _ = _of_messages(file, joint_names, how, commands=True, effort=False)
             newest = np.searchsorted(sent.times, states.times + _SOON) - 1
             first = int(np.argmax(newest >= 0))
             newest = newest[first:]
@@ -130,50 +130,6 @@ def in_radians(q: Array, model: RobotModel, units: str) -> Array:
     return q
 
 
-def _of_table(
-    file: Path, joint_names: Sequence[str], kind: str, other: str = ''
-) -> list[Array] | None:
-    """Return times (m,), positions and numbers of a kind, each (m, n), of a file of numbers.
-
-    In an .npz file without `kind` its numbers are called `other`. None: the file has messages.
-    """
-    if file.suffix == '.csv':
-        wanted = ['time', *(f'{j}.{x}' for x in ('position', kind) for j in joint_names)]
-        values = _columns(file, wanted)
-        return [values[:, 0], *np.split(values[:, 1:], 2, axis=1)]
-    if file.suffix != '.npz':
-        return None
-    with np.load(file) as archive:
-        rows, n = len(archive['t']) if 't' in archive else 0, len(joint_names)
-        name = kind if kind in archive else other or kind
-        shapes = {'t': (rows,), 'q': (rows, n), name: (rows, n)}
-        return [_array(archive, key, shape) for key, shape in shapes.items()]
-
-
-def _array(archive: Any, name: str, shape: tuple[int, ...]) -> Array:
-    """Return an array of an .npz file."""
-    if name not in archive:
-        raise ArmError(f'has no {name!r}, with shape {shape}')
-    array = np.array(archive[name], dtype=float)
-    if array.shape != shape:
-        raise ArmError(f'{name} has shape {array.shape}; it must be {shape}')
-    return array
-
-
-def _columns(file: Path, wanted: Sequence[str]) -> Array:
-    """Return columns of a CSV file, by name."""
-    with file.open() as stream:
-        header = stream.readline().strip().split(',')
-        rows = any(line.strip() for line in stream)
-    for name in wanted:
-        if name not in header:
-            raise ArmError(f'has no column {name!r}; it needs {", ".join(wanted)}')
-    if not rows:
-        raise ArmError('has no rows')
-    columns = [header.index(name) for name in wanted]
-    return np.loadtxt(file, delimiter=',', skiprows=1, usecols=columns, ndmin=2)
-
-
 def _of_messages(
     file: Path,
     joint_names: Sequence[str],
@@ -183,14 +139,17 @@ def _of_messages(
 ) -> tuple[MotionSamples, list[str]]:
     """Return the joint states of MCAP or rosbag2, or the joint commands, and lines on them."""
     if not file.is_dir() and file.suffix not in ('.mcap', '.db3'):
-        raise ArmError('it must be an .mcap, .db3, .npz or .csv file, or the folder of a bag')
+        raise ArmError(
+            'it must be an .mcap, .db3, .npz, .mat, .parquet or .csv file, or the folder of a bag'
+        )
     facts: dict[str, dict[str, str]] = {}
     streams = streams_of(file, joint_names, commands, facts)
     if commands:
         stream, lines = streams[0], []
         if effort and np.isnan(stream.effort).all(axis=1).any():
             raise ArmError('its joint commands have no effort, which is needed')
-        return MotionSamples(stream.stamps, stream.q, stream.effort), lines
+        times, _ = timed(stream, how.clock)
+        return MotionSamples(times, stream.q, stream.effort), lines
     stream, lines = measured(streams, how, effort)
     times, of_clock = timed(stream, how.clock)
     efforts = stream.effort if effort else np.zeros_like(stream.q)

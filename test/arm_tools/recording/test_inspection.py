@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from arms import load_arm
 from identification_samples import exact_samples, some_motion
+from optional import optional
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
+from scipy.io import savemat
 
 from arm_dynamics import ArmError
 from arm_lab.identification.signals import MotionSamples
@@ -15,7 +17,7 @@ from arm_tools.commands import identify as command
 from arm_tools.commands import inspect_recording
 from arm_tools.recording.inspection import EffortsAre, decided, inspected
 from arm_tools.recording.joint_streams import ReadAs
-from arm_tools.recording.recorded_samples import read_samples
+from arm_tools.recording.recorded_samples import inspected_samples, read_samples
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
 KIND = 'sensor_msgs/msg/JointState'
@@ -185,3 +187,33 @@ def test_a_joint_without_efforts_is_named_and_keeps_its_parameters(tmp_path, arm
     assert list(called.found.lacking) == [1]
     assert called.found.pi[61] == called.found.regressor.parameters()[61]
     assert any('shoulder_lift_joint keeps its given parameters' in line for line in called.notes)
+
+
+@pytest.mark.parametrize('kind', ['mat', 'parquet', 'rtde', 'libfranka'])
+def test_tables_of_other_tools_are_read_by_their_own_names(tmp_path, kind):
+    t, (q, effort) = np.arange(5) * 0.01, np.random.default_rng(0).normal(size=(2, 5, 2))
+    file = tmp_path / 'x.csv'
+    if kind == 'mat':
+        savemat(tmp_path / 'x.mat', {'t': t[:, np.newaxis], 'q': q, 'effort': effort})
+        file = tmp_path / 'x.mat'
+    elif kind == 'parquet':
+        optional('pyarrow', 'pyarrow>=17')
+        import pyarrow as arrow
+        from pyarrow import parquet
+
+        names = 'b.effort', 'a.effort', 'time', 'b.position', 'a.position'
+        columns = [*effort.T[::-1], t, *q.T[::-1]]
+        file = tmp_path / 'x.parquet'
+        parquet.write_table(arrow.table(dict(zip(names, columns, strict=True))), file)
+    elif kind == 'rtde':
+        header = 'timestamp actual_q_0 actual_q_1 actual_current_0 actual_current_1'
+        np.savetxt(file, np.column_stack([t, q, effort]), header=header, comments='')
+    else:
+        header = 'time, success_rate, state.q[0], state.q[1],state.tau_J[0], state.tau_J[1]'
+        table = np.column_stack([1e3 * t, np.ones(5), q, effort])
+        np.savetxt(file, table, delimiter=',', header=header, comments='')
+    samples, lines = inspected_samples(file, ['a', 'b'])
+    for found, wanted in zip(vars(samples).values(), (t, q, effort), strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-12)
+    said = {'rtde': 'motor currents in A', 'libfranka': 'with gravity'}
+    assert said.get(kind, '100 Hz') in '\n'.join(lines)
