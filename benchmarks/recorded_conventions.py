@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from conditions import print_conditions
 from identification import other_arm
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
@@ -238,6 +239,7 @@ def main() -> int:
     parser.add_argument('--first', type=int, default=0, help='seed of the first draw')
     parser.add_argument('--identify', type=float, default=0.1, help='share that is identified')
     given = parser.parse_args()
+    print_conditions()
     good, worse, written, missed = study(given.draws, given.identify, given.first)
     print('| what | named correctly |\n| --- | ---: |')
     for name in (*TRAITS, 'all'):
