@@ -1,7 +1,5 @@
 """What has come for something that is destroyed since ends no node."""
 
-import time
-
 import pytest
 
 rclpy = pytest.importorskip('rclpy')
@@ -10,7 +8,7 @@ from domains import fresh_domain  # noqa: E402
 from long_wait import LONG_WAIT  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 
-from arm_controllers.ros.running import _dispatch, make_executor  # noqa: E402
+from arm_controllers.ros.running import make_executor, wait_until  # noqa: E402
 
 
 def test_further_answers_to_a_client_that_is_destroyed_by_the_first_end_no_node():
@@ -38,15 +36,10 @@ def test_further_answers_to_a_client_that_is_destroyed_by_the_first_end_no_node(
 
         for _ in range(5):
             client.call_async(Trigger.Request()).add_done_callback(first)
-        end = time.monotonic() + LONG_WAIT
-        while len(given) < 5:
-            assert time.monotonic() < end
-            _dispatch(other, 0.05)
+        wait_until(other, lambda: len(given) == 5, 'requests', LONG_WAIT)
         ticks = []
         asks.create_timer(0.01, lambda: ticks.append(1))
-        while not answered or len(ticks) < 10:
-            assert time.monotonic() < end
-            _dispatch(own, 0.05)
+        wait_until(own, lambda: answered and len(ticks) >= 10, 'answers', LONG_WAIT)
         assert answered
     finally:
         rclpy.try_shutdown()

@@ -1,5 +1,7 @@
 """Subscriptions whose messages are fetched, while who takes them leaves topics."""
 
+from types import SimpleNamespace
+
 import pytest
 
 pytest.importorskip('rclpy')
@@ -7,20 +9,31 @@ pytest.importorskip('rclpy')
 from arm_tools.recording.ros import recorded_topics
 from arm_tools.recording.ros.recorded_topics import RecordedTopics
 
+TEXT = 'std_msgs/msg/String'
+
 
 def test_who_takes_a_message_may_leave_another_topic(monkeypatch):
     """As when a simulator that stood still goes on: its batches replace its states."""
     waiting = {'batches': [b'1'], 'states': [b'2'], 'wrenches': [b'3']}
+    destroyed = []
 
     def taken(subscription):
-        assert subscription in topics._inputs, 'fetched from a subscription that is destroyed'
+        assert subscription not in destroyed
         return waiting[subscription].pop(0) if waiting[subscription] else None
 
+    listener = SimpleNamespace(
+        resolve_topic_name=str,
+        create_subscription=lambda what, name, *_, **__: name,
+        destroy_subscription=destroyed.append,
+    )
+    monkeypatch.setattr(recorded_topics, 'quiet_node', lambda node, name: listener)
     monkeypatch.setattr(recorded_topics, 'taken', taken)
-    topics = object.__new__(RecordedTopics)
-    topics._inputs = {name: (name, name) for name in waiting}
+    topics = RecordedTopics(SimpleNamespace(get_name=lambda: 'recorder'))
     found = []
+    for name in waiting:
+        topics.listen(name, TEXT, found.append)
     for take, data in topics.arrived():
-        found.append((take, data))
-        topics._inputs.pop('states', None)
-    assert found == [('batches', b'1'), ('wrenches', b'3')]
+        take(data)
+        topics.leave('states')
+    assert found == [b'1', b'3']
+    assert destroyed == ['states']
