@@ -23,11 +23,17 @@ _LIMITS = {
     resource.RLIMIT_CORE: 0,  # [bytes]
     resource.RLIMIT_NPROC: 0,  # no further process or thread; root is exempt
 }
-# Numbers of system calls: sockets, signals, other processes (also by pidfd), io_uring.
-_ANYWHERE = (424, 425, 434, 435, 438)  # pidfd_*, io_uring_setup, clone3
+# Numbers of refused system calls: sockets; signals, limits and priorities of others; processes
+# (also by pidfd); io_uring; mounts and namespaces, which undo a read-only view; memory and
+# messages of System V.
+_ANYWHERE = (424, 425, *range(428, 436), 438, 442)
+_ON_X86 = (29, 30, 41, 53, 56, 57, 58, 62, 64, 68, 101, 129, 141, 144, 155, 161, 165, 166, 200)
+_ON_X86 += (203, 234, 240, 272, 297, 302, 308, 310, 311)
+_ON_ARM = (39, 40, 41, 51, 97, 117, 119, 122, 129, 130, 131, 138, 140, 180, 186, 190, 194, 196)
+_ON_ARM += (198, 199, 220, 240, 261, 268, 270, 271)
 _REFUSED = {
-    'x86_64': (0xC000003E, (41, 53, 56, 57, 58, 62, 101, 200, 234, 310, 311, *_ANYWHERE)),
-    'aarch64': (0xC00000B7, (198, 199, 220, 117, 129, 130, 131, 270, 271, *_ANYWHERE)),
+    'x86_64': (0xC000003E, (*_ON_X86, *_ANYWHERE)),
+    'aarch64': (0xC00000B7, (*_ON_ARM, *_ANYWHERE)),
 }
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2
 _ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x80000000

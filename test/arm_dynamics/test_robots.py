@@ -541,6 +541,26 @@ def test_a_xacro_opens_no_socket_signals_nothing_and_starts_nothing(confined, ca
     assert 'error' in confined(f'{call}\ntold = "done"')
 
 
+@pytest.mark.skipif(platform.machine() != 'x86_64', reason='calls have other numbers')
+@pytest.mark.parametrize(
+    'call',
+    [
+        '129, os.getppid(), 0, bytes(8) + b"\\xff" * 4 + bytes(116)',  # rt_sigqueueinfo
+        '297, os.getppid(), os.getppid(), 0, bytes(8) + b"\\xff" * 4 + bytes(116)',
+        '302, os.getppid(), 7, None, bytes(16)',  # limits of another process
+        '442, -100, b"/", 0, (ctypes.c_uint64 * 4)(0, 1, 0, 0), 32',  # writable mounts
+        '165, b"none", b"/", None, 32 | 4096, None',  # mounted again, writable
+    ],
+)
+def test_a_xacro_undoes_no_confinement_and_reaches_no_process(confined, call):
+    answer = confined(
+        'import ctypes, os\n'
+        'libc = ctypes.CDLL(None, use_errno=True)\n'
+        f'told = str((libc.syscall({call}), ctypes.get_errno()))'
+    )
+    assert answer == {'urdf': '(-1, 1)'}  # EPERM
+
+
 def test_xacro_args_inside_the_name_are_those_of_the_xacro():
     argument = RobotArgument.of("arm.xacro xacro_args:='side:=left top:=1' wide:=2")
     assert (argument.name, argument.xacro_args) == ('arm.xacro', 'side:=left top:=1 wide:=2')
