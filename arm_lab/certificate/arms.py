@@ -4,10 +4,12 @@ import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_dynamics.compiled import BatchModel
-from arm_dynamics.model import STANDSTILL, RobotModel
+from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, links_with_mass, with_error
 from arm_dynamics.torque_bound import TorqueBound
 from arm_lab.experiments.ranges import Ranges
+
+_ZERO = 1e-9  # speeds up to this may be standstill, rounded [rad/s | m/s]
 
 
 class UncertainArm:
@@ -77,9 +79,11 @@ class UncertainArm:
         return torque - spread + low, torque + spread + high
 
     def friction_torques(self, v: Array) -> tuple[Array, Array]:
-        """Return the least and the largest torque of Coulomb friction at v (..., n)."""
-        share = np.clip(v / STANDSTILL, -1.0, 1.0)
-        return np.minimum(share, 0.0) * self.friction, np.maximum(share, 0.0) * self.friction
+        """Return the least and the largest torque of Coulomb friction at v (..., n).
+
+        It does not fade at low speeds; at standstill it acts in either direction.
+        """
+        return -self.friction * (v <= _ZERO), self.friction * (v >= -_ZERO)
 
     def error(self, torques: Array, sign: float, v: float) -> ModelError:
         """Return the error of the arm with the largest torque of a sign.
@@ -94,7 +98,7 @@ class UncertainArm:
         payload = 0.0
         if self.ranges.payload and share[-2] > 0.0:
             payload = self.ranges.payload
-        friction = self.friction if v * sign > 0.0 else np.zeros_like(self.friction)
+        friction = self.friction if v * sign >= -_ZERO else np.zeros_like(self.friction)
         return ModelError(
             mass_scale=tuple(scales.tolist()) or (1.0,),
             payload=payload,

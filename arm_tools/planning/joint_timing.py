@@ -11,6 +11,7 @@ Source: Biagiotti and Melchiorri 2012, FIR filters for online trajectory plannin
 """
 
 from collections.abc import Callable
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from arm_dynamics.paths.timing import MOST_POINTS, TimingLimits, efforts, fastes
 _GRID = 150  # intervals of s for TOPP-RA
 _SAMPLES = 300  # instants at which a window is judged
 _WINDOWS = np.geomspace(0.01, 2.0, 24)  # candidates for T, as shares of the optimal duration
-_BETWEEN = np.array([0.0, 0.25, 0.5, 0.75, 1.0])  # where limits are checked between two points
+_BETWEEN = np.array([0.0, 0.25, 0.5, 0.75, 1.0])  # where torques are checked between two points
 
 
 class JointMotion(NamedTuple):
@@ -169,31 +170,55 @@ def _slower(v: Array, a: Array, j: Array, limits: TimingLimits, jerk: Array) -> 
 
 
 def _between(trajectory: Trajectory) -> tuple[list[Array], Array]:
-    """Return q, v, a and jerk (k, n) of quintics at and between their points, and shares (k,)."""
+    """Return q, v and a (k, n) of quintics at and between their points, and shares (k,)."""
     h = np.diff(trajectory.times)
     tau = h[:, None] * _BETWEEN
     powers = tau[..., None] ** np.arange(6.0)
     c, found = trajectory.coefficients, []
-    for _ in range(4):
+    for _ in range(3):
         found.append((powers[..., : c.shape[1]] @ c).reshape(-1, c.shape[2]))
         c = c[:, 1:] * np.arange(1.0, c.shape[1])[:, None]
     times = (trajectory.times[:-1, None] + tau).ravel()
     return found, times / trajectory.times[-1]
 
 
+def _most(trajectory: Trajectory) -> list[Array]:
+    """Return bounds of |v|, |a| and |jerk| (k, n) of quintics anywhere between their points.
+
+    They are the Bernstein coefficients of each quarter of an interval, which enclose it.
+    """
+    h = np.diff(trajectory.times)
+    quarters = 0.25 * h[:, None, None] * np.arange(4.0)[:, None]
+    c, found = trajectory.coefficients, []
+    for degree in (4, 3, 2):
+        c = c[:, 1:] * np.arange(1.0, c.shape[1])[:, None]
+        nodes = np.arange(degree + 1) / degree
+        tau = quarters + 0.25 * h[:, None, None] * nodes
+        values = (tau[..., None] ** np.arange(degree + 1.0)) @ c[:, None]
+        basis = [
+            [comb(degree, j) * s**j * (1.0 - s) ** (degree - j) for j in range(degree + 1)]
+            for s in nodes
+        ]
+        found.append(np.abs(np.linalg.inv(basis) @ values).reshape(-1, c.shape[2]))
+    return found
+
+
 def _slow_down(
     model: RobotModel, trajectory: Trajectory, limits: TimingLimits, jerk: Array
 ) -> float:
     """Return the factor by which to stretch time so that all limits hold between the points."""
-    (q, v, a, j), shares = _between(trajectory)
-    return max(slow_down(model, (q, v, a), limits, shares), _slower(v, a, j, limits, jerk))
+    (q, v, a), shares = _between(trajectory)
+    slower = slow_down(model, (q, v, a), limits, shares)
+    return max(slower, _slower(*_most(trajectory), limits, jerk))
 
 
 def _shares(
     model: RobotModel, trajectory: Trajectory, limits: TimingLimits, jerk: Array
 ) -> tuple[float, float, float, float]:
     """Return the largest used shares of velocity, acceleration, torque and jerk."""
-    (q, v, a, j), _ = _between(trajectory)
-    used = zip((v, a, efforts(model, q, v, a), j), (*limits, jerk), strict=True)
+    (q, v, a), _ = _between(trajectory)
+    torque = efforts(model, q, v, a)
+    v, a, j = _most(trajectory)
+    used = zip((v, a, torque, j), (*limits, jerk), strict=True)
     velocity, acceleration, effort, third = (float((np.abs(x) / y).max()) for x, y in used)
     return velocity, acceleration, effort, third
