@@ -300,7 +300,7 @@ def _make_convex(shape: pin.GeometryObject) -> None:
         try:
             shape.geometry.buildConvexHull(True, 'Qt')
         except RuntimeError as error:
-            reason = one_line(str(error).split('message: ')[-1])
+            reason = ' '.join(str(error).split('message: ')[-1].split())
             raise ArmError(
                 f'shape {shape.name!r}: convex hull of {shape.meshPath}: {reason}; '
                 'use fewer triangles'

@@ -84,9 +84,9 @@ def _verdict(found: Identified) -> list[str]:
     for i, why in found.lacking.items():
         lines.append(f'{why}; {names[i]} keeps its given parameters, and its torque is not used')
     left = np.nan_to_num(found.validation)
-    for i in np.flatnonzero(left > _MUCH):
+    for name, share in zip(names[left > _MUCH], left[left > _MUCH], strict=True):
         lines.append(
-            f'{names[i]}: {left[i]:.0%} of the held-back torque is not explained by any '
+            f'{name}: {share:.0%} of the held-back torque is not explained by any '
             'estimate: do not use its parameters; inspect_recording says what its effort is '
             '(coupled joints, another sign or unit, or noise larger than the torque)'
         )

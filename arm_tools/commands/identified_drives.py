@@ -109,7 +109,7 @@ def scale_note(scales: TorqueScales | None, names: tuple[str, ...]) -> str:
         f'{n} {s:.4f} ± {s * e:.1g}' if shown else f'{n} not shown' for n, s, e, shown in rows
     ]
     line = f'torque scale, recorded over true: {", ".join(parts)}'
-    if scales.center is None:
+    if scales.center is None or scales.center_errors is None:
         return line
     places = zip(scales.center, scales.center_errors, strict=True)
     shown = ', '.join(f'{1e3 * x:.0f} ± {1e3 * e:.1g}' for x, e in places)

@@ -4,12 +4,16 @@ import sys
 from dataclasses import MISSING, dataclass, field
 from typing import Annotated
 
+from matplotlib.figure import Figure
 from tyro.conf import Positional
 
 from arm_dynamics.parameters import parameter
 from arm_lab.command_line import RobotOptions, command
+from arm_lab.commands.call import call
+from arm_lab.experiments.report import Listing, Report
+from arm_sim.pictures import BLUE, new_figure, panels
 from arm_sim.robot import Robot
-from arm_tools.recording.inspection import EffortsAre, inspected
+from arm_tools.recording.inspection import EffortsAre, Inspected, inspected
 from arm_tools.recording.joint_streams import ReadAs
 
 
@@ -35,14 +39,53 @@ class Options(RobotOptions):
     efforts: EffortsAre = field(default_factory=EffortsAre)
 
 
+class RecordingReport(Report):
+    """What a recording is.
+
+    Attributes:
+        found: the recording as it is read, with what an option must decide first.
+    """
+
+    found: Inspected
+
+    def __init__(self, options: Options):
+        """Read the recording of the options.
+
+        Raises:
+            ArmError: it cannot be read, or not in one way.
+        """
+        self._model = Robot.load(options.robot, options.config).model
+        found = inspected(
+            options.recording, self._model, options.reading, options.efforts, options.units,
+            options.cutoff,
+        )  # fmt: skip
+        lines = [*found.lines, *(f'to decide: {line}' for line in found.open)]
+        pairs = [(line.partition(': ')[0], line.partition(': ')[2]) for line in lines]
+        listing = Listing(options.recording, ('finding', 'evidence'), pairs, texts=('evidence',))
+        rows = [{'finding': name, 'evidence': text} for name, text in pairs]
+        code = 1 if found.open else 0
+        super().__init__('recording', [listing], rows, self._draw, found=found, code=code)
+
+    def _draw(self) -> Figure:
+        samples = self.found.samples
+        figure = new_figure(9.0, 5.0, 'efforts as they are read [N.m | N] over time [s]')
+        for i, axis in enumerate(panels(figure, self._model.nv)):
+            axis.plot(samples.times - samples.times[0], samples.effort[:, i], BLUE, lw=0.8)
+            axis.set_title(self._model.joint_names[i])
+        return figure
+
+
+inspect_recording = call(
+    Options, RecordingReport, 'Say what a recording is, before it is believed.',
+    recording='', robot='ur5e',
+)  # fmt: skip
+
+
 @command(Options)
 def main(options: Options) -> int:
     """Print the findings."""
-    model = Robot.load(options.robot, options.config).model
-    found = inspected(
-        options.recording, model, options.reading, options.efforts, options.units, options.cutoff
-    )
-    print('\n'.join(found.lines))
-    for line in found.open:
+    report = RecordingReport(options)
+    print('\n'.join(report.found.lines))
+    for line in report.found.open:
         print(f'to decide: {line}', file=sys.stderr)
-    return 1 if found.open else 0
+    return report.code

@@ -93,7 +93,8 @@ def inspected(
         return Inspected(
             samples, efforts.gravity == 'missing', False, [*lines, f'conventions: {error}'], []
         )
-    lines, still = [*lines], []
+    lines = [*lines]
+    still: list[str] = []
     _of_positions(found, units, flips['positions'] is not None, still)
     signs = flips['efforts']
     if signs is None:

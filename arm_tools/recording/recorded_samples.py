@@ -145,11 +145,11 @@ def _of_messages(
     facts: dict[str, dict[str, str]] = {}
     streams = streams_of(file, joint_names, commands, facts)
     if commands:
-        stream, lines = streams[0], []
+        stream = streams[0]
         if effort and np.isnan(stream.effort).all(axis=1).any():
             raise ArmError('its joint commands have no effort, which is needed')
         times, _ = timed(stream, how.clock)
-        return MotionSamples(times, stream.q, stream.effort), lines
+        return MotionSamples(times, stream.q, stream.effort), []
     stream, lines = measured(streams, how, effort)
     times, of_clock = timed(stream, how.clock)
     efforts = stream.effort if effort else np.zeros_like(stream.q)

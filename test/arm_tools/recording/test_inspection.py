@@ -11,6 +11,7 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 from scipy.io import savemat
 
+import arm_sim
 from arm_dynamics import ArmError
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.commands import identify as command
@@ -156,6 +157,18 @@ def test_the_doctor_prints_one_line_each_and_its_code_says_whether_one_is_open(
         assert sum(line.startswith(start) for line in said) == 1
     assert inspect_recording.main([str(amperes), '--robot', 'ur5e']) == 1
     assert capsys.readouterr().err.startswith('to decide: unit of the efforts: no N.m')
+
+
+def test_the_same_findings_are_those_of_the_call(arm, tmp_path):
+    _, samples = arm
+    file = archive(tmp_path / 'b.npz', changed(samples, effort=0.1 * samples.effort))
+    report = arm_sim.inspect_recording(file)
+    found = {row['finding']: row['evidence'] for row in report.rows}
+    assert found['sampling'].startswith('250 Hz')
+    assert found['to decide'].startswith('unit of the efforts: no N.m')
+    assert report.code == 1
+    names = report.write(tmp_path, report.command())
+    assert all((tmp_path / name).stat().st_size > 100 for name in names)
 
 
 def test_no_arm_is_written_where_no_estimate_is_better(tmp_path, arm, capsys):
