@@ -140,7 +140,12 @@ def goal_trajectory(
     if not goal.has_position:
         goal = _integrated(_still_to_come(goal, late), joints, late)
     else:
-        goal = replace(goal, positions=_unwound(goal.positions, joints))
+        turning = np.flatnonzero(model.continuous[joints.columns])
+        if len(turning):
+            from arm_controllers.follower.turns import unwound  # few arms need it
+
+            rows = goal, turning, joints.q[turning], joints.v[turning], late
+            goal = replace(goal, positions=unwound(*rows))
     if goal.times[0] == 0.0 and late == 0.0:
         _check_start(goal, joints, np.asarray(rules.start_tolerance))
         if goal.effort is not None:
@@ -221,17 +226,6 @@ def _integrated(goal: Goal, joints: _Joints, late: float) -> Goal:
             goal = replace(goal, velocities=v[1:], has_velocity=None)
     steps = h * (v[:-1] + v[1:]) / 2 + bend
     return replace(goal, positions=joints.q + np.cumsum(steps, axis=0))
-
-
-def _unwound(positions: Array, joints: _Joints) -> Array:
-    """Return the positions with each step of a continuous joint at most half a turn."""
-    turning = joints.model.continuous[joints.columns]
-    unwound = positions.copy()
-    start = joints.q[turning]
-    steps = np.diff(positions[:, turning], axis=0, prepend=start[np.newaxis])
-    steps = np.remainder(steps + np.pi, 2 * np.pi) - np.pi
-    unwound[:, turning] = start + np.cumsum(steps, axis=0)
-    return unwound
 
 
 def _check_start(goal: Goal, joints: _Joints, tolerances: Array) -> None:

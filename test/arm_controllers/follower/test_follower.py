@@ -290,6 +290,74 @@ def test_continuous_joint_takes_the_short_way_from_point_to_point():
     np.testing.assert_allclose(q[-1, 0], 2 * np.pi + 0.5, atol=1e-9)
 
 
+FULL = 2 * np.pi
+
+
+@pytest.mark.parametrize(
+    ('start', 'points', 'way'),  # points: (position, velocity), one per 4 s, then rest
+    [
+        (0.0, [(2.0, 1.0), (6.0, 1.0)], 6.0),  # as written, not 2.28 rad back
+        (0.0, [(-2.0, -1.0), (-6.0, -1.0)], -6.0),
+        (2.0, [(3.0, 0.07), (-3.0, 0.07)], FULL - 5.0),  # across the wrap
+        (2.0, [(3.0, 0.07), (FULL - 3.0, 0.07)], FULL - 5.0),  # the same, counted
+        (0.0, [(4.0, 1.0), (8.0, 1.0), (12.0, 1.0)], 12.0),
+        (10 * FULL + 0.1, [(0.2, 0.0)], 0.1),  # after ten turns
+        (10 * FULL + 0.1, [(10 * FULL + 3.0, 0.0)], 2.9),
+        (0.0, [(np.pi, 0.0)], np.pi),
+        (0.0, [(-np.pi, 0.0)], -np.pi),
+    ],
+)
+def test_a_continuous_joint_turns_the_way_that_its_velocities_say(start, points, way):
+    arm = turntable(start, allow_nonzero_velocity_at_trajectory_end=True)
+    times = 4.0 * np.arange(1, len(points) + 1)
+    q, v = np.array(points)[:, :1], np.array(points)[:, 1:]
+    arm.set_goal(goal(times, q, v, names=['turn']), 0)
+    q, v, _ = run(arm, 0, round(times[-1]) * SECOND)
+    np.testing.assert_allclose(q[-1, 0] + v[-1, 0] * DT * 1e-9, start + way, atol=1e-5)
+    assert (v[:, 0] * np.sign(way) > -1e-9).all()
+
+
+@pytest.mark.parametrize(
+    ('points', 'velocities', 'place'),
+    [
+        ([FULL], [0.0], 'from 0 to 6.28319 rad .* or 0 rad for the short way'),  # a full turn
+        ([4.5], None, r'point 0, t = 4 s\); .* or -1.78319 rad for the short way'),
+        ([0.5, 4.5], None, 'point 1, t = 8 s'),
+        ([0.5, 4.5], [1.0, -1.0], 'point 1, t = 8 s'),
+        ([2.5, -2.5 - FULL], [0.1, -0.1], 'from 2.5 to -8.78319'),
+    ],
+)
+def test_a_step_of_which_nobody_knows_the_way_round_is_refused(points, velocities, place):
+    arm = turntable(0.0, allow_nonzero_velocity_at_trajectory_end=True)
+    columns = [None if x is None else np.array(x)[:, np.newaxis] for x in (points, velocities)]
+    times = 4.0 * np.arange(1, len(points) + 1)
+    with pytest.raises(GoalError, match=f"joint 'turn': .*{place}") as error:
+        arm.set_goal(goal(times, *columns, names=['turn']), 0)
+    assert_names_the_fault(error.value)
+    assert arm.active_goal is None
+
+
+@settings(max_examples=30)
+@given(st.floats(-3.0, 3.0), st.floats(0.1, 3.0), st.integers(2, 40), st.integers(-9, 9))
+def test_a_sampled_turn_is_followed_however_its_angles_are_written(start, speed, count, turns):
+    """Sampled at intervals of less than half a turn, wrapped or counted from any turn."""
+    t = 1.0 * np.arange(1, count + 1)
+    q = (start + speed * t - speed * np.minimum(t, 1.0) / 2)[:, np.newaxis]
+    wrapped = np.remainder(q + np.pi, FULL) - np.pi
+    for positions in (q, wrapped):
+        arm = turntable(start + turns * FULL)
+        written = positions + (turns * FULL if positions is q else 0.0)
+        arm.set_goal(goal(t, written, names=['turn']), 0)
+        end = arm.peek(round(t[-1]) * SECOND).q[0]
+        np.testing.assert_allclose(end - turns * FULL, q[-1, 0], atol=1e-9)
+
+
+def test_a_point_at_the_start_is_where_the_arm_is_in_any_turn():
+    arm = turntable(0.2 - 3 * FULL)
+    arm.set_goal(goal([0.0, 1.0], [[0.2], [0.7]], names=['turn']), 0)
+    np.testing.assert_allclose(arm.peek(SECOND).q, 0.7 - 3 * FULL, atol=1e-9)
+
+
 def test_error_of_a_continuous_joint_is_the_short_way_round():
     arm = turntable(3.1, trajectory_tolerance=(0.2,), goal_tolerance=(0.2,))
     arm.set_goal(goal([1.0], [[-3.1]], names=['turn'], identifier='a'), 0)
