@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
@@ -10,7 +11,7 @@ import coal
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array, one_line
-from arm_dynamics.packages import packages_around
+from arm_dynamics.packages import in_sources, packages_around
 from arm_dynamics.urdf import bare
 
 ONES = np.ones(3)
@@ -67,16 +68,19 @@ def mesh_finder(urdf_file: str) -> Callable[[str], Path | None]:
     """
     folder = Path(urdf_file).expanduser().resolve().parent if urdf_file else Path('/')
     known: dict[str, Path | None] = {}
+    around = cache(packages_around)
 
     def find(filename: str) -> Path | None:
         if filename not in known:
-            known[filename] = next(filter(_is_read, candidates(filename, folder)), None)
+            known[filename] = next(filter(_is_read, candidates(filename, folder, around)), None)
         return known[filename]
 
     return find
 
 
-def candidates(filename: str, folder: Path) -> list[Path]:
+def candidates(
+    filename: str, folder: Path, around: Callable[[Path], dict[str, Path]] = packages_around
+) -> list[Path]:
     """Return the paths that a `filename` in a file of this folder may mean."""
     scheme, _, rest = filename.rpartition('://')
     if scheme != 'package':
@@ -85,8 +89,8 @@ def candidates(filename: str, folder: Path) -> list[Path]:
     if os.path.normpath(inside).startswith('..') or package in ('.', '..'):  # of no package
         return []
     prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(':')
-    near = packages_around(folder / 'file').get(package)
-    own = [near / inside] if near else []
+    near = around(folder / 'file').get(package)
+    own = in_sources(near, inside) if near else []
     return own + [Path(prefix, 'share', package, inside) for prefix in prefixes if prefix]
 
 

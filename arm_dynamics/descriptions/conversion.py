@@ -4,6 +4,7 @@ The parameter file `arm.arm_sim.yaml` of `arm.urdf`, in the same folder, holds w
 """
 
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
@@ -13,8 +14,8 @@ import yaml
 
 from arm_dynamics.checks import ArmError, some_of, text_of
 from arm_dynamics.descriptions.held_joints import hold_others
-from arm_dynamics.descriptions.xacro_files import is_xacro, urdf_of_xacro
 from arm_dynamics.model import RobotModel
+from arm_dynamics.packages import packages_around
 from arm_dynamics.parameters import ParameterValues
 from arm_dynamics.shapes import candidates
 from arm_dynamics.temporary_folder import cached_by_files, temporary_folder
@@ -51,10 +52,12 @@ def urdf_file(
     tree = _tree_of(file)
     if tree is None:
         return file  # refused where it is read as a URDF
-    xacro = is_xacro(file, tree)
+    xacro = _is_xacro(file, tree)
     if xacro_args and not xacro:
         raise ArmError(f'xacro_args is {xacro_args!r}; {str(file)!r} is no xacro')
     if xacro:
+        from arm_dynamics.descriptions.xacro_files import urdf_of_xacro
+
         tree = ElementTree.fromstring(urdf_of_xacro(file, xacro_args))
     is_mjcf = tree.tag == 'mujoco'
     coupled = tree.find('joint/mimic') is not None
@@ -94,9 +97,11 @@ def _of_urdf(
 
 def make_meshes_absolute(tree: Element, file: Path) -> None:
     """Replace the names of meshes that exist by absolute paths; `file`: of the URDF."""
+    around = cache(packages_around)
     for mesh in tree.iter('mesh'):
         name = mesh.get('filename', '')
-        path = next((path for path in candidates(name, file.parent) if path.is_file()), None)
+        paths = candidates(name, file.parent, around)
+        path = next((path for path in paths if path.is_file()), None)
         mesh.set('filename', name if path is None else str(path.resolve()))
 
 
@@ -163,7 +168,12 @@ def is_mjcf(file: Path) -> bool:
 def runs_code(file: Path) -> bool:
     """Whether converting a file runs code that the file contains: xacro."""
     tree = _tree_of(file)
-    return file.suffix == '.xacro' if tree is None else is_xacro(file, tree)
+    return file.suffix == '.xacro' if tree is None else _is_xacro(file, tree)
+
+
+def _is_xacro(file: Path, tree: Element) -> bool:
+    """Whether a file is xacro, which can run any program of this machine."""
+    return file.suffix == '.xacro' or any('wiki/xacro}' in each.tag for each in tree.iter())
 
 
 def _tree_of(file: Path) -> Element | None:

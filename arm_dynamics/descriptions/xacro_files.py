@@ -9,18 +9,12 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from xml.etree.ElementTree import Element
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.packages import packages_around
+from arm_dynamics.packages import link_as_installed, packages_around
 from arm_dynamics.temporary_folder import own_folder
 
 _LONGEST = 60.0  # time that a file may take [s]
-
-
-def is_xacro(file: Path, tree: Element) -> bool:
-    """Whether a file is xacro, which can run any program of this machine."""
-    return file.suffix == '.xacro' or any('wiki/xacro}' in each.tag for each in tree.iter())
 
 
 def urdf_of_xacro(file: Path, arguments: str = '') -> str:
@@ -42,16 +36,16 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
     with TemporaryDirectory(dir=own_folder()) as prefix:
         index = Path(prefix, 'share', 'ament_index', 'resource_index', 'packages')
         index.mkdir(parents=True)
-        packages = packages_around(file)
-        for name, folder in packages.items():
+        links = []
+        for name, folder in packages_around(file).items():
             if name != 'ament_index':
                 (index / name).touch()
-                Path(prefix, 'share', name).symlink_to(folder)
+                place = Path(prefix, 'share', name)
+                links += [*link_as_installed(folder, place), (place, folder)]
         prefixes = filter(None, (prefix, os.environ.get('AMENT_PREFIX_PATH')))
         answer = _run([str(file.resolve()), json.dumps(mappings)], ':'.join(prefixes))
-        for name, folder in packages.items():  # and not the temporary folder
-            place = str(Path(prefix, 'share', name))
-            answer = {key: text.replace(f'{place}/', f'{folder}/') for key, text in answer.items()}
+        for link, target in sorted(links, key=_length, reverse=True):  # no temporary folder
+            answer = {key: text.replace(str(link), str(target)) for key, text in answer.items()}
     missing = re.search(r"package '([^']*)' not found", answer.get('error', ''))
     if missing:
         raise ArmError(
@@ -61,6 +55,10 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
     if 'error' in answer:
         raise ArmError(f'xacro: {answer["error"]} (in {str(file)!r})')
     return str(answer['urdf'])
+
+
+def _length(pair: tuple[Path, Path]) -> int:
+    return len(str(pair[0]))
 
 
 def _run(words: list[str], prefixes: str) -> dict[str, str]:

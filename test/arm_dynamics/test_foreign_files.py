@@ -398,6 +398,49 @@ KINDS = {
         '',
         '',
     ),
+    'xacro of a package two folders down in a repository next to its own': (
+        {
+            'src/moves/moveit/urdf/arm.xacro': xacro(USE.format('my_arm')),
+            'src/vendor/ros2/description/urdf/macro.xacro': MACRO,
+            'src/vendor/ros2/description/package.xml': PACKAGE.format('my_arm'),
+        },
+        '',
+        '',
+        '',
+    ),
+    'xacro of a package that installs a folder as its root': (
+        {
+            'moveit/urdf/arm.xacro': xacro(USE.format('my_arm')),
+            'repo/description/urdf/macro.xacro': MACRO,
+            'repo/CMakeLists.txt': 'install(DIRECTORY\n  description/ # all\n'
+            '  DESTINATION share/${PROJECT_NAME})',
+            'repo/package.xml': PACKAGE.format('my_arm'),
+        },
+        '',
+        '',
+        '',
+    ),
+    'mesh of a package that installs a folder as its root': (
+        {
+            'repo/description/urdf/arm.urdf': shaped(MESH.format('package://my_arm/meshes/a.stl')),
+            'repo/description/meshes/a.stl': STL,
+            'repo/CMakeLists.txt': 'install(DIRECTORY description/meshes\n'
+            '  DESTINATION "share/${PROJECT_NAME}" PATTERN "*.blend" EXCLUDE)',
+            'repo/package.xml': PACKAGE.format('my_arm'),
+        },
+        ESTIMATE,
+        '',
+        '',
+    ),
+    'xacro that includes a file that is missing': (
+        {
+            'my_arm/urdf/arm.xacro': xacro(USE.format('my_arm')),
+            'my_arm/package.xml': PACKAGE.format('my_arm'),
+        },
+        '',
+        'xacro: .*ws/my_arm/urdf/macro.xacro',
+        '',
+    ),
     'xacro with arguments': (
         {
             'arm.xacro': xacro(
@@ -489,6 +532,8 @@ def test_a_foreign_file_is_an_arm_in_both_models_or_refused_in_one_line(kind, tm
         with pytest.raises(ArmError, match=expected) as refusal:
             loaded(robot)
         assert '\n' not in str(refusal.value)
+        assert 'ament_index' not in str(refusal.value)
+        assert '/share/' not in str(refusal.value)
         return
     model = loaded(robot)
     if tool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from arms import examples, load_arm
+from arms import chain, examples, load_arm, revolute
 from identification_samples import STUDY, exact_samples, serialized, some_motion
 from mcap.writer import Writer
 from numpy.testing import assert_allclose
@@ -92,6 +92,29 @@ def test_every_link_found_is_a_body_and_survives_the_urdf():
     assert_allclose(regressor_of(better)[:78], found.pi[:78], rtol=1e-9, atol=1e-12)
     assert 'tool0' in better.frame_names
     assert RobotModel(identified_urdf(found.regressor, found.pi)).tip_frame == 'tool0'
+
+
+LAST = (
+    '<inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/>',
+    '<inertia ixx="0.001" ixy="0" ixz="0" iyy="0.001" iyz="0" izz="0"/>',
+    '<inertia ixx="0.001" ixy="0" ixz="0.001" iyy="0.001" iyz="0" izz="0.001"/>',
+)
+
+
+@pytest.mark.parametrize('rounded', LAST)
+def test_a_last_link_with_rounded_inertias_is_identified_as_a_body(rounded):
+    joints = [revolute('a', 'xyz="0 0 0.3"', '0 0 1'), revolute('b', 'xyz="0 0.2 0"', '1 0 0')]
+    urdf = chain('arm', joints)
+    true, last = RobotModel(urdf), urdf.index('<link name="b_link">')
+    given = RobotModel(urdf[:last] + re.sub('<inertia ixx[^>]*>', rounded, urdf[last:]))
+    samples = exact_samples(true, some_motion(true, 3), 12.0, noise=0.01)
+    found = identify(JointRegressor(given), samples, IdentificationParameters())
+    before = found.validation_as_given()
+    improved = ~found.kept
+    assert improved.any()
+    assert (found.validation[improved] < before[improved]).all()
+    for link in found.pi[found.regressor.links].reshape(2, 10)[improved]:
+        assert np.linalg.eigvalsh(pseudo_inertia(link))[0] > 0.0
 
 
 @pytest.mark.parametrize(('position_noise', 'least', 'most'), [(0.0, 0.7, 1.4), (2e-4, 0.4, 1.0)])
