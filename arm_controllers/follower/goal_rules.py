@@ -5,7 +5,7 @@ A refusal names joint, value, point and time.
 
 import numpy as np
 
-from arm_controllers.follower.goal import Array, Goal, GoalError, JointTolerance
+from arm_controllers.follower.goal import Goal, GoalError, JointTolerance
 from arm_controllers.follower.parameters import FollowerParameters
 
 # A last velocity this small [rad/s | m/s] counts as zero.
@@ -44,7 +44,10 @@ def check_form(goal: Goal, joint_names: tuple[str, ...], rules: FollowerParamete
     bare = goal.has_position and goal.velocities is None
     if goal.accelerations is not None and bare:
         raise GoalError('accelerations are given without velocities; give both or positions only')
-    _check_times(goal.times)
+    if not np.isfinite(goal.times).all() or (np.diff(goal.times, prepend=-1e-300) <= 0).any():
+        from arm_controllers.follower.refusals import wrong_times
+
+        raise wrong_times(goal.times)
     for tolerance in (*goal.path_tolerance, *goal.goal_tolerance):
         _check_tolerance(tolerance, joint_names)
     time_tolerance = goal.goal_time_tolerance
@@ -59,10 +62,10 @@ def check_form(goal: Goal, joint_names: tuple[str, ...], rules: FollowerParamete
 
 def check_end(goal: Goal, start: float, limit: float) -> None:
     """Raise GoalError where a goal that starts in `start` [s] ends later than allowed."""
-    end = start + float(goal.times[-1])
-    if end > limit:
-        text = f'the goal ends {end:.6g} s from now; allowed: goal_duration_limit = {limit:.6g} s'
-        raise goal.error_at(len(goal.times) - 1, text, value=end, lower=0.0, upper=limit)
+    if start + float(goal.times[-1]) > limit:
+        from arm_controllers.follower.refusals import too_late
+
+        raise too_late(goal, start, limit)
 
 
 def _check_integration(goal: Goal, allowed: bool) -> None:
@@ -96,21 +99,6 @@ def _check_names(names: tuple[str, ...], known: tuple[str, ...], allow_partial: 
                 ' named); set allow_partial_joints_goal to let the others hold',
                 joint=name,
             )
-
-
-def _check_times(times: Array) -> None:
-    for point in np.flatnonzero(~np.isfinite(times)).tolist():
-        raise GoalError(f'time {times[point]} of point {point} is not finite', point=point)
-    if len(times) and times[0] < 0:
-        raise GoalError(f'point 0 is at t = {times[0]:.6g} s, before the start', point=0)
-    for before in np.flatnonzero(np.diff(times) <= 0).tolist():
-        point, time = before + 1, float(times[before + 1])
-        raise GoalError(
-            f'times must increase from point to point: point {point} is at t = {time:.9g} s,'
-            f' point {before} at {times[before]:.9g} s',
-            point=point,
-            time=time,
-        )
 
 
 def _check_tolerance(tolerance: JointTolerance, joint_names: tuple[str, ...]) -> None:

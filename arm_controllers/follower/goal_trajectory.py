@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from arm_controllers.clamped_spline import knot_velocities
 from arm_controllers.follower.braking import braking_time
-from arm_controllers.follower.goal import Goal, ResultCode
+from arm_controllers.follower.goal import Goal
 from arm_controllers.follower.motion_limits import check_limits, check_torque
 from arm_controllers.follower.parameters import FollowerParameters, Limits
 from arm_controllers.follower.trajectory import Array, Trajectory, hermite, stop
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import unit
 from arm_dynamics.model import RobotModel
 
 _PER_JOINT = ('positions', 'velocities', 'accelerations', 'effort')
@@ -87,7 +86,7 @@ def checked_trajectory(
         trajectory, point_times = building.result()
     yield
     bounds = limits.acceleration, point_times, rules.limit_overshoot
-    yield from check_limits(trajectory, model, *bounds)
+    yield from check_limits(trajectory, model, *bounds, np.asarray(rules.start_tolerance))
     if rules.interpolation_method == 'none':
         trajectory = trajectory.in_steps()
     yield from check_torque(trajectory, model, point_times)
@@ -233,24 +232,22 @@ def _check_start(goal: Goal, joints: _Joints, tolerances: Array) -> None:
     error = np.abs(first - joints.q)
     far = np.flatnonzero(error > tolerances[joints.columns])
     if len(far):
-        j = far[0]
-        k, value, now = joints.columns[j], float(first[j]), float(joints.q[j])
-        name, tolerance = joints.model.joint_names[k], float(tolerances[k])
-        of = unit('position', joints.model.prismatic[k])
-        text = (
-            f'joint {name!r}: the start {value:.6g} {of} is {error[j]:.6g} {of} from where'
-            f' the arm is then, {now:.6g} {of}; allowed: {tolerance:.6g} {of}'
-        )
-        lower, upper = now - tolerance, now + tolerance
-        raise goal.error_at(0, text, joint=name, value=value, lower=lower, upper=upper)
+        from arm_controllers.follower.refusals import far_start
+
+        j, k = far[0], joints.columns[far[0]]
+        name, prismatic = joints.model.joint_names[k], joints.model.prismatic[k]
+        now, tolerance = float(joints.q[j]), float(tolerances[k])
+        least = _shortest_time(first - joints.q, joints)
+        raise far_start(goal, name, j, now, tolerance, prismatic, least)
 
 
 def _still_to_come(goal: Goal, late: float) -> Goal:
     """Return the goal without past points, and without a point at its start."""
     keep = goal.times > late
     if not keep.any():
-        text = f'the last point lies {late - goal.times[-1]:.6g} s in the past'
-        raise goal.error_at(len(goal.times) - 1, text, code=ResultCode.OLD_HEADER_TIMESTAMP)
+        from arm_controllers.follower.refusals import all_passed
+
+        raise all_passed(goal, late)
     return _select(goal, (*_PER_JOINT, 'times', 'has_velocity', 'has_acceleration'), keep)
 
 

@@ -10,9 +10,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from arm_controllers.follower.goal import GoalError
 from arm_controllers.follower.trajectory import Array, Trajectory
-from arm_dynamics.checks import JointLimitError
 from arm_dynamics.model import RobotModel
 
 # Values this far beyond a limit still pass: points are often rounded to their printed digits.
@@ -31,6 +29,7 @@ def check_limits(
     max_acceleration: Array,
     point_times: Array,
     overshoot: float = 0.0,
+    start_tolerance: Array | float = 0.0,
 ) -> Iterator[None]:
     """Check position, velocity and acceleration everywhere along a trajectory, in slices.
 
@@ -56,12 +55,15 @@ def check_limits(
             point and time.
     """
     if not np.isfinite(trajectory.coefficients).all():
-        _refuse_overflow(trajectory, model, point_times)
+        from arm_controllers.follower.refusals import overflow
+
+        raise overflow(trajectory, model, point_times)
     bounds = (
         ('position', model.position_lower, model.position_upper),
         ('velocity', -model.velocity_limit, model.velocity_limit),
         ('acceleration', -max_acceleration, max_acceleration),
     )
+    ranges = _position_ranges(trajectory, model, start_tolerance)
     for first in range(0, len(trajectory.coefficients), _SEGMENTS_PER_SLICE):
         part = slice(first, first + _SEGMENTS_PER_SLICE)
         h = np.diff(trajectory.times)[part, np.newaxis, np.newaxis]
@@ -71,20 +73,45 @@ def check_limits(
                 quintic = scaled[:, 4:].any(axis=1)
             else:  # d/ds of sum_k c_k s^k, with s the segment's share in 0..1
                 scaled = scaled[:, 1:] * np.arange(1, 7 - order)[:, np.newaxis] / h
-            low = np.tile(lower - LIMIT_TOLERANCE, (len(h), 1))
-            high = np.tile(upper + LIMIT_TOLERANCE, (len(h), 1))
-            if first == 0:  # an arm that starts outside may return, but move no farther
-                low[0] = np.minimum(low[0], scaled[0, 0] - LIMIT_TOLERANCE)
-                high[0] = np.maximum(high[0], scaled[0, 0] + LIMIT_TOLERANCE)
+            if order == 0:
+                low, high = (rows[part] for rows in ranges)
+            else:
+                low, high = (np.tile(bound, (len(h), 1)) for bound in (lower, upper))
+            if first == 0 < order:  # an arm that starts too fast may brake
+                low[0], high[0] = (
+                    np.minimum(low[0], scaled[0, 0]),
+                    np.maximum(high[0], scaled[0, 0]),
+                )
+            low, high = low - LIMIT_TOLERANCE, high + LIMIT_TOLERANCE
             slack = overshoot * upper if order else 0.0
             segment, joint = _first_beyond(scaled, low, high, slack, quintic | (order == 1))
             if segment >= 0:
+                from arm_controllers.follower.refusals import limit_error, worst
+
                 poly = scaled[segment, :, joint]
                 value, share = worst(poly, low[segment, joint], high[segment, joint])
                 time = trajectory.times[part][segment] + share * h[segment, 0, 0]
                 bound = lower[joint], upper[joint]
-                raise _limit_error(model, joint, quantity, value, bound, time, point_times)
+                raise limit_error(model, joint, quantity, value, bound, time, point_times)
         yield
+
+
+def _position_ranges(
+    trajectory: Trajectory, model: RobotModel, tolerance: Array | float
+) -> tuple[Array, Array]:
+    """Return the least and largest positions (m, n) that are allowed in each segment.
+
+    Those are the limits, and farther out what the segment before has reached: a joint outside its
+    range may return in any number of steps, but move no farther. The points of a return begin
+    where the arm was measured: by a tolerance (n,) they may be farther out than the reference.
+    """
+    starts = trajectory.coefficients[:, 0]
+    low = np.minimum(model.position_lower, starts)
+    high = np.maximum(model.position_upper, starts)
+    back = trajectory.last - starts[0]
+    low[0] -= np.where((starts[0] < model.position_lower) & (back > 0.0), tolerance, 0.0)
+    high[0] += np.where((starts[0] > model.position_upper) & (back < 0.0), tolerance, 0.0)
+    return np.maximum.accumulate(low), np.minimum.accumulate(high)
 
 
 def check_torque(trajectory: Trajectory, model: RobotModel, point_times: Array) -> Iterator[None]:
@@ -110,7 +137,9 @@ def check_torque(trajectory: Trajectory, model: RobotModel, point_times: Array) 
             sample, joint = np.argwhere(outside)[0]
             time = trajectory.times[i[sample]] + s[sample] * h[i[sample]]
             value, bound = torques[sample, joint], (-limit[joint], limit[joint])
-            raise _limit_error(model, joint, 'torque', value, bound, time, point_times)
+            from arm_controllers.follower.refusals import limit_error
+
+            raise limit_error(model, joint, 'torque', value, bound, time, point_times)
         yield
 
 
@@ -129,19 +158,6 @@ def _torque_samples(trajectory: Trajectory) -> tuple[NDArray[np.intp], Array]:
     share = np.concatenate([np.tile(np.arange(count) / count, segments), np.ones(jumps.sum())])
     order = np.argsort(segment + share / 2, kind='stable')
     return segment[order], share[order]
-
-
-def _refuse_overflow(trajectory: Trajectory, model: RobotModel, point_times: Array) -> None:
-    """Refuse a motion that overflows: name the joint, and the limit if its position is absurd."""
-    segment, _, joint = np.argwhere(~np.isfinite(trajectory.coefficients))[0]
-    target = np.vstack([trajectory.coefficients[1:, 0], trajectory.last])[segment, joint]
-    time = float(trajectory.times[segment + 1])
-    lower, upper = bound = model.position_lower[joint], model.position_upper[joint]
-    if not lower <= target <= upper:
-        raise _limit_error(model, joint, 'position', target, bound, time, point_times)
-    name = model.joint_names[joint]
-    text = f'joint {name!r}: its motion until t = {time:.6g} s is too fast for finite numbers'
-    raise GoalError(f'{text}; are two points too close in time?', joint=name, time=time)
 
 
 @cache
@@ -195,34 +211,3 @@ def first_outside(poly: Array, low: Array, high: Array) -> tuple[int, int]:
         control = np.concatenate([control @ left.T, control @ right.T])
         index = np.concatenate([index, index])
     return divmod(found, n) if found < len(low) else (-1, -1)
-
-
-def worst(poly: Array, low: float, high: float) -> tuple[float, float]:
-    """Return (value, share in 0..1) where a polynomial is farthest outside its bounds."""
-    roots = np.polynomial.polynomial.polyroots(np.polynomial.polynomial.polyder(poly))
-    inside = roots.real[(np.abs(roots.imag) < 1e-9) & (roots.real > 0) & (roots.real < 1)]
-    shares = np.concatenate([[0.0, 1.0], inside])
-    values = np.polynomial.polynomial.polyval(shares, poly)
-    worst = np.argmax(np.maximum(values - high, low - values))
-    return values[worst], shares[worst]
-
-
-def _limit_error(
-    model: RobotModel,
-    joint: int,
-    quantity: str,
-    value: float,
-    bound: tuple[float, float],
-    time: float,
-    point_times: Array,
-) -> GoalError:
-    point = min(int(np.searchsorted(point_times, time - 1e-9)), len(point_times) - 1)
-    late = time - point_times[point]
-    place = f'between points {point - 1} and {point}' if point else 'before point 0'
-    if late >= -1e-9:
-        place = f'after point {point}' if late > 1e-9 else f'point {point}'
-    value, lower, upper = map(float, (value, *bound))
-    where = f'{place}, t = {time:.6g} s'
-    name, prismatic = model.joint_names[joint], model.prismatic[joint]
-    error = JointLimitError(name, quantity, value, lower, upper, prismatic, where)
-    return GoalError(str(error), point=point, time=float(time), **vars(error))

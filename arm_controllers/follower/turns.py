@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from arm_controllers.follower.goal import Array, Goal
 from arm_controllers.follower.goal_rules import AT_REST
+from arm_controllers.follower.refusals import wrong_turn
 
 _ROUNDED = 1e-3  # angles are often written with three decimals: 3.142 is half a turn [rad]
 
@@ -50,16 +51,9 @@ def unwound(goal: Goal, turning: NDArray[np.intp], q: Array, v: Array, late: flo
         known = as_written | angles | leads(v0, v1, short[i, j], h)
         if not known.all():
             k = known.argmin()
-            name, a, b = goal.joint_names[turning[j[k]]], before[i[k], j[k]], written[i[k], j[k]]
-            raise goal.error_at(
-                first + int(i[k]),
-                f'joint {name!r}: from {a:.6g} to {b:.6g} rad is more than half a turn, and no'
-                ' velocities at both ends say which way round',
-                '; write points less than half a turn apart, such velocities, or'
-                f' {a + short[i[k], j[k]]:.6g} rad for the short way',
-                joint=name,
-                value=float(b),
-            )
+            row, column = i[k], j[k]
+            point, joint = first + int(row), int(turning[column])
+            raise wrong_turn(goal, point, joint, before[row, column], short[row, column])
         way[i, j] = np.where(as_written, steps[i, j], short[i, j])
     positions[first:, turning] = q + np.cumsum(way, axis=0)
     return positions

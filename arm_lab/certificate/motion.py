@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from arm_controllers.follower.motion_limits import LIMIT_TOLERANCE, first_outside, worst
+from arm_controllers.follower.motion_limits import LIMIT_TOLERANCE, first_outside
+from arm_controllers.follower.refusals import worst
 from arm_controllers.follower.trajectory import Trajectory
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel

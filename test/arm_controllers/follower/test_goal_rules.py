@@ -1,8 +1,10 @@
 """What a goal must look like, and the limits it must keep to all along."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from following import HOME, MODEL, NAMES, assert_names_the_fault, goal, make, states_at
+from following import HOME, MODEL, NAMES, SECOND, assert_names_the_fault, goal, make, states_at
 
 from arm_controllers.follower.goal import Goal, GoalError, JointTolerance, ResultCode
 from arm_dynamics.model import RobotModel
@@ -137,6 +139,55 @@ def test_arm_beyond_a_limit_may_return_but_go_no_farther():
     with pytest.raises(GoalError, match='above its upper limit'):
         arm.set_goal(goal([2.0], [farther]), 0)
     arm.set_goal(goal([2.0], [HOME]), 0)
+
+
+def dense_return(side, count, fields, way=1.0):
+    """Return an arm 20 mrad outside a limit, and a goal of `count` points back by `way` * 0.2."""
+    limit = (MODEL.position_lower, MODEL.position_upper)[side][2]
+    out = 1.0 if side else -1.0
+    start = HOME.copy()
+    start[2] = limit + 0.02 * out
+    s = np.arange(1, count + 1) / count
+    blends = s**3 * (10 - 15 * s + 6 * s**2), 30 * s**2 * (1 - s) ** 2 / 4.0
+    blends += (60 * s * (1 - 3 * s + 2 * s**2) / 16.0,)
+    step = np.zeros(6)
+    step[2] = -0.2 * way * out
+    rows = [np.outer(blend, step) for blend in blends[: fields + 1]]
+    rows[0] = start + rows[0]
+    return make(q=start), goal(4.0 * s, *rows), rows[0][-1], start
+
+
+@pytest.mark.parametrize('side', [0, 1])
+@pytest.mark.parametrize('count', [1, 40, 500])
+@pytest.mark.parametrize('fields', [0, 1, 2])
+def test_arm_beyond_a_limit_returns_by_any_number_of_points(side, count, fields):
+    arm, back, end, _ = dense_return(side, count, fields)
+    arm.set_goal(back, 0)
+    np.testing.assert_allclose(arm.peek(5 * SECOND).q, end, atol=1e-12)
+
+
+def test_a_return_may_begin_where_the_arm_was_measured():
+    arm, back, end, start = dense_return(1, 40, 0)
+    farther = np.where(start == HOME, 0.0, 1e-3)
+    arm.set_goal(replace(back, positions=back.positions + farther), 0)
+    np.testing.assert_allclose(arm.peek(5 * SECOND).q, end + farther, atol=1e-12)
+    for stays in (start + farther, np.tile(start + farther, (40, 1))):  # that is no return
+        arm, *_ = dense_return(1, 40, 0)
+        stays = np.atleast_2d(stays)
+        with pytest.raises(GoalError, match='above its upper limit'):
+            arm.set_goal(goal(np.arange(1.0, len(stays) + 1), stays), 0)
+
+
+@pytest.mark.parametrize('side', [0, 1])
+@pytest.mark.parametrize('count', [40, 500])
+def test_arm_beyond_a_limit_moves_out_again_in_no_number_of_points(side, count):
+    arm, creeping, *_ = dense_return(side, count, 0, way=-1e-4 * count)
+    with pytest.raises(GoalError, match=r'(above|below) its .* limit'):
+        arm.set_goal(creeping, 0)
+    arm, there, _, start = dense_return(side, count, 0)
+    rows = np.vstack([there.positions, there.positions[::-1], start])
+    with pytest.raises(GoalError, match=r'(above|below) its .* limit'):
+        arm.set_goal(goal(np.arange(1, len(rows) + 1) * 4.0 / count, rows), 0)
 
 
 def test_torque_beyond_its_limit_is_refused_with_joint_value_and_limit():
