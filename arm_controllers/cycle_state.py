@@ -2,6 +2,8 @@
 
 from enum import Enum
 
+LONGEST_WAIT = 60.0  # of goals for the first state after the activation [s]
+
 
 class CycleState(Enum):
     """What a controller does with the next state of the arm."""
@@ -40,6 +42,9 @@ _TRANSITIONS = {
     (CycleState.RELEASING, Event.DEACTIVATE): CycleState.RELEASING,
     (CycleState.RELEASING, Event.RELEASED): CycleState.INACTIVE,
 }
+
+# While no state has come yet, goals wait for it.
+AWAITING = (CycleState.WAITING, CycleState.READY)
 
 
 def next_state(state: CycleState, event: Event) -> CycleState:

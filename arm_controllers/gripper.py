@@ -45,11 +45,11 @@ class GripperParameters(Parameters):
         False, 'if true, a goal on which the gripper stalls succeeds; if false, it is aborted'
     )
     stall_velocity_threshold: float = parameter(
-        0.001, 'speed below which the gripper may have stalled [m/s | rad/s]', min=0
+        0.001,
+        'mean speed towards the goal below which the gripper has stalled [m/s | rad/s]',
+        min=0,
     )
-    stall_timeout: float = parameter(
-        1.0, 'time below stall_velocity_threshold after which the gripper has stalled [s]', min=0
-    )
+    stall_timeout: float = parameter(1.0, 'time for which that mean speed counts [s]', min=0)
     natural_frequency: float = parameter(
         200.0, 'natural frequency of the position servo, critically damped [rad/s]', above=0
     )
@@ -154,18 +154,27 @@ class GripperMonitor:
 
     def set_goal(self, goal: GripperGoal, time_ns: int) -> None:
         """Watch a goal from a time [ns] on."""
-        self.goal, self.active, self._moved_ns = goal, True, time_ns
+        self.goal, self.active = goal, True
+        self._nearest, self._moved_ns = np.inf, time_ns
 
-    def update(self, time_ns: int, position: float, velocity: float) -> GripperOutcome | None:
-        """Return the end of the goal in the state at a time [ns]; None: it goes on."""
-        p = self._parameters
+    def update(self, time_ns: int, position: float) -> GripperOutcome | None:
+        """Return the end of the goal at a position [m | rad] and time [ns]; None: it goes on.
+
+        A gripper has moved where it comes nearer to its goal than ever, by what it does within
+        stall_timeout at stall_velocity_threshold. So a goal ends, whatever noise the measured
+        velocity has, within stall_timeout + distance / stall_velocity_threshold. (Proposed in
+        PR2/pr2_controllers#307; ros2_controllers compares the measured velocity.)
+        """
+        p, distance = self._parameters, abs(self.goal.position - position)
         if not self.active:
             return None
-        if abs(self.goal.position - position) < p.goal_tolerance:
+        if distance < p.goal_tolerance:
             self.active = False
             return GripperOutcome(reached_goal=True, stalled=False, succeeded=True)
-        if abs(velocity) > p.stall_velocity_threshold:
-            self._moved_ns = time_ns
+        if distance < self._nearest - p.stall_velocity_threshold * p.stall_timeout:
+            if np.isfinite(self._nearest):
+                self._moved_ns = time_ns
+            self._nearest = distance
         elif (time_ns - self._moved_ns) * 1e-9 > p.stall_timeout:
             self.active = False
             return GripperOutcome(reached_goal=False, stalled=True, succeeded=p.allow_stalling)

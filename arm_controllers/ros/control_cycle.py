@@ -39,6 +39,8 @@ _OUTPUT = {
     'voltage': 'effort',
 }
 
+_NOT_TAKING = (CycleState.INACTIVE, CycleState.REJECTED)
+
 
 class ControlCycle:
     """Answers every state with the law's command towards the follower's reference.
@@ -120,8 +122,9 @@ class ControlCycle:
         if self.state is before:
             return
         self.goals.refusal = reason if self.state is CycleState.REJECTED else NOT_ACTIVE
-        if before is CycleState.COMMANDING or self.state is CycleState.REJECTED:
+        if before is CycleState.COMMANDING or self.state in _NOT_TAKING:
             self.goals.deactivate(reason)
+        self.goals.awaited |= event is Event.ACTIVATE  # goals wait for the first state
         if self.state is CycleState.RELEASING:
             self._release()
 

@@ -11,7 +11,7 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from rclpy.utilities import remove_ros_args
 
 from arm_controllers.adapted_law import adapted_law
-from arm_controllers.cycle_state import CycleState, Event
+from arm_controllers.cycle_state import LONGEST_WAIT, CycleState, Event
 from arm_controllers.follower.follower import TrajectoryFollower
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.guard_parameters import GuardParameters
@@ -80,6 +80,7 @@ class ControllerNode(LifecycleNode):
         self.live = LiveParameters(self, self._model_of, self._law_class, self._built, self._apply)
         self.diagnostics = ControllerDiagnostics(self)
         self._silent = self._received = 0
+        self._activated_at = 0.0
         self.create_timer(1.0, self._on_second)
         watch_active_controllers(self, self._on_claims)
         self.create_subscription(SpeedScalingFactor, '~/speed_scaling_input', self._on_speed, 10)
@@ -113,6 +114,7 @@ class ControllerNode(LifecycleNode):
         if self._goals is None:
             realtime, rate = p.mode == 'realtime', p.action_monitor_rate
             self._goals = GoalServer(self, follower, p.period_ns, rate, realtime)
+            self._goals.awaited = p.autostart  # in real time goals have a thread of their own
         core = (live.model, law, follower, self._goals)
         self.cycle = ControlCycle(
             self, p, *core, self.diagnostics.drop, self._may_begin, self._transport
@@ -264,7 +266,11 @@ class ControllerNode(LifecycleNode):
 
     def _on_second(self) -> None:
         """Abort goals that can no longer end because no state comes; report."""
-        cycle = self.cycle
+        cycle, goals = self.cycle, self._goals
+        waited = time.monotonic() - self._activated_at
+        if goals is not None and goals.awaited and waited > LONGEST_WAIT:
+            goals.refusal = f'no state came within {LONGEST_WAIT:g} s: is the simulator running?'
+            goals.deactivate(goals.refusal)
         if cycle is not None and cycle.state is CycleState.COMMANDING:
             # Seconds in which this process ran: a stopped process has received nothing.
             self._silent = 0 if cycle.states.received != self._received else self._silent + 1

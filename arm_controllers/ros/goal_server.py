@@ -46,6 +46,7 @@ class GoalServer:
     Attributes:
         follower: follows the goals; it may be replaced while no goal is taken.
         refusal: why goals are refused while none is taken.
+        awaited: whether goals wait for the first state, until it comes or `deactivate` is called.
         refused: number of goals refused.
         problem: why the last unsuccessful goal was refused or ended.
         problem_since: the time of that (time.monotonic()).
@@ -78,18 +79,23 @@ class GoalServer:
         self._scheduled, self._idle, self._node_ends = False, True, False
         self._feedback = FollowJointTrajectory.Feedback()
         self.refused, self.problem, self.problem_since = 0, '', 0.0
-        self.refusal = NOT_ACTIVE
+        self.refusal, self.awaited = NOT_ACTIVE, False
         self._endpoints = GoalEndpoints(node, realtime, self._on_goal, self._on_cancel)
 
     def activate(self, time_ns: int) -> None:
-        """Take goals from now on; also after a jump of time. Waiting goals are refused."""
-        self._refuse_waiting(self.refusal)
-        self._time_ns = time_ns
-        self._next_feedback_ns = time_ns
+        """Take goals from now on; also after a jump of time.
+
+        Goals that came before are refused, unless they waited for this state.
+        """
+        if not self.awaited:
+            self._refuse_waiting(self.refusal)
+        self._time_ns = self._next_feedback_ns = time_ns
+        self.awaited = False  # the other thread reads it first
+        self._schedule_work()
 
     def deactivate(self, reason: str) -> None:
         """End all goals with `reason` and refuse further ones."""
-        self._time_ns = None
+        self._time_ns, self.awaited = None, False
         self._refuse_waiting(self.refusal)
         if self._check is not None:
             self._end(GoalResult(self._check[0], ResultCode.INVALID_GOAL, reason))
@@ -120,19 +126,21 @@ class GoalServer:
 
     def _on_goal(self, identifier: object, raw: bytes) -> None:
         self._inbox.append((identifier, raw))
-        if self._time_ns is None:
+        if not self.awaited and self._time_ns is None:
             self._refuse_waiting(self.refusal)
         else:
             self._refuse_waiting(
                 f'{_MOST_WAITING} newer goals came before its check', _MOST_WAITING
             )
-        if self._idle and not self._realtime:  # at the state for which it was sent
+        if (
+            self._idle and self._time_ns is not None and not self._realtime
+        ):  # at the state for which it was sent
             self._work()
             self._idle = False
         self._schedule_work()
 
     def _on_cancel(self, identifier: object) -> bool:
-        if self._time_ns is None:
+        if not self.awaited and self._time_ns is None:
             return False
         self._cancels.append(identifier)
         self._schedule_work()
@@ -140,7 +148,8 @@ class GoalServer:
 
     def _schedule_work(self) -> None:
         """In lock-step, work after the waiting callbacks; in real time the next cycle does."""
-        if not (self._realtime or self._scheduled) and (self._inbox or self._cancels):
+        work = self._cancels or (self._inbox and self._time_ns is not None)
+        if work and not (self._realtime or self._scheduled):
             self._scheduled = True
             self._node.executor.create_task(self._work)
 
@@ -153,7 +162,7 @@ class GoalServer:
             self._cancel(self._cancels.popleft())
         if self._check is not None:
             self._continue(*self._check)
-        elif self._inbox:
+        elif self._inbox and self._time_ns is not None:
             identifier, raw = self._inbox.popleft()
             self.take(raw, identifier)
         self._send_results()

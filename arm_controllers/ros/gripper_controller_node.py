@@ -1,5 +1,6 @@
 """The gripper controller: goals of a gripper's actions, and the effort of its joint."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from rclpy.action.server import ServerGoalHandle
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 
-from arm_controllers.cycle_state import CycleState, Event, next_state
+from arm_controllers.cycle_state import AWAITING, LONGEST_WAIT, CycleState, Event, next_state
 from arm_controllers.gripper import (
     GripperGoal,
     GripperLaw,
@@ -47,6 +48,7 @@ type _Answer = (
 )
 _ACTIONS = {'parallel_gripper_command': ParallelGripperCommand, 'gripper_command': GripperCommand}
 _MOST_WAITING = 10  # goals that begin later
+_LATEST_NS = 3600 * 10**9  # from the acceptance of a goal to its begin
 # Parameters of ros2_controllers that say what is always so here.
 _WITHOUT_MEANING = ('state_interfaces', 'max_effort_interface', 'max_velocity_interface')
 
@@ -73,8 +75,8 @@ class GripperNodeParameters(ArmParameters, Stepping, GripperParameters):
 class GripperControllerNode(LifecycleNode):
     """Answers every state with the effort of the gripper's joint.
 
-    A goal of the action ~/gripper_cmd begins at its stamp, or at once without one. A new goal
-    replaces the running one, which is aborted.
+    A goal of the action ~/gripper_cmd begins at its stamp, or at once without one; before the
+    first state it waits for that. A new goal replaces the running one, which is aborted.
     """
 
     Parameters = GripperNodeParameters
@@ -98,6 +100,8 @@ class GripperControllerNode(LifecycleNode):
         self._goals: list[tuple[int, ServerGoalHandle, GripperGoal]] = []  # that begin later
         self._running: ServerGoalHandle | None = None
         self._next_feedback_ns, self._latest = 0, (0.0, 0.0)
+        self._activated_at = time.monotonic()
+        self.create_timer(1.0, self._on_second)
         self.create_subscription(JointState, STATES, self.on_state, CONTROL_INPUT_QOS, raw=True)
         watch_active_controllers(self, self._on_claims)
         self._kind = _ACTIONS[p.action]
@@ -120,6 +124,7 @@ class GripperControllerNode(LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Command from the next state on, holding where the gripper is then."""
+        self._activated_at = time.monotonic()
         self._handle(Event.ACTIVATE)
         return super().on_activate(state)
 
@@ -136,7 +141,8 @@ class GripperControllerNode(LifecycleNode):
 
     def _handle(self, event: Event) -> None:
         before, self._state = self._state, next_state(self._state, event)
-        if before is CycleState.COMMANDING and self._state is not before:
+        awaiting = self._state in AWAITING and before is not CycleState.COMMANDING
+        if not awaiting and self._state not in (before, CycleState.COMMANDING):
             self._end_all()
         if self._state is CycleState.RELEASING:
             self._release()
@@ -180,10 +186,12 @@ class GripperControllerNode(LifecycleNode):
             return
         p, reference = self.parameters, self._reference
         if not commanding or time_ns < self._time_ns:  # also after a reset
-            self._end_all()
+            if self._state is CycleState.COMMANDING:
+                self._end_all()
             self._monitor.hold(float(q[0]))
             self._law_state, self._next_feedback_ns = (), time_ns
             self._handle(Event.BEGIN)
+            self._goals = [each for each in self._goals if self._is_in_time(*each[:2], time_ns)]
         self._time_ns, self._sender = time_ns, sender
         while self._goals and self._goals[0][0] <= time_ns:
             self._begin(*self._goals.pop(0)[1:])
@@ -197,10 +205,10 @@ class GripperControllerNode(LifecycleNode):
             self._log.warning(f'no command: the effort is {float(effort[0])}')
             return
         self._latest = float(q[0]), float(effort[0])
-        self._after_cycle(time_ns, float(q[0]), float(v[0]))
+        self._after_cycle(time_ns, float(q[0]))
 
-    def _after_cycle(self, time_ns: int, q: float, v: float) -> None:
-        outcome, running = self._monitor.update(time_ns, q, v), self._running
+    def _after_cycle(self, time_ns: int, q: float) -> None:
+        outcome, running = self._monitor.update(time_ns, q), self._running
         for each in [each for each in self._goals if each[1].is_cancel_requested]:
             self._goals.remove(each)
             self._finish(each[1])
@@ -222,8 +230,8 @@ class GripperControllerNode(LifecycleNode):
     def _on_request(self, request: _Goal) -> GoalResponse:
         """Refuse a goal that this gripper cannot do; the log says why."""
         try:
-            if self._state is not CycleState.COMMANDING:
-                raise ArmError('the controller is not active, or has not seen a state yet')
+            if self._state not in (*AWAITING, CycleState.COMMANDING):
+                raise ArmError('the controller is not active')
             if len(self._goals) >= _MOST_WAITING:
                 raise ArmError(f'{_MOST_WAITING} goals wait for their begin')
             self._goal_of(request.command)
@@ -234,18 +242,7 @@ class GripperControllerNode(LifecycleNode):
 
     def _goal_of(self, command: GripperCommandMessage | JointState) -> GripperGoal:
         """Return the goal of a message; raises ArmError as `gripper_goal` does."""
-        if self._kind is GripperCommand:
-            values = [command.position, command.max_effort or None, None]
-        else:
-            if list(command.name) not in ([], [self.joint]):
-                raise ArmError(f'name is {list(command.name)}; allowed: [{self.joint!r}] or none')
-            if len(command.position) != 1:
-                raise ArmError(f'position has {len(command.position)} values; allowed: 1')
-            values = [
-                command.position[0],
-                _one('effort', command.effort),
-                _one('velocity', command.velocity),
-            ]
+        values = _values(command, self.joint)
         return gripper_goal(self.model, self.joint, self.parameters, *values)
 
     def _on_goal(self, handle: ServerGoalHandle) -> None:
@@ -253,12 +250,33 @@ class GripperControllerNode(LifecycleNode):
         command, start_ns = handle.request.command, 0
         if self._kind is ParallelGripperCommand:
             start_ns = to_ns(command.header.stamp)
-        goal = self._goal_of(command)
-        if start_ns > self._time_ns:
+        goal, commanding = self._goal_of(command), self._state is CycleState.COMMANDING
+        if commanding and not self._is_in_time(start_ns, handle, self._time_ns):
+            return
+        if start_ns > self._time_ns or not commanding:
             self._goals.append((start_ns, handle, goal))
             self._goals.sort(key=lambda each: each[0])
         else:
             self._begin(handle, goal)
+
+    def _is_in_time(self, start_ns: int, handle: ServerGoalHandle, now_ns: int) -> bool:
+        """Return whether a goal begins soon enough after a time [ns]; else it is aborted."""
+        text = _too_late(start_ns, now_ns)
+        if not text:
+            return True
+        self._log.warning(f'goal refused: {text}')
+        self._finish(handle)
+        return False
+
+    def _on_second(self) -> None:
+        """End goals that have waited too long for the first state."""
+        if self._state in AWAITING and time.monotonic() - self._activated_at > LONGEST_WAIT:
+            if self._goals:
+                self._log.warning(
+                    f'goals ended: no state came within {LONGEST_WAIT:g} s of the activation; is'
+                    ' the simulator running?'
+                )
+            self._end_all()
 
     def _begin(self, handle: ServerGoalHandle, goal: GripperGoal) -> None:
         before, self._running = self._running, handle
@@ -297,6 +315,32 @@ class GripperControllerNode(LifecycleNode):
             message.state.name = [self.joint]
             message.state.position, message.state.effort = [q], [effort]
         return message
+
+
+def _values(command: GripperCommandMessage | JointState, joint: str) -> list[float | None]:
+    """Return position, effort and velocity of a goal's message, None where it has none.
+
+    Raises:
+        ArmError: another joint, or other than one position.
+    """
+    if isinstance(command, GripperCommandMessage):
+        return [command.position, command.max_effort or None, None]
+    if list(command.name) not in ([], [joint]):
+        raise ArmError(f'name is {list(command.name)}; allowed: [{joint!r}] or none')
+    if len(command.position) != 1:
+        raise ArmError(f'position has {len(command.position)} values; allowed: 1')
+    others = _one('effort', command.effort), _one('velocity', command.velocity)
+    return [command.position[0], *others]
+
+
+def _too_late(start_ns: int, now_ns: int) -> str:
+    """Return why a goal that begins at a stamp [ns] is refused at a time [ns]; '': it is not."""
+    if start_ns - now_ns <= _LATEST_NS:
+        return ''
+    from arm_controllers.follower.refusals import another_clock
+
+    begin = f'the goal begins in {(start_ns - now_ns) * 1e-9:.6g} s'
+    return f'{begin}; allowed: {_LATEST_NS * 1e-9:g} s{another_clock(start_ns, now_ns)}'
 
 
 def _one(name: str, values: Sequence[float]) -> float | None:

@@ -83,17 +83,47 @@ def test_a_goal_stalls_after_the_timeout_without_motion(allowed):
     parameters = GripperParameters(allow_stalling=allowed, stall_timeout=0.5)
     monitor = GripperMonitor(parameters, 0.04)
     monitor.set_goal(GripperGoal(0.0, 10.0, 0.1), 0)
-    assert monitor.update(400_000_000, 0.03, 0.05) is None
-    assert monitor.update(900_000_000, 0.02, 0.0) is None
-    assert monitor.update(900_000_001, 0.02, 0.0) == (False, True, allowed)
-    assert monitor.update(2_000_000_000, 0.02, 0.0) is None
+    assert monitor.update(200_000_000, 0.03) is None
+    assert monitor.update(400_000_000, 0.02) is None
+    assert monitor.update(900_000_000, 0.02) is None
+    assert monitor.update(900_000_001, 0.02) == (False, True, allowed)
+    assert monitor.update(2_000_000_000, 0.02) is None
+
+
+@pytest.mark.parametrize('noise', [0.0, 1e-5, 1e-4])
+@pytest.mark.parametrize('bounce', [0.0, 1e-3])
+def test_a_goal_ends_in_finite_time_whatever_the_noise_and_the_bouncing(noise, bounce):
+    """Within stall_timeout + distance / stall_velocity_threshold, and not before it stands."""
+    p = GripperParameters(goal_tolerance=0.001, stall_timeout=0.1)
+    monitor, rng = GripperMonitor(p, 0.04), np.random.default_rng(3)
+    monitor.set_goal(GripperGoal(0.0, 10.0, 0.1), 0)
+    for k in range(1, 20_000):
+        t = 2e-3 * k
+        stands = max(0.0, t - 0.2)  # at 20 mm, after 0.1 m/s
+        position = 0.04 - 0.1 * min(t, 0.2) + bounce * abs(np.sin(300.0 * stands))
+        outcome = monitor.update(round(t * 1e9), position + noise * rng.standard_normal())
+        if outcome is not None:
+            break
+    assert outcome == (False, True, False)
+    assert 0.2 < t < 0.6
+
+
+@pytest.mark.parametrize(('speed', 'moves'), [(0.0009, False), (0.0012, True), (0.05, True)])
+def test_a_finger_stalls_below_the_threshold_of_its_speed_and_not_above(speed, moves):
+    monitor = GripperMonitor(GripperParameters(goal_tolerance=0.001, stall_timeout=0.1), 0.04)
+    monitor.set_goal(GripperGoal(0.0, 10.0, 0.1), 0)
+    for k in range(1, 20_000):
+        outcome = monitor.update(k * 2_000_000, 0.04 - speed * 2e-3 * k)
+        if outcome is not None:
+            break
+    assert outcome == (moves, not moves, moves)
 
 
 def test_a_goal_within_the_tolerance_is_reached():
     monitor = GripperMonitor(GripperParameters(goal_tolerance=0.002), 0.04)
     monitor.set_goal(GripperGoal(0.01, 10.0, 0.1), 0)
-    assert monitor.update(1, 0.0121, 0.1) is None
-    assert monitor.update(2, 0.0119, 0.1) == (True, False, True)
+    assert monitor.update(1, 0.0121) is None
+    assert monitor.update(2, 0.0119) == (True, False, True)
 
 
 def test_goals_take_values_of_parameters_and_stay_within_limits(model):

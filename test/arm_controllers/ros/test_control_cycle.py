@@ -105,6 +105,20 @@ def test_a_state_that_came_too_early_is_answered_once_the_arm_is_free(setup):
     assert setup.cycle.state is CycleState.COMMANDING
 
 
+@pytest.mark.parametrize('event', [Event.DEACTIVATE, Event.REJECT, Event.BEGIN])
+def test_goals_wait_from_the_activation_until_the_first_state_or_the_end(setup, event):
+    cycle = setup.cycle
+    assert cycle.goals.awaited
+    if event is Event.BEGIN:
+        setup.state(START)
+    else:
+        cycle.handle(event, 'why')
+    assert not cycle.goals.awaited
+    cycle.handle(Event.DEACTIVATE)
+    cycle.handle(Event.ACTIVATE)
+    assert cycle.goals.awaited
+
+
 def test_a_controller_that_stops_repeats_its_release_until_the_simulator_has_it(setup):
     setup.state(START)
     setup.follow()

@@ -179,6 +179,40 @@ def test_goals_are_refused_with_the_reason_while_the_controller_is_not_active(st
     assert arm.server.problem == f'goal refused: {arm.server.refusal}'
 
 
+@pytest.mark.parametrize('realtime', [False, True])
+def test_a_goal_before_the_first_state_waits_for_it(start, realtime):
+    arm = start(realtime=realtime)
+    arm.server.deactivate('deactivated')
+    arm.server.awaited = True
+    arm.send(b'1')
+    arm.turn()
+    assert (arm.running, arm.ended, arm.waiting) == ([], [], [])
+    arm.server.activate(0)
+    arm.cycles()
+    arm.turn()
+    assert arm.running == [b'1']
+
+
+@pytest.mark.parametrize('realtime', [False, True])
+def test_a_goal_that_waits_for_the_first_state_may_be_canceled_or_ends_without_one(
+    start, realtime
+):
+    arm = start(realtime=realtime)
+    arm.server.deactivate('deactivated')
+    arm.server.awaited = True
+    for k in range(12):
+        arm.send(k)
+    assert [k for k, _ in arm.ended] == [0, 1]
+    assert arm.cancel(5)
+    arm.turn()
+    arm.turn()
+    assert arm.ended == ([] if realtime else [(5, 'canceled')])
+    arm.server.refusal = 'no state came'
+    arm.server.deactivate('no state came')
+    assert {message for _, message in arm.ended} == {'no state came'}
+    assert not arm.server.awaited
+
+
 def test_a_deactivation_ends_the_goal_and_those_that_wait(start):
     arm = start()
     arm.cycles()

@@ -281,6 +281,45 @@ def test_deactivation_aborts_all_goals_and_the_next_activation_holds(gripper):
 
 
 @PARALLEL
+def test_a_goal_before_the_first_state_waits_for_it(gripper):
+    gripper.node.trigger_deactivate()
+    gripper.node.trigger_activate()  # as at the start
+    sent = gripper.accepted(0.01)
+    gripper.show(0.02)
+    assert not sent.end.done()
+    gripper.show(0.0101)
+    status, result = gripper.result(sent)
+    assert (status, result.reached_goal) == (SUCCEEDED, True)
+
+
+@PARALLEL
+def test_a_goal_that_no_state_comes_for_ends(gripper, monkeypatch):
+    gripper.node.trigger_deactivate()
+    gripper.node.trigger_activate()
+    sent = gripper.accepted(0.01)
+    monkeypatch.setattr('arm_controllers.ros.gripper_controller_node.LONGEST_WAIT', 0.0)
+    assert gripper.result(sent)[0] == ABORTED
+    gripper.show(0.02)
+
+
+@PARALLEL
+def test_a_stamp_of_the_wall_clock_is_named_and_does_not_wait_for_years(gripper, capfd):
+    goal = gripper.goal(0.01)
+    goal.command.header.stamp.sec = 1_790_000_000
+    lines = []
+
+    def refused():
+        end = gripper.request(goal).get_result_async()
+        assert gripper.result(SimpleNamespace(end=end))[0] == ABORTED
+        lines.extend(x for x in capfd.readouterr().err.splitlines() if 'goal refused' in x)
+        return lines  # of many in a second some are left out
+
+    gripper.wait(refused)
+    assert 'stamp is 1790000000.000 s' in lines[0]
+    assert 'set use_sim_time to true in the client, or leave the stamp at zero' in lines[0]
+
+
+@PARALLEL
 def test_a_reset_ends_the_goal(gripper):
     sent = gripper.accepted(0.0)
     gripper.show(0.03, -0.05, steps=5)
@@ -296,7 +335,7 @@ def test_goals_end_with_the_node(gripper):  # the last test of this gripper
     sent = gripper.action.send_goal_async(gripper.goal(0.0), heard.append)
     gripper.wait(sent.done)
     end = sent.result().get_result_async()
-    gripper.show(0.03, -0.05, steps=100)
+    gripper.show(0.03, -0.05, steps=20)
     gripper.wait(lambda: heard)  # the server has the request of the result, too
     gripper.end_node()
     gripper.wait(end.done)
