@@ -212,8 +212,9 @@ def _file_of(robot: str, folder: str = 'urdf') -> tuple[Path, str]:
     kind, names = 'robot', robot_names()
     if folder != 'urdf':
         kind, names = 'gripper', gripper_names()
+    near = ''.join(f', nearest {name!r},' for name in get_close_matches(robot, names, n=1))
     raise ArmError(
-        f'{kind} {robot!r} is neither a shipped {kind} ({", ".join(names)}) '
+        f'{kind} {robot!r} is neither a shipped {kind} ({", ".join(names)}){near} '
         'nor the path of a URDF file, a xacro or an MJCF, nor a model of example-robot-data or '
         'robot_descriptions, where these are installed'
     )

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
 from itertools import takewhile
@@ -18,7 +19,7 @@ from typing import Any
 from arm_sim.extras import missing
 from arm_sim.parent_process import LAUNCH, end_with_parent, runs
 from arm_sim.process_limits import missing_resource
-from arm_sim.registered import class_name, commands, node_of, nodes
+from arm_sim.registered import class_name, commands, executables, node_of, nodes
 
 _OF_ROS = 'rclpy', 'builtin_interfaces', 'control_msgs', 'arm_interfaces'
 # The nodes that one process may run together, as a pattern and in words.
@@ -125,7 +126,10 @@ def main() -> int:
     try:
         start = __getattr__(name)
     except AttributeError as error:
-        print(f'{error}; commands: {", ".join(commands())}', file=sys.stderr)
+        known = [*executables(), *commands()]
+        near = get_close_matches(name, known, n=1, cutoff=0.0) if name else []
+        hint = f'; nearest known: {near[0]!r}' if near else ''
+        print(f'{error}{hint}; commands: {", ".join(commands())}', file=sys.stderr)
         return 2
     return start()
 

@@ -6,6 +6,8 @@
 import re
 from typing import Any
 
+from launch.actions import LogInfo
+
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_file import yaml_value
 from arm_dynamics.checks import ArmError
@@ -76,7 +78,13 @@ def drive(given: dict[str, str]) -> list[Any]:
     if given['workspace']:
         own['workspace'] = yaml_value('workspace', given['workspace'])
     remaps = [('robot_states', given['states']), ('robot_commands', topic)]
+    waits = (
+        f'drive: waiting for states of the robot on {given["states"]} ({rate:g} Hz); the law '
+        f'{law!r} begins {"with them" if own["autostart"] else "by ~/start of the supervisor"}, '
+        f'and its commands go to {topic}. Start the ros2_control of the robot if it does not run'
+    )
     return [
+        LogInfo(msg=waits),
         controller_process(law, [config, common | of_law], space),
         node_process('supervisor', [config, common | own], space, remappings=remaps),
     ]

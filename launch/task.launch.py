@@ -1,5 +1,6 @@
 """Any task on any robot, under a law designed for the robot or with the gains of its file."""
 
+from arm_controllers.laws import law_class, law_names
 from arm_dynamics.parameters import Stepping
 from arm_lab.experiments.compared_laws import compared_laws
 from arm_sim.launching.arguments import (
@@ -10,22 +11,30 @@ from arm_sim.launching.arguments import (
     of_parameters,
     shared,
 )
-from arm_sim.launching.tasks import run_designed, run_task
+from arm_sim.launching.tasks import law_of, run_designed, run_task
 from arm_sim.tasks import task_names
 
 ARGUMENTS = (
     argument('task', 'sinusoid', 'task that the arm performs', list(task_names())),
     argument(
         'law',
-        'computed_torque',
-        f'control law, designed for natural_frequency: {", ".join(compared_laws())}',
+        '',
+        'control law that commands the arm; external: a node of yours commands the arm; empty: '
+        'computed_torque, or hybrid_force_motion where the task needs a force',
+        ['', *dict.fromkeys([*compared_laws(), *CONTROLLERS])],
     ),
     argument(
         'controller',
         '',
-        "control law with the parameters of the robot's file, instead of `law`; external: a "
-        'node of yours commands the arm; empty: `law`',
-        ['', *CONTROLLERS],
+        "another word for `law`, with the gains of the robot's file where `gains` is empty",
+        ['', *dict.fromkeys([*compared_laws(), *CONTROLLERS])],
+    ),
+    argument(
+        'gains',
+        '',
+        "gains of the law: designed for natural_frequency, or from the robot's file; empty: "
+        'designed, where the law has a design',
+        ['', 'designed', 'file'],
     ),
     *of_parameters(Stepping, timestep='0.001'),
     argument(
@@ -44,9 +53,19 @@ ARGUMENTS = (
 )
 
 
+def _is_policy(law: str) -> bool:
+    return law in law_names() and law_class(law).evaluation.of_file
+
+
 def task(given: dict[str, str]) -> list:
     """Return simulator, paused, controller and task."""
-    return run_task(given, given['task']) if given['controller'] else run_designed(given)
+    law = law_of(given, given['task'])
+    label = law not in CONTROLLERS  # a variant of a law, which is designed only
+    designed = law in compared_laws() or (not label and _is_policy(law))
+    usual = 'designed' if label or (designed and not given['controller']) else 'file'
+    if (given['gains'] or usual) == 'file':
+        return run_task({**given, 'controller': law}, given['task'])
+    return run_designed({**given, 'law': law})
 
 
 generate_launch_description = description(ARGUMENTS, task)

@@ -42,6 +42,7 @@ class Log:
         if self._said >= self._many:
             self._left_out += 1
             return
-        note = f' (and {self._left_out} warnings before it)' if self._left_out else ''
+        many = '1 warning' if self._left_out == 1 else f'{self._left_out} warnings'
+        note = f' (and {many} before it)' if self._left_out else ''
         self._logger.warning(shortened(text) + note)
         self._said, self._left_out = self._said + 1, 0

@@ -55,8 +55,8 @@ def compared_class(name: str) -> Any:
         return law_class(name)
     if name in law_names() and name not in compared:
         raise ArmError(
-            f'law {name!r} is not compared: it has no `designed`, or commands voltages; '
-            f'run it as it is with controller:={name}'
+            f'law {name!r} has no design for natural_frequency, or commands voltages; '
+            f"law:={name} gains:=file runs it with the gains of the robot's file"
         )
     one_of('law', name, compared)
     return law_class(compared_laws()[name][0])

@@ -19,7 +19,7 @@ from arm_controllers.laws.servo import FEEDFORWARD
 from arm_controllers.parameter_file import yaml_value
 from arm_controllers.parameter_values import as_ros_value
 from arm_controllers.ros.controller_parameters import ControllerParameters
-from arm_dynamics.checks import ArmError, unknown
+from arm_dynamics.checks import ArmError, one_of, unknown
 from arm_dynamics.parameters import facts
 from arm_dynamics.robots import MJCF_VALUES, ArmParameters
 from arm_sim.launching.shutdown import restore_interrupt, shutdown_guard
@@ -29,9 +29,11 @@ from arm_sim.ros.task_parameters import TaskNodeParameters
 from arm_sim.simulation.plant import PlantParameters, engine_names
 from arm_sim.simulation.scene import scene_names
 
+_LAW = 'controller'  # the other word for the argument `law`
 # The values of the argument `controller`.
 CONTROLLERS = ['none', 'external', *law_names()]
 _SWITCH = ['true', 'false']
+_FEW = 6  # choices that a refusal names all
 
 
 _BEGIN, _END = '[', '] '  # around the group of an argument in its description
@@ -280,9 +282,18 @@ def description(
     arguments = [*arguments, *shared(*(name for name in VIEW if name not in own))]
     arguments.sort(key=_place)
 
-    def start(context: LaunchContext) -> list[Any]:
+    def refuse(context: LaunchContext) -> None:
         _refuse_unknown_arguments(context, [each.name for each in arguments])
+        for each in arguments:
+            value = context.launch_configurations.get(each.name)
+            if value is not None:
+                _refuse_other_value(each.name, value, each.choices or ())
+
+    def start(context: LaunchContext) -> list[Any]:
         given = usual_values() | dict(context.launch_configurations)
+        if _LAW in own and 'law' not in own and 'law' in given:
+            given[_LAW] = law_word(given, usual_values()[_LAW])
+            _refuse_other_value('law', given[_LAW], CONTROLLERS)
         given['robot'] = _robot_argument(given)
         if not given['engine']:
             sections = merged(files_of(given['robot'], given['config']))
@@ -291,9 +302,38 @@ def description(
 
     def generate_launch_description() -> LaunchDescription:
         restore_interrupt()
-        return LaunchDescription([*arguments, shutdown_guard(), OpaqueFunction(function=start)])
+        return LaunchDescription(
+            [OpaqueFunction(function=refuse), *arguments, shutdown_guard(),
+             OpaqueFunction(function=start)]
+        )  # fmt: skip
 
     return generate_launch_description
+
+
+def law_word(given: Mapping[str, str], usual: str = '') -> str:
+    """Return the law that the arguments `law` and `controller`, two words for it, name.
+
+    `usual`: value of `controller` where only `law` is given.
+
+    Raises:
+        ArmError: they name two laws.
+    """
+    law, controller = given.get('law', ''), given[_LAW]
+    if law and controller not in ('', usual, law):
+        raise ArmError(
+            f'law is {law!r} and controller {controller!r}; they are two words for one law: '
+            'leave one out'
+        )
+    return law or controller
+
+
+def _refuse_other_value(name: str, value: str, choices: Sequence[str]) -> None:
+    """Refuse a value that is not among the choices of an argument, where it has any."""
+    if choices and value not in choices:
+        named = [each for each in choices if each]
+        if len(named) <= _FEW:
+            one_of(name, value, named)
+        raise unknown(f'value of {name}', value, named)
 
 
 def _place(argument: DeclareLaunchArgument) -> int:
@@ -327,6 +367,7 @@ def _refuse_unknown_arguments(context: LaunchContext, names: Sequence[str]) -> N
     file = Path(context.get_locals_as_dict().get('current_launch_file_path', '')).name
     if file not in (Path(word).name for word in sys.argv):
         return
+    known = {*names, 'law'} if _LAW in names else names
     for name in (word.partition(':=')[0] for word in context.argv if ':=' in word):
-        if name not in names:
+        if name not in known:
             raise unknown('launch argument', name, names)

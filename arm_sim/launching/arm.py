@@ -36,6 +36,7 @@ from arm_sim.simulation.plant import (
     check_law,
     plant_class,
 )
+from arm_sim.simulation.scene import scene_file
 
 
 def arm_nodes(
@@ -71,6 +72,8 @@ def arm_nodes(
     plant = {'engine': given['engine'], 'mode': mode, 'actuator': actuator}
     table = {'table': yaml_value('table', given['table'])} if given['table'] else {}
     contacts: dict[str, Any] = {'contacts': True} if given['contacts'] == 'true' else {}
+    if given['scene']:
+        scene_file(given['scene'])  # a mistake is refused before any node starts
     contacts |= {name: given[name] for name in ('scene', 'srdf') if given[name]}
     if given['faults']:
         read_faults(given['faults'])  # a mistake is refused before any node starts

@@ -1,11 +1,13 @@
 """The launch files of tasks: the arm's nodes, the task, and its parameters."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from launch.actions import DeclareLaunchArgument
 from launch_ros.parameter_descriptions import ParameterValue
 
+from arm_controllers.laws import law_class, law_names
 from arm_controllers.parameter_file import mapping, yaml_value
 from arm_controllers.parameter_values import as_ros_value, parameter_fields, read_fields
 from arm_dynamics.checks import ArmError
@@ -13,11 +15,12 @@ from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import Stepping, changed
 from arm_dynamics.plugins import extensions
 from arm_dynamics.temporary_folder import temporary_folder
-from arm_sim.launching.arguments import RECORD, namespace_of, of_parameters
+from arm_sim.launching.arguments import RECORD, law_word, namespace_of, of_parameters
 from arm_sim.launching.arm import arm_nodes
 from arm_sim.launching.processes import task_node
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.ros.config import config_file, feedforward_of, robot_parameter
+from arm_sim.simulation.scene import read_objects, read_scene
 from arm_sim.tasks import Task, make_task, simulator_of, task_class
 
 
@@ -50,6 +53,7 @@ def run_task(
     made = make_task(
         task, robot, _table(given, task) | _values(given, parameters) | _mapping(given)
     )
+    _check(given, task, made)
     period_ns = read_fields(Stepping, robot.parameters('simulator')).period_ns
     moving = given['start'] == 'moving'
     error = model_error_of(given['plant_error'], 'plant_error', robot.model)
@@ -59,6 +63,20 @@ def run_task(
         described.write_text(robot.model.description)
         scene['described'] = str(described)
     return _nodes(given, task, made, error, scene, _model_error(given, robot))
+
+
+def law_of(given: Mapping[str, str], task: str) -> str:
+    """Return the law of the arguments `law` and `controller`; without them one that suits a task.
+
+    Raises:
+        ArmError: two laws, or an unknown one.
+    """
+    law = law_word(given)
+    if law:
+        return law
+    robot = Robot.load(given['robot'], given['config'])
+    made = make_task(task, robot, _table(given, task) | _mapping(given))
+    return 'computed_torque' if made.wrench is None else 'hybrid_force_motion'
 
 
 def run_designed(given: Mapping[str, str]) -> list[Any]:
@@ -75,6 +93,7 @@ def run_designed(given: Mapping[str, str]) -> list[Any]:
     simulator = over_topics.simulator_parameters(loaded, given['start'] == 'moving')
     controller = over_topics.controller_parameters(loaded) | _model_error(given, robot)
     given = {**given, 'controller': loaded.law_name}
+    _check(given, given['task'], loaded.task)
     # The limits in the robot's file hold for the gains in that file, not for this design.
     design = f'{case.law}, designed for {case.natural_frequency:g} rad/s'
     return _nodes(given, case.task, loaded.task, case.error, simulator, controller, design)
@@ -125,6 +144,36 @@ def _nodes(
         ),
         task_node(task, [config_file(given['robot'], given['config'], space), parameters], space),
     ]
+
+
+def _check(given: Mapping[str, str], task: str, made: Task) -> None:
+    """Refuse a law or a scene that a task cannot have.
+
+    Raises:
+        ArmError: names the argument, and what to give in its place.
+    """
+    law, scene = given['controller'], given.get('scene', '')
+    if made.wrench is not None and law != 'external':
+        able = [name for name in law_names() if _follows_wrenches(name)]
+        if law not in able:
+            raise ArmError(
+                f'task {task!r} needs a law that follows forces, and {law!r} does not: '
+                f'law:=hybrid_force_motion, or one of {", ".join(able)}'
+            )
+    if scene and made.simulator.get('scene') not in (None, scene):
+        raise ArmError(f'task {task!r} has a scene of its own; leave scene:={scene} out')
+    if scene and not scene.endswith('.xml'):
+        own = {each.name for each in read_objects(made.simulator.get('objects', ''))}
+        for name in own & {each.name for each in read_scene(scene)}:
+            raise ArmError(
+                f'task {task!r} brings {name!r}, and so does the scene: leave scene:={scene} out'
+            )
+
+
+def _follows_wrenches(law: str) -> bool:
+    with suppress(ArmError):  # a plugin that cannot be imported
+        return bool(law_class(law).wrench_goal)
+    return False
 
 
 def _table(given: Mapping[str, str], task: str) -> dict[str, Any]:

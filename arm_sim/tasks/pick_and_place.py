@@ -174,7 +174,13 @@ class PickAndPlace(PointsTask):
     def prepare(self) -> None:
         """Draw the block, and write the scene."""
         p, model = self.parameters, self.robot.model
-        self.gripper = gripper_joint(model)
+        try:
+            self.gripper = gripper_joint(model)
+        except ArmError:
+            raise ArmError(
+                'task pick_and_place needs an arm with a gripper of one joint: gripper:=parallel, '
+                "in Python robot='ur5e gripper:=parallel'"
+            ) from None
         self.finger = model.joint_names.index(self.gripper)
         limits = model.position_lower, model.position_upper
         self.closed, self.opened = (float(each[self.finger]) for each in limits)

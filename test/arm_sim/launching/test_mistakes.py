@@ -1,0 +1,137 @@
+"""What a beginner types: each mistake is one line that says what to type, before any process."""
+
+import sys
+
+import pytest
+from launch import LaunchContext
+from launch.actions import OpaqueFunction
+from repository import ROOT
+from scripts import load_script
+
+from arm_dynamics.checks import ArmError
+from arm_sim import executables
+from arm_sim.launching.arguments import CONTROLLERS, usual_values
+
+
+def started(monkeypatch, file, *words):
+    """Return what a launch file starts with these words; nothing runs. A refusal is raised."""
+    path = ROOT / 'launch' / file
+    monkeypatch.setattr(sys, 'argv', ['ros2', 'launch', 'arm_sim', str(path), *words])
+    context = LaunchContext(argv=words)
+    context.extend_locals({'current_launch_file_path': str(path)})
+    context.launch_configurations.update(word.split(':=', 1) for word in words)
+    found = []
+    for entity in load_script(f'launch/{file}').generate_launch_description().entities:
+        made = entity.visit(context)
+        found += made or [] if isinstance(entity, OpaqueFunction) else []
+    return found
+
+
+TASK, ARM, PICK = 'task.launch.py', 'arm.launch.py', 'pick_and_place.launch.py'
+MISTAKES = [
+    (TASK, 'task:=sinusiod', "unknown value of task 'sinusiod'; nearest known: 'sinusoid'"),
+    (TASK, 'taks:=push', "unknown launch argument 'taks'; nearest known: 'task'"),
+    (TASK, 'law:=computed_torqe', "'computed_torqe'; nearest known: 'computed_torque'"),
+    (TASK, 'controller:=pd_gravit', "'pd_gravit'; nearest known: 'pd_gravity'"),
+    (TASK, 'law:=pd controller:=servo', 'two words for one law: leave one out'),
+    (TASK, 'task:=press law:=computed_torque', "task 'press' .*: law:=hybrid_force_motion, or"),
+    (TASK, 'task:=press controller:=servo', "task 'press' .*: law:=hybrid_force_motion, or"),
+    (TASK, 'task:=pick_and_place', 'task pick_and_place .*: gripper:=parallel, in Python'),
+    (PICK, 'scene:=blocks', "task 'pick_and_place' brings 'block', .*: leave scene:=blocks out"),
+    (TASK, 'gains:=files', "gains is 'files'; allowed: designed, file"),
+    (TASK, 'law:=hybrid_force_motion gains:=designed', 'law:=hybrid_force_motion gains:=file'),
+    (TASK, 'mode:=real_time', "mode is 'real_time'; allowed: lockstep, realtime"),
+    (TASK, 'engine:=mujoko', "'mujoko'"),
+    (TASK, 'parameters:={cycls:3}', "'cycls:3'; nearest known: 'cycles'"),
+    (TASK, 'natural_frequency:=fast', "natural_frequency is 'fast'; it must be a number"),
+    (ARM, 'robot:=ur5_e', "robot 'ur5_e' is neither .*, nearest 'ur5e',"),
+    (ARM, 'robot:=/nowhere/my.urdf', '/nowhere/my.urdf'),
+    (ARM, 'robt:=ur5e', "unknown launch argument 'robt'; nearest known: 'robot'"),
+    (ARM, 'viewer:=yes', "viewer is 'yes'; allowed: true, false"),
+    (ARM, 'scene:=block', "unknown scene 'block'; nearest known: 'blocks'"),
+    (ARM, 'gripper:=paralel', "'paralel'"),
+    (ARM, 'law:=servoo', "unknown value of law 'servoo'; nearest known: 'servo'"),
+    (ARM, 'config:=gains.yaml', 'gains.yaml'),
+    ('drive.launch.py', 'drives:=ur_torque', 'ur_direct_torque'),
+]
+
+
+@pytest.mark.parametrize(('file', 'words', 'answer'), MISTAKES, ids=[x[1] for x in MISTAKES])
+def test_a_mistake_is_refused_in_one_line_before_any_process(monkeypatch, file, words, answer):
+    with pytest.raises((ArmError, OSError, RuntimeError, ValueError), match=answer) as error:
+        started(monkeypatch, file, *words.split())
+    text = str(error.value)
+    assert '\n' not in text
+    assert len(text) < 500
+    assert text.count('nearest known') <= 1
+
+
+def nodes(actions):
+    """Return the executables that actions of a launch start."""
+    return {x.node_executable for x in actions if hasattr(x, 'node_executable')}
+
+
+@pytest.mark.parametrize(
+    ('file', 'words', 'controller'),
+    [
+        (TASK, 'task:=press', 'hybrid_force_motion_controller'),
+        (TASK, 'task:=press law:=mpc', 'mpc_controller'),
+        (TASK, 'law:=hybrid_force_motion task:=press', 'hybrid_force_motion_controller'),
+        (TASK, 'law:=pd', 'pd_controller'),
+        (TASK, 'law:=pd gains:=file', 'pd_controller'),
+        (TASK, 'controller:=pd', 'pd_controller'),
+        (TASK, 'controller:=pd gains:=designed', 'pd_controller'),
+        (TASK, '', 'computed_torque_controller'),
+        (ARM, 'law:=pd', 'pd_controller'),
+        (ARM, 'controller:=pd', 'pd_controller'),
+        (PICK, 'law:=computed_torque', 'computed_torque_controller'),
+    ],
+)
+def test_both_words_for_the_law_start_its_controller(monkeypatch, file, words, controller):
+    assert controller in nodes(started(monkeypatch, file, *words.split()))
+
+
+@pytest.mark.parametrize(
+    ('law', 'controller', 'gains', 'wanted'),
+    [
+        ('pd', '', '', 'designed'),
+        ('', 'pd', '', 'file'),
+        ('pd', '', 'file', 'file'),
+        ('', 'pd', 'designed', 'designed'),
+        ('pd', 'pd', '', 'file'),
+        ('hybrid_force_motion', '', '', 'file'),  # it has no design
+        ('servo_discrete', '', '', 'designed'),  # a variant of a law
+        ('', 'servo_discrete', '', 'designed'),
+        ('external', '', '', 'file'),
+        ('policy', '', '', 'designed'),
+    ],
+)
+def test_where_gains_come_from_is_an_argument_of_its_own(
+    monkeypatch, law, controller, gains, wanted
+):
+    script = load_script('launch/task.launch.py')
+    monkeypatch.setattr(script, 'run_task', lambda given, task: ['file', given['controller']])
+    monkeypatch.setattr(script, 'run_designed', lambda given: ['designed', given['law']])
+    given = usual_values() | {'task': 'step', 'parameters': '{}'}
+    given |= {'law': law, 'controller': controller, 'gains': gains}
+    assert script.task(given) == [wanted, law or controller]
+
+
+def test_drive_says_what_it_waits_for(monkeypatch):
+    made = started(monkeypatch, 'drive.launch.py', 'controller:=servo')
+    (line,) = (x.msg[0].text for x in made if hasattr(x, 'msg'))
+    assert 'waiting for states of the robot on /joint_states (' in line
+    assert 'its commands go to ' in line
+
+
+def test_an_executable_that_is_none_has_a_nearest_one(monkeypatch, capsys):
+    monkeypatch.setattr(sys, 'argv', ['arm_sim', 'rendr'])
+    assert executables.main() == 2
+    assert "no executable 'rendr'; nearest known: 'render'; commands: " in capsys.readouterr().err
+
+
+def test_the_words_for_laws_are_one_list():
+    made = load_script('launch/task.launch.py').generate_launch_description()
+    choices = {x.name: x.choices for x in made.get_launch_arguments()}
+    assert choices['law'] == choices['controller']
+    assert {*CONTROLLERS} <= {*choices['law']}
