@@ -161,9 +161,10 @@ class GripperMonitor:
         """Return the end of the goal at a position [m | rad] and time [ns]; None: it goes on.
 
         A gripper has moved where it comes nearer to its goal than ever, by what it does within
-        stall_timeout at stall_velocity_threshold. So a goal ends, whatever noise the measured
-        velocity has, within stall_timeout + distance / stall_velocity_threshold. (Proposed in
-        PR2/pr2_controllers#307; ros2_controllers compares the measured velocity.)
+        stall_timeout at stall_velocity_threshold, or at half the speed of a slower goal. So a
+        goal ends within stall_timeout + distance / that speed, whatever noise the measured
+        velocity has. (Proposed in PR2/pr2_controllers#307; ros2_controllers compares the measured
+        velocity.)
         """
         p, distance = self._parameters, abs(self.goal.position - position)
         if not self.active:
@@ -171,7 +172,8 @@ class GripperMonitor:
         if distance < p.goal_tolerance:
             self.active = False
             return GripperOutcome(reached_goal=True, stalled=False, succeeded=True)
-        if distance < self._nearest - p.stall_velocity_threshold * p.stall_timeout:
+        slow = min(p.stall_velocity_threshold, 0.5 * self.goal.max_velocity)
+        if distance < self._nearest - slow * p.stall_timeout:
             if np.isfinite(self._nearest):
                 self._moved_ns = time_ns
             self._nearest = distance

@@ -61,11 +61,13 @@ def limit_error(
     name, prismatic = model.joint_names[joint], model.prismatic[joint]
     error = JointLimitError(name, quantity, value, lower, upper, prismatic, where)
     text = f'{error}{_other_unit(value, lower, upper, prismatic) * (quantity == "position")}'
-    before = float(point_times[point - 1]) if point else 0.0
-    if quantity != 'position' and point_times[point] - before < _SHORT:
+    gaps = np.diff(point_times, prepend=min(0.0, point_times[0]))
+    near = point + int(gaps[point : point + 2].argmin())
+    if quantity != 'position' and 0.0 < gaps[near] < _SHORT:
+        since = f'point {near - 1}' if near else 'the start'
         text += (
-            f'; it is {point_times[point] - before:.3g} s after the point before or the start:'
-            ' time_from_start has seconds in sec, and only their fraction in nanosec'
+            f'; point {near} is {gaps[near]:.3g} s after {since}: time_from_start has seconds in'
+            ' sec, and only their fraction in nanosec'
         )
     return GoalError(text, point=point, time=float(time), **vars(error))
 

@@ -341,3 +341,25 @@ def test_absurd_position_is_refused_as_any_other_beyond_its_limit(absurd):
     error = refusal(goal([1.0], [target], np.zeros((1, 6)), np.zeros((1, 6))))
     assert f"joint '{NAMES[2]}': position {absurd:.6g} rad" in str(error)
     assert '3.14159 rad (point 0, t = 1 s)' in str(error)
+
+
+def test_millimetres_of_a_slide_are_named():
+    arm = make(RobotModel(find_slide()), np.array([0.1]))
+    with pytest.raises(GoalError, match=r'in metres: 250 mm are 0.25 m'):
+        arm.set_goal(goal([4.0], [[250.0]], names=['turn']), 0)
+
+
+def find_slide():
+    """Return the URDF of a slide of half a metre."""
+    return (
+        '<robot name="slide"><link name="base"/><link name="table"/><joint name="turn" '
+        'type="prismatic"><parent link="base"/><child link="table"/><axis xyz="1 0 0"/>'
+        '<limit lower="0" upper="0.5" effort="50" velocity="20"/></joint></robot>'
+    )
+
+
+def test_nanoseconds_in_place_of_seconds_are_named():
+    """0.1 rad within 2 ns are 1.5 * 5e7 rad/s at the peak of the cubic."""
+    arm = make(RobotModel(find_slide()), np.array([0.1]))
+    with pytest.raises(GoalError, match=r'velocity 7.5e\+07 m/s .*; point 0 is 2e-09 s after the'):
+        arm.set_goal(goal([2e-9], [[0.2]], [[0.0]], names=['turn']), 0)

@@ -1,0 +1,91 @@
+"""Gripper goals end, in time and with the right result, whatever the fingers do."""
+
+import numpy as np
+import pytest
+
+from arm_controllers.gripper import GripperGoal, GripperMonitor, GripperParameters
+
+PERIOD = 2e-3
+
+
+def end_of(position, goal=0.0, most=60.0, speed=0.1, **parameters):
+    """Return time [s] and end of a goal for positions [m] over time [s]."""
+    monitor = GripperMonitor(GripperParameters(goal_tolerance=1e-3, **parameters), 0.0)
+    monitor.set_goal(GripperGoal(goal, 10.0, speed), 0)
+    for k in range(1, round(most / PERIOD)):
+        outcome = monitor.update(round(k * PERIOD * 1e9), position(k * PERIOD))
+        if outcome is not None:
+            return k * PERIOD, outcome
+    return None, None
+
+
+def closing(t, width=0.02):
+    """Return the position of fingers that close from 40 mm at 0.1 m/s onto an object."""
+    return max(0.04 - 0.1 * t, width)
+
+
+def test_the_action_never_stalls_in_simulation_because_the_velocity_oscillates():
+    """PR2/pr2_controllers#307. Nothing: it stalls where it comes no nearer to its goal.
+
+    1 mm of oscillation at 50 Hz on the object: 0.3 m/s, 300 times the threshold.
+    """
+    t, end = end_of(lambda t: closing(t) + 1e-3 * np.sin(314.0 * t) ** 2, stall_timeout=0.5)
+    assert end.stalled
+    assert 0.2 < t < 1.3
+
+
+@pytest.mark.parametrize('allowed', [True, False])
+def test_fingers_that_chatter_on_a_bottle_time_out(allowed):
+    """PickNikRobotics/moveit_pro_example_ws#951. Set allow_stalling for a success.
+
+    Velocity noise of 25 mm/s, as of 0.05 mm at 80 Hz.
+    """
+    t, end = end_of(
+        lambda t: closing(t) + 5e-5 * np.sin(500.0 * t), stall_timeout=0.1, allow_stalling=allowed
+    )
+    assert (end.stalled, end.succeeded) == (True, allowed)
+    assert t < 0.6
+
+
+def test_a_limit_cycle_at_the_rate_of_the_simulation_never_counts_as_stalled():
+    """PickNikRobotics/moveit_pro_example_ws#923. Nothing: positions count, not velocities.
+
+    The velocity flips by 0.6 m/s each period: 1.2 mm from one state to the next.
+    """
+
+    def position(t):
+        return closing(t) + 6e-4 * (-1) ** round(t / PERIOD)
+
+    t, end = end_of(position, stall_timeout=0.5)
+    assert end.stalled
+    assert 0.2 < t < 1.3
+
+
+def test_opening_slowly_is_aborted_as_a_stall():
+    """PR2/pr2_simulator#104. Nothing: a slow goal stalls below half its own speed.
+
+    0.8 mm/s, slower than the threshold of 1 mm/s, for 20 mm: 25 s less the tolerance.
+    """
+    t, end = end_of(lambda t: 8e-4 * t, goal=0.02, speed=8e-4, stall_timeout=0.5)
+    assert end.reached_goal
+    np.testing.assert_allclose(t, (0.02 - 1e-3) / 8e-4, atol=3 * PERIOD)
+
+
+def test_a_grasp_of_an_object_of_unknown_size_is_a_failure():
+    """ros-controls/ros2_controllers#355. Set allow_stalling."""
+    for width in (0.005, 0.02, 0.035):
+        _, end = end_of(lambda t, width=width: closing(t, width), allow_stalling=True)
+        assert end.succeeded
+        assert not end.reached_goal
+
+
+def test_a_gripper_that_never_moves_never_answers():
+    """rt-net/sciurus17_ros#124. Nothing: it stalls after stall_timeout.
+
+    Fingers that are held from the start, and with any noise of 1 mm.
+    """
+    rng = np.random.default_rng(0)
+    for noise in (0.0, 1e-3):
+        t, end = end_of(lambda t, noise=noise: 0.04 + noise * rng.uniform(-1, 1))
+        assert end.stalled
+        assert 1.0 < t < 3.0

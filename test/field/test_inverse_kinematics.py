@@ -1,0 +1,83 @@
+"""Inverse kinematics: within limits, near the seed, in the turn of the seed."""
+
+import numpy as np
+import pytest
+from field import FULL, TURNTABLE, joint, limits, link, model_of
+from following import MODEL
+
+from arm_dynamics.inverse_kinematics.solve import solve_ik
+
+SEED = np.array([0.3, -1.2, 1.5, -0.9, 1.1, 0.4])
+
+
+def solved(model, q, seed):
+    """Return the solution for the pose of q from a seed; it must be a solution within limits."""
+    result = solve_ik(model, model.forward_kinematics(np.array(q)), np.array(seed))
+    assert result.success, result.reason
+    assert (result.q >= model.position_lower).all()
+    assert (result.q <= model.position_upper).all()
+    away = model.forward_kinematics(result.q).actInv(model.forward_kinematics(np.array(q)))
+    assert np.linalg.norm(away.translation) < 2e-6
+    return result.q
+
+
+def one_joint(lower, upper):
+    return model_of(
+        link('base', 0.0), link('tip'), joint('turn', 'base', 'tip', limits(lower, upper))
+    )
+
+
+@pytest.mark.parametrize('turn', [-FULL, FULL])
+def test_solutions_beyond_half_a_turn_are_never_found(turn):
+    """moveit/moveit#571. Nothing: of equal poses the one nearest to the seed is returned.
+
+    A UR5e with its last joint at 0.4 rad and a turn, limits 2 pi: the seed is the solution.
+    """
+    q = SEED.copy()
+    q[5] += turn * 0.9
+    np.testing.assert_allclose(solved(MODEL, q, q), q, atol=1e-5)
+
+
+def test_the_first_solution_is_not_the_one_nearest_to_the_seed():
+    """tesseract-robotics/tesseract#579. Nothing: the nearest one is returned.
+
+    The pose of the seed, moved by 1 mrad in each joint.
+    """
+    np.testing.assert_allclose(solved(MODEL, SEED + 1e-3, SEED), SEED + 1e-3, atol=1e-4)
+
+
+def test_a_solution_is_discarded_although_the_same_angle_a_turn_away_is_allowed():
+    """tesseract-robotics/tesseract#833. Nothing: a joint is turned into its limits.
+
+    Limits from -200 to 70 degrees, the pose at -190 degrees, which is 170 degrees as well.
+    """
+    model = one_joint(np.radians(-200.0), np.radians(70.0))
+    np.testing.assert_allclose(
+        solved(model, [np.radians(-190.0)], [0.0]), np.radians(-190.0), atol=1e-5
+    )
+
+
+def test_limits_that_do_not_contain_zero_have_no_solution():
+    """dartsim/dart#1449. Nothing: a joint is turned into its limits.
+
+    Limits from pi / 8 to 2 pi; the pose at pi is that at -pi.
+    """
+    model = one_joint(np.pi / 8, FULL)
+    np.testing.assert_allclose(solved(model, [np.pi], [1.0]), np.pi, atol=1e-5)
+
+
+def test_inverse_kinematics_returns_joints_beyond_their_limits():
+    """bulletphysics/bullet3#2908. Nothing: `solved` checks the limits of twenty poses."""
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        solved(MODEL, MODEL.random_configuration(rng), MODEL.random_configuration(rng))
+
+
+@pytest.mark.parametrize('turns', [-10, 0, 1, 10])
+def test_after_some_turns_the_solution_is_in_another_turn_than_the_arm(turns):
+    """ros-industrial/universal_robot#155. Nothing: a continuous joint stays in the seed's turn.
+
+    At ten turns and 0.2 rad, the pose at 0.5 rad is 0.3 rad away.
+    """
+    seed = turns * FULL + 0.2
+    np.testing.assert_allclose(solved(TURNTABLE, [0.5], [seed]), seed + 0.3, atol=1e-5)

@@ -1,0 +1,157 @@
+"""Goals that replace or cancel other ones, speeds that change: no jump, no freeze, no run away."""
+
+import numpy as np
+import pytest
+from field import LIFT, TURNTABLE, goal_of, motion, table
+from following import DT, SECOND, assert_no_jump, ends, run
+
+from arm_controllers.follower.goal import GoalError, ResultCode
+
+
+def test_the_arm_freezes_at_the_second_goal_that_was_sent_for_later():
+    """ros-controls/ros2_controllers#2607. Nothing: every goal takes over at its stamp.
+
+    A goal each second, 50 ms ahead: the arm moves on until the last one, at 0.5 rad.
+    """
+    arm = table(0.0, LIFT)
+    for k in range(1, 6):
+        arm.set_goal(
+            goal_of([2.0], [0.1 * k], [0.0], start_ns=arm.time_ns + SECOND // 20), arm.time_ns
+        )
+        q, v, _ = run(arm, arm.time_ns, arm.time_ns + SECOND)
+        assert_no_jump(q, v)
+        assert np.ptp(q) > 0.02
+    q, _, _ = motion(arm, 2.0, arm.time_ns)
+    np.testing.assert_allclose(q[-1], 0.5, atol=1e-9)
+
+
+def test_the_velocity_goes_to_zero_whenever_a_message_arrives():
+    """ros-controls/ros2_controllers#1800. Nothing: a stream of near points is passed at speed.
+
+    Points every 0.1 s at 0.5 rad/s: after the first ones the velocity stays within 10 % of it.
+    """
+    arm = table(0.0, TURNTABLE, stream_horizon=0.3)
+    speeds = []
+    for k in range(1, 30):
+        arm.set_goal(goal_of([0.2], [0.05 * (k + 1)]), arm.time_ns)
+        speeds.append(run(arm, arm.time_ns, arm.time_ns + SECOND // 10)[1][:, 0])
+    assert np.abs(np.concatenate(speeds[10:]) - 0.5).max() < 0.05
+
+
+def test_a_cancel_steps_back_by_the_tracking_error():
+    """ros-controls/ros2_controllers#2587. Nothing: the stop begins at the reference.
+
+    An arm 5.6 mrad behind at 0.5 rad/s: the reference goes on without a step, and brakes.
+    """
+    arm = table(0.0, LIFT, max_deceleration_on_cancel=(1.3,))
+    arm.set_goal(goal_of([2.0], [0.9], [0.0]), 0)
+    q, _, _ = run(arm, 0, SECOND)
+    before = q[-1, 0]
+    arm.update(SECOND, np.array([before - 5.6e-3]), np.array([0.5]))
+    arm.cancel(SECOND)
+    after = arm.update(SECOND + DT, np.array([before - 5.6e-3]), np.array([0.5]))
+    step = after.q[0] - before
+    assert 0.0 < step < 3 * 0.7 * DT * 1e-9
+    assert abs(after.a[0] + 1.3) < 1e-9
+
+
+def test_a_cancel_stops_the_joints_within_one_period():
+    """ros-controls/ros2_controllers#2163. Set max_deceleration_on_cancel.
+
+    From 0.6 rad/s at 3 rad/s^2 the joint needs 0.2 s and 60 mrad.
+    """
+    arm = table(0.0, LIFT, v=0.6, max_deceleration_on_cancel=(3.0,))
+    q, v, a = motion(arm, 0.5)
+    np.testing.assert_allclose(q[-1], 0.06, atol=1e-9)
+    assert np.abs(a).max() < 3.0 + 1e-9
+    assert abs(v[95]) > 0.02 > abs(v[105])
+
+
+def test_a_first_segment_with_accelerations_begins_with_a_step_of_acceleration():
+    """ros-controls/ros2_controllers#2015. Nothing: it is a quintic from the reference.
+
+    Rest to rest over 0.5 rad in 2 s: the acceleration is 0 at both ends, at most
+    10 / sqrt(3) * 0.5 / 4 rad/s^2 in between.
+    """
+    arm = table(0.0, LIFT)
+    arm.set_goal(goal_of([2.0], [0.5], [0.0], [0.0]), 0)
+    _, _, a = motion(arm, 2.0)
+    assert abs(a[0]) < 1e-9
+    assert abs(a[1]) < 0.01
+    np.testing.assert_allclose(np.abs(a).max(), 10.0 / np.sqrt(3.0) * 0.5 / 4.0, rtol=1e-4)
+
+
+def test_a_goal_after_a_cancel_and_a_pause_is_executed_at_many_times_its_speed():
+    """fetchrobotics/robot_controllers#33. Nothing: time counts from the new goal.
+
+    10 s after the cancel, 0.9 rad in 3 s: the cubic peaks at 0.45 rad/s.
+    """
+    arm = table(0.0, LIFT)
+    arm.set_goal(goal_of([3.0], [0.9], [0.0]), 0)
+    run(arm, 0, SECOND)
+    arm.cancel(arm.time_ns)
+    run(arm, arm.time_ns, 11 * SECOND)
+    start = arm.reference.q[0]
+    arm.set_goal(goal_of([3.0], [0.9], [0.0]), arm.time_ns)
+    _, v, _ = motion(arm, 3.0, arm.time_ns)
+    np.testing.assert_allclose(v.max(), 1.5 * (0.9 - start) / 3.0, rtol=1e-3)
+
+
+def test_the_trajectory_goes_on_after_its_goal_was_aborted():
+    """ros-controls/ros_controllers#461. Nothing: the arm brakes from where it is.
+
+    An arm that stands still violates its path tolerance, and the reference comes to it.
+    """
+    arm = table(0.0, LIFT, trajectory_tolerance=(0.05,))
+    arm.set_goal(goal_of([2.0], [0.9], identifier='a'), 0)
+    for time_ns in range(0, 3 * SECOND, DT):
+        arm.update(time_ns, np.zeros(1), np.zeros(1))
+    assert ends(arm) == [('a', ResultCode.PATH_TOLERANCE_VIOLATED)]
+    assert abs(arm.reference.q[0]) < 1e-9
+
+
+def test_a_velocity_at_the_last_point_runs_away():
+    """ros-controls/ros2_controllers#567. Refused, or braked where it is allowed.
+
+    0.5 rad/s at the end, braked at 2 rad/s^2: the joint stops 62.5 mrad later.
+    """
+    moving = goal_of([2.0], [0.5], [0.5])
+    with pytest.raises(GoalError, match='velocity 0.5 at the last point is not zero'):
+        table(0.0, LIFT).set_goal(moving, 0)
+    options = {'allow_nonzero_velocity_at_trajectory_end': True}
+    arm = table(0.0, LIFT, max_deceleration_on_cancel=(2.0,), **options)
+    arm.set_goal(moving, 0)
+    q, v, _ = motion(arm, 3.0)
+    np.testing.assert_allclose(q[-1], 0.5625, atol=1e-9)
+    assert not v[-1]
+
+
+def test_a_goal_at_reduced_speed_begins_with_a_delay():
+    """UniversalRobots/Universal_Robots_ROS2_Driver#714. Nothing: only its time is stretched.
+
+    At 40 % a goal of 2 s takes 5 s, from the first period on.
+    """
+    arm = table(0.0, LIFT, speed_scaling=0.4)
+    arm.set_goal(goal_of([2.0], [0.5], [0.0], identifier='a'), 0)
+    q, v, _ = motion(arm, 5.0)
+    assert v[2] > 0.0
+    np.testing.assert_allclose(q[1250], 0.25, atol=2e-3)  # half way at half the time
+    np.testing.assert_allclose(q[-1], 0.5, atol=1e-9)
+
+
+def test_the_trajectory_goes_on_in_a_paused_robot_and_it_jumps_on_resume():
+    """UniversalRobots/Universal_Robots_ROS2_Driver#279. Set the speed to 0 while it is paused.
+
+    20 s at speed 0: the reference stays, and goes on from there without a jump.
+    """
+    arm = table(0.0, LIFT, goal_time_limit=100.0)
+    arm.set_goal(goal_of([4.0], [0.9], [0.0], identifier='a'), 0)
+    parts = [run(arm, 0, SECOND)]
+    arm.scaling.wanted = 0.0
+    parts.append(run(arm, SECOND, 21 * SECOND))
+    assert not parts[1][1][-1].any()
+    arm.scaling.wanted = 1.0
+    parts.append(run(arm, 21 * SECOND, 26 * SECOND))
+    q, v = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
+    assert_no_jump(q, v)
+    np.testing.assert_allclose(q[-1], 0.9, atol=1e-9)
