@@ -75,19 +75,20 @@ def link_side(model: RobotModel, parameters: Any) -> tuple[RobotModel, Any]:
     That is what is given where the joints have no drive trains.
 
     Raises:
-        ArmError: drive trains with another integrator than implicitfast.
+        ArmError: drive trains with an integrator that is neither continuous nor implicitfast.
     """
     p = parameters
     if not p.has_drive_trains:
         return model, p
-    if p.integrator != 'implicitfast':
+    if p.integrator not in ('continuous', 'implicitfast'):
         raise ArmError(f"integrator is {p.integrator!r}; joints.* need 'implicitfast'")
     if 'voltage' in p.actuators(model.joint_names) and not isinstance(p, DCMotors):
         raise ArmError("actuator is 'voltage'; joints.* with DC motors need engine analytical")
     rigid = per_joint('joints.stiffness', p.joint_stiffness, model.joint_names) == 0.0
     none = np.zeros(model.nv)
     links = model.with_joints(np.where(rigid, model.armature, 0.0), none, none)
-    one = {'timestep': p.timestep / p.joint_substeps, 'control_decimation': 1}
+    one: dict[str, Any] = {'timestep': p.timestep / p.joint_substeps, 'control_decimation': 1}
+    one['integrator'] = 'implicitfast'
     return links, replace(p, actuator='torque', effort_limits=False, **one)
 
 

@@ -202,7 +202,7 @@ class Faults:
         which torques, given those of the other joints.
         """
         gains, p = self._gains, self._parameters
-        h, rate = p.timestep, _STIFF / self._period
+        h, rate = p.timestep * (p.integrator != 'continuous'), _STIFF / self._period
         # As with implicit damping: (M + h (D + kd)) a = tau - C v - g - friction.
         inverse = np.linalg.inv(model.mass_matrix(q) + h * np.diag(model.damping + gains.velocity))
         force = gains.command * command - gains.position * q - gains.velocity * v

@@ -36,6 +36,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import PerJoint, like
 from arm_sim.devices.drive_trains import link_side
+from arm_sim.simulation.integration import INSTANT, integration_of
 from arm_sim.simulation.plant import Plant, PlantParameters
 
 
@@ -67,12 +68,14 @@ class AnalyticalPlant(Plant):
         super().__init__(model, parameters)
         check_inertia(model)
         model, p = link_side(model, self.parameters)
-        self._step, self._steps = p.timestep, p.control_decimation
+        integrator, count = integration_of([model], [p], rigid_friction=True)
+        self._step, self._steps = p.timestep / count, p.control_decimation * count
         names = [each.name for each in fields(ForwardModelParameters) if each.name != 'motors']
-        shared = {name: getattr(p, name) for name in names}
+        shared = {name: getattr(p, name) for name in names} | {'integrator': integrator}
         self.forward_model = ForwardModel(model, ForwardModelParameters(motors=p, **shared))
-        self.forward_model.check_step(p.timestep)
+        self.forward_model.check_step(self._step)
         self.forward_model.compile()
+        self._smooth = integrator == 'rk4'
         self.state = np.zeros(self.forward_model.state_size)
         self.effort = self.forward_model.effort
         self.q, self.v = self.state[: model.nv], self.state[model.nv : 2 * model.nv]
@@ -85,12 +88,27 @@ class AnalyticalPlant(Plant):
 
     def act(self, command: Array) -> None:
         """Hold `command` (n,) over one control period."""
-        if self._before is None:
+        self._command = command
+        if self._before is None or self._smooth:
             self.forward_model.advance(self.state, command, self._step, self._steps)
             return
         for _ in range(self._steps):
             self._before[:] = self.v
             self.forward_model.advance(self.state, command, self._step, 1)
+
+    def _acceleration(self, before: Array) -> Array:
+        """Return dv/dt (n,) at the end of a period."""
+        if not self._smooth:
+            return super()._acceleration(before)
+        after, effort = self.state.copy(), self.effort.copy()
+        self.forward_model.advance(after, self._command, INSTANT, 1)
+        self.effort[:] = effort
+        return (after[self.v.size : 2 * self.v.size] - self.v) / INSTANT
+
+    @property
+    def integration_step(self) -> float:
+        """The integration step [s]."""
+        return self._step
 
     def set_damping(self, damping: Array) -> None:
         """Damp the joints by `damping` (n,) from now on."""

@@ -43,6 +43,7 @@ from arm_dynamics.shapes import with_shapes
 from arm_sim.devices import needs_motion
 from arm_sim.devices.drive_trains import link_side
 from arm_sim.simulation.contact import IMPRATIO, set_springs
+from arm_sim.simulation.integration import CONTINUOUS, Integration, integration_of, rk4_step
 from arm_sim.simulation.model_check import MODEL_TOLERANCE
 from arm_sim.simulation.mujoco_contacts import Links, MujocoContacts
 from arm_sim.simulation.mujoco_inertias import refused_inertias
@@ -55,7 +56,7 @@ from arm_sim.simulation.mujoco_shapes import state_places
 from arm_sim.simulation.plant import Plant, PlantParameters
 
 Places = Any  # a slice, or an array of integers
-INTEGRATORS = ('euler', 'rk4', 'implicit', 'implicitfast')
+INTEGRATORS = (CONTINUOUS, 'euler', 'rk4', 'implicit', 'implicitfast')
 
 # Its warnings go to a file in the working folder otherwise; `Simulation` checks every state.
 mujoco.set_mju_user_warning(lambda message: None)
@@ -86,6 +87,7 @@ class ArmsInMujoco(Plant):
         self._ctrl = arrays.ctrl[..., -n:]
         self._servos = np.array(self.command_interfaces) == 'position'
         self._steps = steps_of(mj_model, self.parameters)
+        self._smooth = mj_model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4
         self._links = Links(mj_model, model) if self.parameters.touching else None
         self._home = home_of(model, mj_model) if model.mjcf else None
         if model.mjcf:
@@ -128,25 +130,49 @@ class ArmsInMujoco(Plant):
         """Hold `command` (n,) over one control period."""
         self._ctrl[:] = command
         arrays, before = self._arrays, self._before
-        if not self.wrenches and before is None:
+        if not self.wrenches and (before is None or self._smooth):
             self._advance(self._steps)
+        elif self._smooth:
+            for _ in range(self._steps):
+                rk4_step(self._pushed, arrays.qpos, arrays.qvel, self.integration_step)
         else:
             for _ in range(self._steps):
                 if before is not None:
                     before[:] = arrays.qvel[..., self._rows_dofs[1]]
                 if self.wrenches:
-                    self._compute(whole=False)
-                for frame, wrench in self.wrenches.items():
-                    body, force = self._body(frame), wrench[..., :3]
-                    arm = arrays.xpos[..., body, :] - arrays.xipos[..., body, :]
-                    arrays.xfrc_applied[..., body, :3] = force
-                    torque = wrench[..., 3:] + np.cross(arm, force)
-                    arrays.xfrc_applied[..., body, 3:] = torque
+                    self._push()
                 self._advance(1)
         if self._scattered:
             rows, dofs = self._rows_dofs
             self.q[:], self.v[:] = arrays.qpos[..., rows], arrays.qvel[..., dofs]
             self.effort[:] = arrays.qfrc_actuator[..., dofs]
+
+    def _push(self) -> None:
+        """Let the external wrenches act on their bodies, where these are now."""
+        self._compute(whole=False)
+        arrays = self._arrays
+        for frame, wrench in self.wrenches.items():
+            body, force = self._body(frame), wrench[..., :3]
+            arm = arrays.xpos[..., body, :] - arrays.xipos[..., body, :]
+            arrays.xfrc_applied[..., body, :3] = force
+            arrays.xfrc_applied[..., body, 3:] = wrench[..., 3:] + np.cross(arm, force)
+
+    def _pushed(self, q: Array, v: Array) -> Array:
+        """Return dv/dt of all joints under the external wrenches; q, v are those of MuJoCo."""
+        self._push()
+        self._compute(whole=True)
+        return self._arrays.qacc.copy()
+
+    def _acceleration(self, before: Array) -> Array:
+        """Return dv/dt (n,) at the end of a period."""
+        if not self._smooth:
+            return super()._acceleration(before)
+        effort = self._arrays.qfrc_actuator.copy()
+        if self.wrenches:
+            self._push()
+        self._compute(whole=True)
+        self._arrays.qfrc_actuator[:] = effort
+        return self._arrays.qacc[..., self._rows_dofs[1]].copy()
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
         """Push on a frame, any but the base, which MuJoCo does not have."""
@@ -190,7 +216,9 @@ class MujocoPlant(ArmsInMujoco):
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         super().__init__(model, parameters)
-        mj_model = mujoco_model(model, parameters)
+        integration = integration_of([model], [parameters])
+        self._integrator = integration.integrator
+        mj_model = mujoco_model(model, parameters, integration)
         self.mj_data = mujoco.MjData(mj_model)
         self._find_places(model, mj_model, self.mj_data)
         self.effort = self.mj_data.qfrc_actuator[self._rows_dofs[1]]
@@ -212,7 +240,7 @@ class MujocoPlant(ArmsInMujoco):
             controls = self.mj_data.ctrl[: -model.nv]
             self.mjcf = ReadMjcfParts(model, mj_model, controls, self.mj_data)
         step = self.mj_model.opt.timestep
-        if step < 0.9 * parameters.timestep / parameters.joint_substeps:
+        if parameters.touching and step < 0.9 * parameters.timestep / parameters.joint_substeps:
             self.notes += (f'contacts: the integration step is {step * 1e3:.3g} ms',)
         if model.mjcf:
             self.notes += self._passive_note()
@@ -253,7 +281,7 @@ class MujocoPlant(ArmsInMujoco):
         dofs = np.arange(self.mj_model.nv)[self._every[1]]
         mass = self._model.reduced(full[np.ix_(dofs, dofs)])
         return mass - np.diag(
-            implicit_inertia(self._model, self.parameters.integrator, self.mj_model)
+            implicit_inertia(self._model, self._integrator, self.mj_model)
         )
 
     def joint_friction(self) -> tuple[Array, Array]:
@@ -273,8 +301,12 @@ class MujocoPlant(ArmsInMujoco):
         return [self._links.forces(self.mj_data.cfrc_ext, self.mj_data.subtree_com)]
 
 
-def mujoco_model(model: RobotModel, parameters: PlantParameters) -> mujoco.MjModel:
+def mujoco_model(
+    model: RobotModel, parameters: PlantParameters, integration: Integration | None = None
+) -> mujoco.MjModel:
     """Return an arm with its surroundings and actuators as MuJoCo steps it.
+
+    `integration`: of many arms that take their steps together.
 
     Raises:
         ArmError: what MuJoCo cannot have: an actuator, an integrator, a massless moving link.
@@ -286,11 +318,11 @@ def mujoco_model(model: RobotModel, parameters: PlantParameters) -> mujoco.MjMod
     model, parameters = link_side(model, parameters)
     try:
         try:
-            return _build(model, parameters)
+            return _build(model, parameters, integration)
         except ValueError:
             if parameters.touching or model.mjcf:
                 raise
-            return _build(model, parameters, shapes=False)  # maybe one is broken
+            return _build(model, parameters, integration, shapes=False)  # maybe one is broken
     except ArmError:
         raise
     except ValueError as error:
@@ -318,7 +350,12 @@ def steps_of(mj_model: mujoco.MjModel, parameters: PlantParameters) -> int:
     return round(period / mj_model.opt.timestep)
 
 
-def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True) -> mujoco.MjSpec:
+def arm_spec(
+    model: RobotModel,
+    parameters: PlantParameters,
+    integration: Integration | None = None,
+    shapes: bool = True,
+) -> mujoco.MjSpec:
     """Return the scene with our options and actuators, as `scene_of` does.
 
     Inertias that MuJoCo refuses have place-holders.
@@ -327,9 +364,9 @@ def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True
     limit = parameters.effort_limit(model)
     native = bool(model.mjcf)
     spec = mjcf_scene_of(model, parameters) if native else scene_of(model, parameters, shapes)
-    spec.option.timestep = parameters.timestep
-    integrator = f'mjINT_{parameters.integrator.upper()}'
-    spec.option.integrator = getattr(mujoco.mjtIntegrator, integrator)
+    integrator, count = integration or integration_of([model], [parameters])
+    spec.option.timestep = parameters.timestep / count
+    spec.option.integrator = getattr(mujoco.mjtIntegrator, f'mjINT_{integrator.upper()}')
     spec.option.gravity = model.gravity
     # MuJoCo 4.0.0 solves sparse constraints between branches wrongly (mujoco#3767).
     spec.option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
@@ -367,12 +404,18 @@ def arm_spec(model: RobotModel, parameters: PlantParameters, shapes: bool = True
             actuator.forcelimited = True
             actuator.forcerange = (-limit[i], limit[i])
     if model.mimic is not None:
-        add_mimics(spec, model, parameters)
+        add_mimics(spec, model, integrator)
     return spec
 
 
-def _build(model: RobotModel, parameters: PlantParameters, shapes: bool = True) -> mujoco.MjModel:
-    mj_model = arm_spec(model, parameters, shapes).compile()
+def _build(
+    model: RobotModel,
+    parameters: PlantParameters,
+    integration: Integration | None,
+    shapes: bool = True,
+) -> mujoco.MjModel:
+    integration = integration or integration_of([model], [parameters])
+    mj_model = arm_spec(model, parameters, integration, shapes).compile()
     refused = {} if model.mjcf else refused_inertias(model)
     for link, (moments, axes) in refused.items():
         body = mj_model.body(link)
@@ -381,10 +424,10 @@ def _build(model: RobotModel, parameters: PlantParameters, shapes: bool = True) 
     mujoco.mj_setConst(mj_model, mujoco.MjData(mj_model))
     set_springs(mj_model, parameters)
     if model.mimic is not None:
-        rotors = implicit_inertia(model, parameters.integrator, mj_model)
+        rotors = implicit_inertia(model, integration.integrator, mj_model)
         mj_model.dof_armature[model.mimic.own] += rotors
         behind = len(model.moving_joints)  # joints of objects
-        if parameters.integrator != 'rk4':
+        if integration.integrator != 'rk4':
             damping = mj_model.opt.timestep * mj_model.dof_damping[behind:]
             mj_model.dof_armature[behind:] += damping
     return mj_model

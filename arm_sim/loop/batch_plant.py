@@ -19,6 +19,7 @@ from arm_sim.devices import needs_motion
 from arm_sim.devices.drive_trains import link_side
 from arm_sim.engines.analytical import AnalyticalParameters
 from arm_sim.loop.many_arms import ManyArms, OneOrEach, of_each
+from arm_sim.simulation.integration import CONTINUOUS, integration_of, rk4_step
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters
 
 
@@ -42,15 +43,14 @@ class BatchPlant(ManyArms):
 
         Raises:
             ArmError: what BatchForwardModel refuses, no such engine, an integrator of `mujoco`
-                that is not implicitfast, contacts, or parameters that may not differ.
+                that is neither continuous nor implicitfast, contacts, or parameters that may not differ.
         """
         each = of_each(parameters)
         one_of('engine', engine, RIGID_BODY_ENGINES)
         soft = None
         if engine == 'mujoco':
             integrator = 'integrator of a batch (engine mujoco)'
-            one_of(integrator, each[0].integrator, ('implicitfast',))
-            soft = mujoco_friction(each[0].timestep)
+            one_of(integrator, each[0].integrator, (CONTINUOUS, 'implicitfast'))
         if each[0].touching:
             raise ArmError(f'{each[0].touching}; a batch has no contacts')
         if not models:
@@ -63,9 +63,15 @@ class BatchPlant(ManyArms):
         if each[0].has_drive_trains:
             links = [link_side(one, own)[0] for one, own in zip(models, cycle(each), strict=False)]
             each = [link_side(first, own)[1] for own in each]
-        self._step, self._steps = each[0].timestep, each[0].control_decimation
+        integration = integration_of(links, each, rigid_friction=engine != 'mujoco')
+        self._smooth, count = integration.is_smooth, integration.count
+        self._step, self._steps = each[0].timestep / count, each[0].control_decimation * count
+        if engine == 'mujoco':
+            soft = mujoco_friction(self._step)
+        # rk4 is made of the accelerations that Euler's explicit step has.
+        method = 'explicit_euler' if self._smooth else integration.integrator
         # One object for one: an arm's parameters are made once, however many share them.
-        forward = {id(own): _forward_parameters(own, engine) for own in each}
+        forward = {id(own): _forward_parameters(own, engine, method) for own in each}
         every = [forward[id(own)] for own in each]
         self._forward = BatchForwardModel(links, every, soft)
         super().__init__(known, len(models), parameters)
@@ -85,21 +91,48 @@ class BatchPlant(ManyArms):
     def act(self, command: Array) -> None:
         """Hold commands (N, n) on the joints over one control period."""
         self._note_beyond()
-        if not self.wrenches and self._before is None:
+        self._command = command
+        if self._smooth:
+            for _ in range(self._steps):
+                rk4_step(self._accelerations, self.q, self.v, self._step)
+        elif not self.wrenches and self._before is None:
             self._advance(command, self._steps)
-            return
-        for _ in range(self._steps):
-            pushes = [
-                self._batch_model.wrench_torque(self.q, w, f) for f, w in self.wrenches.items()
-            ]
-            self._pushes[:] = sum(pushes)
-            if self._before is not None:
-                self._before[:] = self.v
-            self._advance(command, 1)
-        self._pushes[:] = 0.0
+        else:
+            for _ in range(self._steps):
+                self._push(self.q)
+                if self._before is not None:
+                    self._before[:] = self.v
+                self._advance(command, 1)
+            self._pushes[:] = 0.0
 
     def _advance(self, command: Array, count: int) -> None:
         self._forward.advance(self.q, self.v, command, self._step, count, self._pushes)
+
+    def _push(self, q: Array) -> None:
+        """Let the external wrenches act at q (N, n)."""
+        torque = self._batch_model.wrench_torque
+        self._pushes[:] = sum(torque(q, wrench, f) for f, wrench in self.wrenches.items())
+
+    def _accelerations(self, q: Array, v: Array) -> Array:
+        """Return dv/dt (N, n) under the newest command."""
+        self._push(q)
+        after, step = v.copy(), self._step
+        self._forward.advance(q.copy(), after, self._command, step, 1, self._pushes)
+        return (after - v) / step
+
+    def _acceleration(self, before: Array) -> Array:
+        """Return dv/dt (N, n) at the end of a period."""
+        if not self._smooth:
+            return super()._acceleration(before)
+        effort = self.effort.copy()
+        a = self._accelerations(self.q, self.v)
+        self.effort[:] = effort
+        return a
+
+    @property
+    def integration_step(self) -> float:
+        """The integration step [s]."""
+        return self._step
 
     def set_damping(self, damping: Array) -> None:
         """Damp the joints by `damping` (N, n) from now on."""
@@ -112,14 +145,16 @@ class BatchPlant(ManyArms):
             self.beyond |= not self._forward.friction_found
 
 
-def _forward_parameters(parameters: PlantParameters, engine: str) -> ForwardModelParameters:
-    names = ['actuator', 'integrator', 'servo_kp', 'servo_kd', 'effort_limits']
+def _forward_parameters(
+    parameters: PlantParameters, engine: str, integrator: str
+) -> ForwardModelParameters:
+    names = ['actuator', 'servo_kp', 'servo_kd', 'effort_limits']
     if engine != 'mujoco':
         names += ['limit_stiffness', 'limit_damping']
         if not isinstance(parameters, AnalyticalParameters):
             parameters = AnalyticalParameters(**vars(parameters))
     values: dict[str, Any] = {name: getattr(parameters, name) for name in names}
-    return ForwardModelParameters(**values)
+    return ForwardModelParameters(integrator=integrator, **values)
 
 
 def mujoco_friction(timestep: float) -> SoftFriction:
@@ -140,7 +175,7 @@ def batch_of(models: Sequence[RobotModel], parameters: OneOrEach, engine: str) -
         ArmError: what BatchPlant and MujocoBatch refuse.
     """
     first = of_each(parameters)[0]
-    only = first.touching or first.integrator != 'implicitfast'
+    only = first.touching or first.integrator not in (CONTINUOUS, 'implicitfast')
     if engine == 'mujoco' and (only or any(m.mjcf or m.mimic for m in models)):
         from arm_sim.loop.mujoco_batch import MujocoBatch  # not loaded for what needs no MuJoCo
 

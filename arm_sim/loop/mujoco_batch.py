@@ -14,6 +14,7 @@ from arm_dynamics.model import RobotModel
 from arm_sim.engines.mujoco import ArmsInMujoco, mujoco_model
 from arm_sim.loop.many_arms import ManyArms, OneOrEach, of_each
 from arm_sim.simulation.contact_state import ContactState
+from arm_sim.simulation.integration import integration_of
 from arm_sim.simulation.mujoco_contacts import Links
 from arm_sim.simulation.mujoco_mimic import set_damping
 
@@ -21,7 +22,7 @@ _NONE = mujoco.mjtStage.mjSTAGE_NONE.value
 _POSITION = mujoco.mjtStage.mjSTAGE_POS.value
 # What the arms' state is read from and written to.
 _ARRAYS = (
-    'qpos', 'qvel', 'ctrl', 'act', 'qfrc_actuator', 'xfrc_applied', 'xpos', 'xipos',
+    'qpos', 'qvel', 'qacc', 'ctrl', 'act', 'qfrc_actuator', 'xfrc_applied', 'xpos', 'xipos',
 )  # fmt: skip
 
 
@@ -49,10 +50,11 @@ class MujocoBatch(ArmsInMujoco, ManyArms):
             raise ArmError('a batch has no arms')
         made: dict[tuple[int, int], mujoco.MjModel] = {}  # arms that come again
         mj_models = []
+        integration = integration_of(models, each)
         for index, (model, own) in enumerate(zip(models, cycle(each), strict=False)):
             key = id(model), index if own.has_drive_trains else id(own)
             if key not in made:
-                made[key] = mujoco_model(model, own)
+                made[key] = mujoco_model(model, own, integration)
             mj_models.append(made[key])
             if _layout(made[key]) != _layout(mj_models[0]):
                 raise ArmError(

@@ -7,6 +7,7 @@ from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import MotorConstants
 from arm_sim.simulation.claims import Places
+from arm_sim.simulation.integration import CONTINUOUS
 from arm_sim.simulation.plant import PlantParameters
 
 
@@ -29,7 +30,8 @@ class Brake:
         self._gains = linear_gains(kinds, *parameters.servo_gains(model))
         self._of_position = self._gains.position / self._gains.command
         self._limit = parameters.effort_limit(model)
-        self._step = parameters.timestep
+        # At the end of which step the drives' damping acts.
+        self._step = 0.0 if parameters.integrator == CONTINUOUS else parameters.timestep
         self._rate = rate
         self.hold = model.neutral().copy()
         self._motors: MotorConstants | None = None

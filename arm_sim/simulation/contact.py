@@ -59,15 +59,16 @@ def set_springs(mj_model: mujoco.MjModel, parameters: PlantParameters) -> None:
     _spread_inertias(mj_model)
     pairs = [_Pair(mj_model, pair, others) for pair in own]
     worst = min(pairs, key=lambda each: each.longest_step)
-    division = max(1, ceil(p.timestep / worst.longest_step))
+    base = mj_model.opt.timestep
+    division = max(1, ceil(base / worst.longest_step))
     if division > _MOST_DIVISION:
-        k, c = worst.material.stiffness, worst.damping(p.timestep / _MOST_DIVISION)
+        k, c = worst.material.stiffness, worst.damping(base / _MOST_DIVISION)
         raise ArmError(
             f'contact of {worst.names}: {k:g} N/m with {c:g} N.s/m need an integration step of at '
             f'most {worst.longest_step:.2g} s; timestep is {p.timestep:g} s. Reduce timestep, '
             'stiffness or damping'
         )
-    h = mj_model.opt.timestep = p.timestep / division
+    h = mj_model.opt.timestep = base / division
     for number, pair in zip(own, pairs, strict=True):
         inverse, k, mu = pair.inverse, pair.material.stiffness, pair.material.friction
         damping = max(pair.damping(h) * inverse, 1e-12)

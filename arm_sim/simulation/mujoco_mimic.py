@@ -20,12 +20,11 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
-from arm_sim.simulation.plant import PlantParameters
 
 _IMPEDANCE = 0.9999  # the largest that MuJoCo has
 
 
-def add_mimics(spec: mujoco.MjSpec, model: RobotModel, parameters: PlantParameters) -> None:
+def add_mimics(spec: mujoco.MjSpec, model: RobotModel, integrator: str) -> None:
     """Add the equalities, and let each follower leave limits and friction to its leader.
 
     Raises:
@@ -33,12 +32,12 @@ def add_mimics(spec: mujoco.MjSpec, model: RobotModel, parameters: PlantParamete
     """
     mimic, names = model.mimic, model.moving_joints
     assert mimic is not None
-    if parameters.integrator == 'implicit':
+    if integrator == 'implicit':
         raise ArmError(
             "integrator 'implicit' has no joints that follow others by <mimic>; those that do: "
             'euler, rk4, implicitfast'
         )
-    if parameters.integrator == 'implicitfast':
+    if integrator == 'implicitfast':
         spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_EULERDAMP
     for k, own in enumerate(mimic.own):
@@ -57,7 +56,7 @@ def add_mimics(spec: mujoco.MjSpec, model: RobotModel, parameters: PlantParamete
         )  # fmt: skip
         equality.data[:2] = mimic.offset[i], mimic.multiplier[i]
         equality.data[2:5] = 0.0
-        equality.solref = 2.0 * parameters.timestep, 1.0
+        equality.solref = 2.0 * spec.option.timestep, 1.0
         equality.solimp = _IMPEDANCE, _IMPEDANCE, 1e-3, 0.5, 2.0
 
 

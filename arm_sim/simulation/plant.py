@@ -19,6 +19,7 @@ from arm_dynamics.parameters import PerJoint, Stepping, parameter
 from arm_dynamics.plugins import PluginRegistry
 from arm_sim.devices import DeviceParameters, Devices, LinkMotion, Setup
 from arm_sim.simulation.contact_state import ContactState
+from arm_sim.simulation.integration import CONTINUOUS
 from arm_sim.simulation.mjcf_parts import MjcfParts
 from arm_sim.simulation.model_check import check_convertible
 from arm_sim.simulation.scene_state import SceneState
@@ -45,7 +46,10 @@ class PlantParameters(ActuatorParameters, Stepping, Surroundings, DeviceParamete
     initial_positions: PerJoint = parameter(
         (), 'positions at reset [rad | m]; empty: nearest to zero in limits'
     )
-    integrator: str = parameter('implicitfast', 'integration method of the engine')
+    integrator: str = parameter(
+        CONTINUOUS, "integration method of the engine; 'continuous': between two control instants"
+        ' the arm moves as a continuous arm; another one takes one step per timestep',
+    )  # fmt: skip
     contacts: bool = parameter(
         False, 'if true, links touch each other, the floor and the table (engine mujoco)'
     )
@@ -237,10 +241,14 @@ class Plant:
         devices = self.devices
         devices.act(command, self.act)
         if self.link_motion is not None and self._before is not None:
-            a = (self.v - self._before) / self.integration_step
+            a = self._acceleration(self._before)
             self._update_motion(self.link_motion, a, self.external_forces())
         if devices.has_readings:
             self.measured = devices.read(Measurement(*self.sensed)).read_only()
+
+    def _acceleration(self, before: Array) -> Array:
+        """Return dv/dt (n,) at the end of a period; `before`: v before the last step."""
+        return (self.v - before) / self.integration_step
 
     def _update_motion(
         self, motion: LinkMotion, a: Array, external: Sequence[Sequence[External]]

@@ -1,0 +1,112 @@
+"""How a plant moves between two control instants: in one step, or as a continuous arm does.
+
+With `integrator` continuous the arm moves as a continuous arm under a held command: halving the
+step changes no printed digit of a tracking error. A smooth arm takes steps of Runge and Kutta's
+fourth order (rk4), short enough for the stiffness and damping of its drives. Contacts, an MJCF's
+springs, joints that follow others, and dry friction that stops a joint are not smooth; such an arm
+takes steps of `implicitfast` of at most 0.25 ms.
+
+Any other integrator takes one step per `timestep`.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import cycle
+from math import ceil
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from arm_dynamics.actuators import linear_gains
+from arm_dynamics.checks import Array
+from arm_dynamics.model import RobotModel
+from arm_dynamics.motors import DCMotors
+from arm_dynamics.parameters import with_arrays
+
+CONTINUOUS = 'continuous'
+# Longest steps: of implicitfast for what is not smooth, of rk4 [s], and of rk4 in units of 1/rate
+# of the fastest decay of the arm with its drives (stable below 2.78).
+_ROUGH, _SMOOTH, _OF_DECAY = 0.000_25, 0.002, 1.5
+# Over this time the acceleration at an instant is a difference of velocities [s].
+INSTANT = 1e-8
+_SAMPLES = 10  # configurations in which the decay is looked at
+
+
+class Integration(NamedTuple):
+    """The integrator of an engine, and how many steps it takes per `timestep`."""
+
+    integrator: str
+    count: int = 1
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the steps are those of a smooth arm (rk4)."""
+        return self.integrator == 'rk4'
+
+
+def integration_of(
+    models: Sequence[RobotModel], each: Sequence[Any], rigid_friction: bool = False
+) -> Integration:
+    """Return the integration of one arm, or of many that take their steps together.
+
+    Args:
+        models: N arms.
+        each: PlantParameters of all, or of each.
+        rigid_friction: whether Coulomb friction stops a joint within a step.
+    """
+    first, model = each[0], models[0]
+    if first.integrator != CONTINUOUS:
+        return Integration(first.integrator)
+    if first.has_drive_trains:  # these have substeps of their own
+        return Integration('implicitfast')
+    rough = first.touching or model.mjcf or model.mimic is not None
+    if rough or (rigid_friction and any(model.friction.any() for model in models)):
+        return Integration('implicitfast', ceil(first.timestep / _ROUGH - 1e-9))
+    pairs = {
+        (id(model), id(own)): (model, own) for model, own in zip(models, cycle(each), strict=False)
+    }
+    rate = max(_decay(model, own) for model, own in pairs.values())
+    steps = first.timestep * max(1.0 / _SMOOTH, rate / _OF_DECAY)
+    return Integration('rk4', max(1, ceil(steps - 1e-9)))
+
+
+def _decay(model: RobotModel, parameters: Any) -> float:
+    """Return the rate of the fastest decay of an arm with its drives [1/s]."""
+    names = model.joint_names
+    kinds = parameters.actuators(names)
+    gains = linear_gains(kinds, *parameters.servo_gains(model))
+    stiffness, damping = gains.position, gains.velocity
+    if isinstance(parameters, DCMotors):  # of engine analytical, which has springs at limits
+        if 'voltage' in kinds:
+            motors = parameters.constants(names)
+            damping = motors.torque_constant * motors.back_emf_constant
+            damping = damping * motors.armature_conductance
+        if np.isfinite([model.position_lower, model.position_upper]).any():
+            p: Any = with_arrays(parameters, names)
+            stiffness, damping = stiffness + p.limit_stiffness, damping + p.limit_damping
+    damping = damping + model.damping
+    if not (stiffness.any() or damping.any()):
+        return 0.0
+    rng, fastest = np.random.default_rng(0), 0.0
+    for _ in range(_SAMPLES):
+        root = np.linalg.inv(np.linalg.cholesky(model.mass_matrix(model.random_configuration(rng))))
+        by_damper, by_spring = (
+            np.linalg.eigvalsh(root * values @ root.T)[-1] for values in (damping, stiffness)
+        )
+        fastest = max(fastest, float(by_damper), float(np.sqrt(max(by_spring, 0.0))))
+    return fastest
+
+
+def rk4_step(acceleration: Callable[[Array, Array], Array], q: Array, v: Array, h: float) -> None:
+    """Advance q and v (..., n) in place by a step h [s] of Runge and Kutta's fourth order.
+
+    `acceleration` returns dv/dt for q and v as a new array; it may be called with q and v.
+    """
+    q0, v0 = q.copy(), v.copy()
+    a = acceleration(q, v)
+    dq, dv = v0.copy(), a.copy()
+    for ahead, weight in ((0.5, 2.0), (0.5, 2.0), (1.0, 1.0)):
+        q[:], v[:] = q0 + ahead * h * v, v0 + ahead * h * a
+        a = acceleration(q, v)
+        dq += weight * v
+        dv += weight * a
+    q[:], v[:] = q0 + h / 6.0 * dq, v0 + h / 6.0 * dv
