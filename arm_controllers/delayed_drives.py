@@ -36,8 +36,9 @@ class DelayedDrives:
 
         (M + h D)(v+ - v) = h (kp (u - q) - D v - b + d),  q+ = q + h v+,  D = kd + damping,
 
-    with a torque d that the model lacks. A command takes effect `delay` periods after the state
-    that it answers; before any has, the first one does. Without `kp` the command is the torque.
+    with a torque d that the model lacks. Without `kp` the command is the torque, under which the arm
+    moves as a continuous one, by the midpoint rule. A command takes effect `delay` periods after the state
+    that it answers; before any has, the first one does.
     """
 
     def __init__(self, model: RobotModel, kp: Array | None, kd: Array, step: float, delay: int):
@@ -100,10 +101,11 @@ class DelayedDrives:
     def _step(
         self, q: Array, v: Array, lacked: Array, command: Array, effort: Array
     ) -> Prediction:
+        if self._kp is None:
+            return self._held(q, v, lacked, command, effort)
         model, inertia = self._model, self.late_inertia(q)
         at_rest = np.zeros_like(v)
-        limit, kp = model.effort_limit, self._kp
-        torque = np.clip(command, -limit, limit) if kp is None else kp * (command - q)
+        torque = self._kp * (command - q)
         push = torque - self._kd * v + lacked - effort
         push -= model.inverse_dynamics(q, v, at_rest)
         friction = model.friction_torque(v) - model.damping * v
@@ -112,8 +114,20 @@ class DelayedDrives:
             change = friction - (model.friction_torque(v_next) - model.damping * v_next)
             a = self._solve(inertia, (push + change)[..., np.newaxis])[..., 0]
             v_next = v + self._h * a
-        if kp is None:
-            free = np.ones((*q.shape[:-1], 1))
-        else:
-            free = self.free(torque - self._kd * v_next, v, v_next)
+        free = self.free(torque - self._kd * v_next, v, v_next)
         return Prediction(q + self._h * v_next, v_next, inertia, free)
+
+    def _held(
+        self, q: Array, v: Array, lacked: Array, command: Array, effort: Array
+    ) -> Prediction:
+        """Return the arm after a period under a torque that is held."""
+        model, h, a = self._model, self._h, np.zeros_like(v)
+        push = np.clip(command, -model.effort_limit, model.effort_limit) + lacked - effort
+        for ahead in (0.0, 0.5 * h):
+            now, speed = q + ahead * v + 0.5 * ahead**2 * a, v + ahead * a
+            inertia = model.mass_matrix(now)
+            lacking = push - model.inverse_dynamics(now, speed, np.zeros_like(v))
+            a = self._solve(inertia, lacking[..., np.newaxis])[..., 0]
+        return Prediction(
+            q + h * v + 0.5 * h**2 * a, v + h * a, inertia, np.ones((*q.shape[:-1], 1))
+        )

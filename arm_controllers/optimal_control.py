@@ -1,11 +1,12 @@
 """Optimal control of an arm over a horizon of nodes: a quadratic problem by Riccati recursion.
 
 Node k has the state (q_k, v_k) and an acceleration a_k that is constant until node k + 1, so that
-the motion of an arm that steps by v+ = v + dt a, q+ = q + dt v+ is linear, also over m periods:
+the motion is linear:
 
-    q_{k+1} = q_k + t v_k + s a_k,  v_{k+1} = v_k + t a_k,  t = m dt,  s = m (m + 1)/2 dt^2.
+    q_{k+1} = q_k + t v_k + s a_k,  v_{k+1} = v_k + t a_k,  s = t^2/2.
 
-The torque tau_k = ID(q_k, v_k, a_k) is what is not linear; its derivatives enter the cost and the
+The torque tau_k = ID(q, v, a_k) in the middle of the interval, where a torque that is held over a
+control period has this mean acceleration to second order, is what is not linear; its derivatives enter the cost and the
 limits (inverse-dynamics optimal control: Katayama and Ohtsuka, IROS 2021; Mastalli et al., IEEE
 Trans. Robotics 41, 2025). The cost is, with e = q - q_ref and the h of a node,
 
@@ -61,7 +62,7 @@ class Grid(NamedTuple):
     def of(cls, periods: Array, dt: float) -> 'Grid':
         """Return the grid of these steps [control periods] of dt [s]."""
         m = np.asarray(periods, dtype=float)
-        return cls(m, m * dt, 0.5 * m * (m + 1.0) * dt**2)
+        return cls(m, m * dt, 0.5 * (m * dt) ** 2)
 
     def shift(self) -> Array:
         """Return (N, N): means over the nodes' intervals one period later; 0 beyond the end."""
@@ -90,26 +91,31 @@ class Limits(NamedTuple):
     upper: Array
 
 
-def linearised(model: BatchModel, motion: Array, offset: Array, dt: float) -> tuple[Array, Array]:
+def linearised(
+    model: BatchModel, motion: Array, offset: Array, grid: Grid
+) -> tuple[Array, Array]:
     """Return the torques (M, N, n) of a motion and their slopes (M, N, 3, n, n), see `solve`.
 
-    tau = ID(q, v, a) + offset, with the friction at the velocity v + dt a, as in the arm's steps.
+    tau = ID(q, v, a) + friction(v) + offset in the middle of each node's interval.
 
     Args:
         model: of the arm.
         motion: (M, 3, N + 1, n) q, v, a.
         offset: (M, N, n), or (M, 1, n) for all nodes, what the drives give in addition [N.m | N].
-        dt: control period [s].
+        grid: of the motion.
     """
     q, v, a = (motion[:, row, :-1] for row in range(3))
-    torque, *slopes = model.torque_derivatives(q, v, a)
-    all_slopes, joints = np.stack(slopes, axis=2), np.arange(model.nv)
-    v_next = v + dt * a
-    torque = torque + model.armature * a + model.friction_torque(v_next) + offset
-    drag = model.damping + np.where(np.abs(v_next) < STANDSTILL, model.friction / STANDSTILL, 0.0)
-    all_slopes[:, :, 1, joints, joints] += drag
-    all_slopes[:, :, 2, joints, joints] += model.armature + dt * drag
-    return torque, all_slopes
+    half = 0.5 * grid.t[:, np.newaxis]
+    q, v = q + half * v + 0.5 * half**2 * a, v + half * a
+    torque, of_q, of_v, of_a = model.torque_derivatives(q, v, a)
+    joints = np.arange(model.nv)
+    torque = torque + model.armature * a + model.friction_torque(v) + offset
+    drag = model.damping + np.where(np.abs(v) < STANDSTILL, model.friction / STANDSTILL, 0.0)
+    of_v[:, :, joints, joints] += drag
+    of_a[:, :, joints, joints] += model.armature
+    half = half[:, :, np.newaxis]
+    of_a, of_v = of_a + half * of_v + 0.5 * half**2 * of_q, of_v + half * of_q
+    return torque, np.stack([of_q, of_v, of_a], axis=2)
 
 
 def solve(

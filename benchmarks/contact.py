@@ -163,7 +163,7 @@ def balance() -> Iterator[Check]:
     tip = model.forward_kinematics(robot.start).translation
     under = block(size=[0.3, 0.3, float(tip[2]) - 0.03], mass=5.0, friction=0.5)
     under['position'] = [float(tip[0]), float(tip[1]), float(tip[2]) / 2.0 - 0.015]
-    plant = scene([under], model, timestep=5e-4)
+    plant = scene([under], model, timestep=5e-4, integrator='implicitfast')
     plant.reset(robot.start)
     worst, most = 0.0, 0
     down = model.jacobian(robot.start)[2]

@@ -10,7 +10,16 @@ PARAMETERS = ('amplitude', 'frequency', 'cycles', 'limit')
 ARGUMENTS = (
     *shared(robot='planar_3r', controller='pd_feedforward'),
     *shared(
-        'engine', 'mode', 'feedforward', 'policy', 'config', 'viewer', 'plot', 'rviz', 'start'
+        'engine',
+        'integrator',
+        'mode',
+        'feedforward',
+        'policy',
+        'config',
+        'viewer',
+        'plot',
+        'rviz',
+        'start',
     ),
     *shared('composed', 'record', 'scene'),
     *task_arguments('sinusoid', *PARAMETERS[1:3], amplitude='', limit='0.5'),  # the published bar

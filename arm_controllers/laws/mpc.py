@@ -135,7 +135,7 @@ class Mpc(Law):
         grid = core.Grid.of(np.ones(nodes), 1e-3)
         motion = np.zeros((1, 3, nodes + 1, n))
         core.follow(grid.t, grid.s, motion)
-        torque, slopes = core.linearised(self._batch, motion, np.zeros((1, nodes, n)), 1e-3)
+        torque, slopes = core.linearised(self._batch, motion, np.zeros((1, nodes, n)), grid)
         core.solve(grid, self._cost, self._limits, motion.copy(), motion, torque, slopes,
                    np.zeros((1, 3, nodes, n)), 1)  # fmt: skip
 
@@ -183,7 +183,7 @@ class Mpc(Law):
         motion[:, 2, :-1] += shift @ state.deviation
         core.follow(grid.t, grid.s, motion)
         offset = effort - d.reshape(-1, 1, n) + force
-        torque, slopes = core.linearised(self._batch, motion, offset, dt)
+        torque, slopes = core.linearised(self._batch, motion, offset, grid)
         multipliers = shift @ state.multipliers
         core.solve(grid, self._cost, self._limits, target, motion, torque, slopes, multipliers,
                    p.newton_steps)  # fmt: skip
@@ -205,10 +205,7 @@ class Mpc(Law):
         pressing: Pressing | tuple[()],
         touch: Touch | None,
     ) -> tuple[Array, Array, Any]:
-        """Return the reference at the nodes, (M, 3, N + 1, n), its effort, the force's torque.
-
-        Velocities are those of an arm that steps, (q_r(k) - q_r(k - 1))/dt, see DiscreteMotion.
-        """
+        """Return the reference at the nodes, (M, 3, N + 1, n), its effort, the force's torque."""
         n = q.shape[-1]
         rows = np.empty((q.size // n, len(times), 4, n))
         for k, periods in enumerate(times):
@@ -219,9 +216,7 @@ class Mpc(Law):
             since = np.concatenate([[0.0], np.cumsum(grid.t)])
             force = self._contact.follow(pressing, touch, q, since, rows)[:, :-1]
         t, s, a = grid.t[:, np.newaxis], grid.s[:, np.newaxis], rows[:, :, 2]
-        jerk = np.diff(a, axis=1) / t
-        jerk = np.concatenate([jerk, jerk[:, -1:]], axis=1)
-        v = rows[:, :, 1] - 0.5 * dt * a + dt**2 / 6.0 * jerk
+        v = rows[:, :, 1]
         target, size = np.stack([rows[:, :, 0], v, 0.0 * v], axis=1), np.abs(a)
         if self.model.continuous.any():
             here = q.reshape(-1, 1, n)
@@ -237,4 +232,4 @@ class Mpc(Law):
 def _pushed(expected: Prediction, torque: Array, dt: float) -> Prediction:
     """Return the arm after a period in which this torque (..., n) acted too."""
     change = dt * solve_positive(expected.inertia, torque[..., np.newaxis])[..., 0]
-    return expected._replace(q=expected.q + dt * change, v=expected.v + change)
+    return expected._replace(q=expected.q + 0.5 * dt * change, v=expected.v + change)

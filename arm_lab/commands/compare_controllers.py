@@ -65,6 +65,7 @@ class Options(CommandOptions):
     scene: str = parameter(
         '', 'objects around the arm: name of a shipped scene, or path of a YAML file or MJCF'
     )
+    integrator: str = like(Experiment, 'integrator')
     timestep: float = like(Experiment, 'timestep')
     natural_frequency: float = like(Experiment, 'natural_frequency')
     law_pictures: bool = parameter(False, "draw each law's error over time as well")
@@ -121,8 +122,9 @@ def compared(options: Options) -> Report:
     if over_topics and options.jobs.scheduler:
         raise ArmError("--scheduler is for runs over 'loop' only")
     common = options.timestep, options.natural_frequency, 0.0, options.config
+    others = {'integrator': options.integrator, 'scene': options.scene, **vars(adapted)}
     cases = [
-        Experiment(robot, task, law, engine, *common, scene=options.scene, **vars(adapted))
+        Experiment(robot, task, law, engine, *common, **others)
         for robot, task, engine, law in product(robots, tasks, engines, laws)
     ]
     kind = 'sweep' if options.sweep else 'monte_carlo' if options.samples else 'comparison'

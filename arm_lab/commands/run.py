@@ -42,6 +42,7 @@ class Options(RobotOptions):
     task: Name = parameter('sinusoid', f'task, one of {", ".join(task_names())}')
     law: Name = parameter('computed_torque', 'control law, as compare_controllers names it')
     engine: str = parameter('mujoco', 'physics engine of the arm', one_of=RIGID_BODY_ENGINES)
+    integrator: str = like(Experiment, 'integrator')
     natural_frequency: float = like(Experiment, 'natural_frequency')
     timestep: float = like(Experiment, 'timestep')
     frequency: float = like(Experiment, 'frequency')
@@ -97,6 +98,7 @@ class RunReport(Report):
         return {
             'robot': RobotArgument.of(e.robot).label, 'engine': e.engine, 'mode': 'lockstep',
             'feedforward': design or e.feedforward, 'task': e.task, 'controller': e.law,
+            'integrator': self.loaded.plant_parameters().integrator,
         }  # fmt: skip
 
     def _title(self) -> str:

@@ -32,7 +32,9 @@ from arm_sim.devices.drives import DriveParameters
 from arm_sim.loop.events import Event
 from arm_sim.loop.measures import Tracking, track
 from arm_sim.loop.record import Record
+from arm_sim.loop.report import physics_of
 from arm_sim.robot import Robot
+from arm_sim.simulation.integration import CONTINUOUS
 from arm_sim.simulation.plant import ACTUATOR_FOR, Plant, PlantParameters, plant_class
 from arm_sim.tasks import Task, make_task
 from arm_sim.tasks.sinusoid import SinusoidParameters, at_frequency
@@ -91,6 +93,10 @@ class Experiment(Parameters):
     )  # fmt: skip
     feedforward: str = ''
     actuator: str = parameter('', 'drive of the arm', one_of=('', *ACTUATORS))
+    integrator: str = parameter(
+        '', "integrator of the plant, such as implicitfast (one step per timestep); empty:"
+        " continuous, and with timestep 0 that of the robot's files",
+    )  # fmt: skip
     latency: NumberOrText = ''
     latency_seed: int = parameter(0, 'random seed of drawn latencies', min=0)
     error: ModelError = field(default_factory=ModelError)
@@ -102,6 +108,11 @@ class Experiment(Parameters):
     guard: GuardParameters = field(default_factory=GuardParameters)
     ranges: Ranges = field(default_factory=Ranges)
     seed: int = parameter(0, 'random seed of the drawn arms', min=0)
+
+    @property
+    def physics(self) -> str:
+        """The engine, with its integrator where this takes one step per timestep."""
+        return physics_of(self.engine, self.integrator)
 
     @classmethod
     def of_files(cls, robot: str, task: str, law: str, **others: Any) -> 'Experiment':
@@ -305,12 +316,17 @@ class LoadedExperiment:
         e, robot = self.experiment, self.robot
         if e.timestep:
             design = PD.designed(robot.model, robot.start, e.natural_frequency or 20.0, 1.0)
-            plain = PlantParameters(timestep=e.timestep, servo_kp=design.kp, servo_kd=design.kd)
+            plain = PlantParameters(
+                timestep=e.timestep, servo_kp=design.kp, servo_kd=design.kd,
+                integrator=e.integrator or CONTINUOUS,
+            )  # fmt: skip
             given = self.task.simulator
             return read_fields(PlantParameters, {**ros_values(plain), **given}) if given else plain
         files = {**robot.parameters('simulator'), **self.task.simulator}
+        if e.integrator:
+            files = {**files, 'integrator': e.integrator}
         if files.get('integrator') == 'lagged_euler' and self._actuator != 'voltage':
-            files = {**files, 'integrator': 'implicitfast'}  # voltages alone have it
+            files = {**files, 'integrator': CONTINUOUS}  # voltages alone have it
         return read_fields(plant_class(e.engine).Parameters, files)
 
     def _started(self, parameters: Any) -> Any:

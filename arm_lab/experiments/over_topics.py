@@ -117,14 +117,14 @@ def launch_arguments(experiment: Experiment) -> dict[str, str]:
     values = {name: getattr(experiment, name) for name in (*_TEXTS, *_NUMBERS)}
     texts = {name: str(value) for name, value in values.items() if value != ''}
     if experiment.actuator:
-        own = ('robot', 'task', 'engine', 'actuator', 'config')
+        own = ('robot', 'task', 'engine', 'integrator', 'actuator', 'config')
         texts = {name: getattr(experiment, name) for name in own} | {'controller': 'external'}
     return texts | {'plant_error': mapping_text(changed(experiment.error))}
 
 
 _TEXTS = (
-    'robot', 'task', 'law', 'engine', 'config', 'reference_motion', 'friction_velocity', 'faults',
-    'scene', 'latency',
+    'robot', 'task', 'law', 'engine', 'integrator', 'config', 'reference_motion',
+    'friction_velocity', 'faults', 'scene', 'latency',
 )  # fmt: skip
 _NUMBERS = {
     'timestep': float, 'natural_frequency': float, 'frequency': float, 'latency_seed': int

@@ -41,7 +41,7 @@ def parquet_writer(
         for old in folder.glob('arms-*.parquet'):
             old.unlink()
     robot, ranges, seed = case.load().robot, case.ranges, case.seed
-    names = ('robot', 'task', 'engine', 'timestep', 'natural_frequency')
+    names = ('robot', 'task', 'engine', 'integrator', 'timestep', 'natural_frequency')
     metadata = {name: str(getattr(case, name)) for name in names}
 
     def keep(arms: range, answer: Array) -> None:

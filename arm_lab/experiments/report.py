@@ -213,10 +213,10 @@ def comparison_report(
     errors = errors or ['exact'] * len(cases)
     found: dict[str, list[tuple[Experiment, Measures]]] = {}
     for case, row, error in zip(cases, measures, errors, strict=True):
-        group = f'{case.robot}, {case.task}, {case.engine}'
+        group = f'{case.robot}, {case.task}, {case.physics}'
         group += '' if error == 'exact' else f', {error}'
         found.setdefault(group, []).append((case, row))
-    names = ('robot', 'task', 'engine', 'law', 'timestep', 'natural_frequency')
+    names = ('robot', 'task', 'engine', 'integrator', 'law', 'timestep', 'natural_frequency')
     rows = [
         {name: getattr(case, name) for name in names} | {'error': error} | dict(row)
         for case, row, error in zip(cases, measures, errors, strict=True)
@@ -259,7 +259,7 @@ def sweep_report(sweep: Sweep, case: Experiment) -> Report:
     """Return the report of a sweep: RMS [mm] of every law at every value."""
     task = 'sinusoid' if sweep.parameter == 'frequency' else case.task
     what = 'tracking error' if sweep.measure == 'tracking_rms_mm' else 'error of the force'
-    title = f'{case.robot}, {task}, {case.engine}: {what} over {sweep.parameter}'
+    title = f'{case.robot}, {task}, {case.physics}: {what} over {sweep.parameter}'
     values = (x if isinstance(x, str) else f'{x:.3g}' for x in sweep.values)
     headings = [sweep.parameter, *values]
     by_law = list(zip(sweep.laws, sweep.errors.tolist(), strict=True))
@@ -281,7 +281,7 @@ def monte_carlo_report(spreads: Sequence[Spread], case: Experiment) -> Report:
     count, measure = spreads[0].samples, spreads[0].measure
     name = heading_of(measure)
     unit = name[name.index('[') :]
-    title = f'{case.robot}, {case.task}, {case.engine}: {count} random arms per law'
+    title = f'{case.robot}, {case.task}, {case.physics}: {count} random arms per law'
     short = measure.removeprefix('tracking_')
     headings = ['law', f'median {name}', f'95 % {name}', f'worst {unit}', 'unstable']
     texts = [

@@ -36,7 +36,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import PerJoint, like
 from arm_sim.devices.drive_trains import link_side
-from arm_sim.simulation.integration import INSTANT, integration_of
+from arm_sim.simulation.integration import INSTANT, integration_of, rk4_step
 from arm_sim.simulation.plant import Plant, PlantParameters
 
 
@@ -68,14 +68,17 @@ class AnalyticalPlant(Plant):
         super().__init__(model, parameters)
         check_inertia(model)
         model, p = link_side(model, self.parameters)
-        integrator, count = integration_of([model], [p], rigid_friction=True)
+        integrator, count = integration_of([model], [p])
         self._step, self._steps = p.timestep / count, p.control_decimation * count
         names = [each.name for each in fields(ForwardModelParameters) if each.name != 'motors']
-        shared = {name: getattr(p, name) for name in names} | {'integrator': integrator}
+        self._smooth = integrator == 'rk4'
+        # Dry friction depends on the state of each stage of rk4.
+        self._rough = self._smooth and bool(model.friction.any())
+        shared = {name: getattr(p, name) for name in names}
+        shared['integrator'] = 'explicit_euler' if self._rough else integrator
         self.forward_model = ForwardModel(model, ForwardModelParameters(motors=p, **shared))
         self.forward_model.check_step(self._step)
         self.forward_model.compile()
-        self._smooth = integrator == 'rk4'
         self.state = np.zeros(self.forward_model.state_size)
         self.effort = self.forward_model.effort
         self.q, self.v = self.state[: model.nv], self.state[model.nv : 2 * model.nv]
@@ -89,8 +92,15 @@ class AnalyticalPlant(Plant):
     def act(self, command: Array) -> None:
         """Hold `command` (n,) over one control period."""
         self._command = command
+        if self._rough:
+            for _ in range(self._steps):
+                rk4_step(self._dv_dt, self.q, self.v, self._step)
+            self._dv_dt(self.q, self.v)
+            return
         if self._before is None or self._smooth:
             self.forward_model.advance(self.state, command, self._step, self._steps)
+            if self._smooth:  # efforts are those of the end of the period
+                self.forward_model.advance(self.state, command, 0.0, 1)
             return
         for _ in range(self._steps):
             self._before[:] = self.v
@@ -100,10 +110,16 @@ class AnalyticalPlant(Plant):
         """Return dv/dt (n,) at the end of a period."""
         if not self._smooth:
             return super()._acceleration(before)
-        after, effort = self.state.copy(), self.effort.copy()
-        self.forward_model.advance(after, self._command, INSTANT, 1)
+        effort = self.effort.copy()
+        a = self._dv_dt(self.q, self.v, self._step if self._rough else INSTANT)
         self.effort[:] = effort
-        return (after[self.v.size : 2 * self.v.size] - self.v) / INSTANT
+        return a
+
+    def _dv_dt(self, q: Array, v: Array, h: float = 0.0) -> Array:
+        """Return the acceleration (n,) under the newest command, that of a short step h [s]."""
+        h, after = h or self._step, np.concatenate([q, v])
+        self.forward_model.advance(after, self._command, h, 1)
+        return (after[v.size :] - v) / h
 
     @property
     def integration_step(self) -> float:

@@ -130,11 +130,10 @@ class ArmsInMujoco(Plant):
         """Hold `command` (n,) over one control period."""
         self._ctrl[:] = command
         arrays, before = self._arrays, self._before
-        if not self.wrenches and (before is None or self._smooth):
+        if self._smooth:
+            self._move_smoothly()
+        elif not self.wrenches and before is None:
             self._advance(self._steps)
-        elif self._smooth:
-            for _ in range(self._steps):
-                rk4_step(self._pushed, arrays.qpos, arrays.qvel, self.integration_step)
         else:
             for _ in range(self._steps):
                 if before is not None:
@@ -146,6 +145,17 @@ class ArmsInMujoco(Plant):
             rows, dofs = self._rows_dofs
             self.q[:], self.v[:] = arrays.qpos[..., rows], arrays.qvel[..., dofs]
             self.effort[:] = arrays.qfrc_actuator[..., dofs]
+
+    def _move_smoothly(self) -> None:
+        """Move over one control period by rk4; efforts and accelerations are those of its end."""
+        arrays = self._arrays
+        if self.wrenches:
+            for _ in range(self._steps):
+                rk4_step(self._pushed, arrays.qpos, arrays.qvel, self.integration_step)
+        else:
+            self._advance(self._steps)
+        if self._before is not None or {*self.command_interfaces} != {'effort'}:
+            self._pushed(arrays.qpos, arrays.qvel)
 
     def _push(self) -> None:
         """Let the external wrenches act on their bodies, where these are now."""
@@ -159,7 +169,8 @@ class ArmsInMujoco(Plant):
 
     def _pushed(self, q: Array, v: Array) -> Array:
         """Return dv/dt of all joints under the external wrenches; q, v are those of MuJoCo."""
-        self._push()
+        if self.wrenches:
+            self._push()
         self._compute(whole=True)
         return self._arrays.qacc.copy()
 
@@ -167,11 +178,6 @@ class ArmsInMujoco(Plant):
         """Return dv/dt (n,) at the end of a period."""
         if not self._smooth:
             return super()._acceleration(before)
-        effort = self._arrays.qfrc_actuator.copy()
-        if self.wrenches:
-            self._push()
-        self._compute(whole=True)
-        self._arrays.qfrc_actuator[:] = effort
         return self._arrays.qacc[..., self._rows_dofs[1]].copy()
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
@@ -240,7 +246,7 @@ class MujocoPlant(ArmsInMujoco):
             controls = self.mj_data.ctrl[: -model.nv]
             self.mjcf = ReadMjcfParts(model, mj_model, controls, self.mj_data)
         step = self.mj_model.opt.timestep
-        if parameters.touching and step < 0.9 * parameters.timestep / parameters.joint_substeps:
+        if step < 0.9 * parameters.timestep / parameters.joint_substeps / integration.count:
             self.notes += (f'contacts: the integration step is {step * 1e3:.3g} ms',)
         if model.mjcf:
             self.notes += self._passive_note()
@@ -280,9 +286,7 @@ class MujocoPlant(ArmsInMujoco):
         mujoco.mj_fullM(self.mj_model, self.mj_data, full)
         dofs = np.arange(self.mj_model.nv)[self._every[1]]
         mass = self._model.reduced(full[np.ix_(dofs, dofs)])
-        return mass - np.diag(
-            implicit_inertia(self._model, self._integrator, self.mj_model)
-        )
+        return mass - np.diag(implicit_inertia(self._model, self._integrator, self.mj_model))
 
     def joint_friction(self) -> tuple[Array, Array]:
         """Return damping and Coulomb friction (n,) of MuJoCo's joints."""

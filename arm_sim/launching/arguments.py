@@ -156,6 +156,11 @@ _GROUPS: dict[str, dict[str, Shared]] = {
             "physics engine; empty: as in the robot's files, otherwise mujoco",
             ['', *engine_names()],
         ),
+        'integrator': Shared(
+            '',
+            'integration of the simulated arm, such as implicitfast (one step per timestep); '
+            "empty: as in the robot's files, otherwise continuous",
+        ),
         'contacts': of(PlantParameters, 'contacts', 'false'),
         'srdf': of(PlantParameters, 'srdf'),
         'scene': Shared(
@@ -188,9 +193,9 @@ _GROUPS: dict[str, dict[str, Shared]] = {
 ARM = (
     'robot', 'joints', 'tip_frame', 'xacro_args', 'inertia', 'density', 'total_mass', 'gripper',
     'gripper_frame', 'mjcf',
-    'controller', 'engine', 'mode', 'feedforward', 'policy', 'latency', 'latency_seed',
-    'config', 'viewer', 'plot', 'rviz', 'contacts', 'srdf', 'scene', 'faults', 'camera',
-    'table', 'composed', 'actuator',
+    'controller', 'engine', 'integrator', 'mode', 'feedforward', 'policy', 'latency',
+    'latency_seed', 'config', 'viewer', 'plot', 'rviz', 'contacts', 'srdf', 'scene', 'faults',
+    'camera', 'table', 'composed', 'actuator',
     'namespace', 'clock', 'reference_motion', 'friction_velocity',
 )  # fmt: skip
 VIEW = ('view', 'view_port', 'view_host')  # of every launch file

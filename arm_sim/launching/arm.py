@@ -70,6 +70,8 @@ def arm_nodes(
         common['tool_frame'] = model.tip_frame  # for recordings, whose URDF has no SRDF
     actuator = _actuator(law, given['actuator'], in_files)
     plant = {'engine': given['engine'], 'mode': mode, 'actuator': actuator}
+    if given['integrator']:
+        plant['integrator'] = given['integrator']
     table = {'table': yaml_value('table', given['table'])} if given['table'] else {}
     contacts: dict[str, Any] = {'contacts': True} if given['contacts'] == 'true' else {}
     if given['scene']:

@@ -126,6 +126,9 @@ def _nodes(
         'feedforward': controller.get('feedforward', design or feedforward_of(law, level, mode)),
         **{name: controller[name] for name in stepping if name in controller},
     }
+    simulated = made.robot.parameters('simulator') | dict(simulator)
+    if integrator := given['integrator'] or simulated.get('integrator'):
+        parameters['integrator'] = integrator
     if error.of_geometry:
         parameters['length_scale'] = as_ros_value(error.length_scale)
     if faults := given['faults'] or made.robot.parameters('simulator').get('faults'):

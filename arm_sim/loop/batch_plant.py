@@ -43,7 +43,8 @@ class BatchPlant(ManyArms):
 
         Raises:
             ArmError: what BatchForwardModel refuses, no such engine, an integrator of `mujoco`
-                that is neither continuous nor implicitfast, contacts, or parameters that may not differ.
+                that is neither continuous nor implicitfast, contacts, or parameters that may not
+                differ.
         """
         each = of_each(parameters)
         one_of('engine', engine, RIGID_BODY_ENGINES)
@@ -63,7 +64,7 @@ class BatchPlant(ManyArms):
         if each[0].has_drive_trains:
             links = [link_side(one, own)[0] for one, own in zip(models, cycle(each), strict=False)]
             each = [link_side(first, own)[1] for own in each]
-        integration = integration_of(links, each, rigid_friction=engine != 'mujoco')
+        integration = integration_of(links, each)
         self._smooth, count = integration.is_smooth, integration.count
         self._step, self._steps = each[0].timestep / count, each[0].control_decimation * count
         if engine == 'mujoco':
@@ -95,6 +96,8 @@ class BatchPlant(ManyArms):
         if self._smooth:
             for _ in range(self._steps):
                 rk4_step(self._accelerations, self.q, self.v, self._step)
+            # Efforts are those of the end of the period.
+            self._end = self._accelerations(self.q, self.v)
         elif not self.wrenches and self._before is None:
             self._advance(command, self._steps)
         else:
@@ -124,10 +127,7 @@ class BatchPlant(ManyArms):
         """Return dv/dt (N, n) at the end of a period."""
         if not self._smooth:
             return super()._acceleration(before)
-        effort = self.effort.copy()
-        a = self._accelerations(self.q, self.v)
-        self.effort[:] = effort
-        return a
+        return self._end
 
     @property
     def integration_step(self) -> float:

@@ -24,7 +24,8 @@ class Learner:
 
     In a pass the arm moved by q, v, a = (v+ - v)/h under the applied torque tau. The believed
     model needs tau_m(q, v, a) = M a + b(q, v) + h D a for that; D is the damping that the plant's
-    step has at its end, of the joints and, with a servo, of the drive. Hence the arm lacked
+    step has at its end, of the joints and, with a servo, of the drive. Where the plant moves as a
+    continuous arm D is zero, and q, v and tau are their means over a period. Hence the arm lacked
 
         d = tau - tau_m(q, v, a),
 
@@ -98,8 +99,14 @@ class Learner:
         if len(record.t) != count:
             raise ArmError(f'a pass has {len(record.t)} control periods, not {count}')
         last = (record.q_end - record.q[-1]) / self._step if self._stepped else record.v[-1]
-        a = np.diff(np.vstack([record.v, last]), axis=0) / self._step
-        lacked = record.effort - self._needed(record.q, record.v, a)
+        q, v = np.vstack([record.q, record.q_end]), np.vstack([record.v, last])
+        state, a = self._moved(q, v), np.diff(v, axis=0) / self._step
+        applied = record.effort
+        if not self._stepped:  # that of a servo is of the end of a period
+            gains = self._gains
+            applied = applied + gains.position * (q[1:] - state[0])
+            applied += gains.velocity * (v[1:] - state[1])
+        lacked = applied - self._needed(*state, a)
         if self._cutoff > 0.0:
             from scipy.signal import butter, sosfiltfilt  # takes a second, which few tasks need
 
@@ -114,7 +121,8 @@ class Learner:
         q, v, _, _ = np.split(rows, 4, axis=1)
         if self._stepped:
             v = np.vstack([v[:1], np.diff(q, axis=0) / h])
-        needed = self._needed(q[:-2], v[:-2], np.diff(v, axis=0)[:-1] / h)
+        moved_q, moved_v = self._moved(q[:-1], v[:-1])
+        needed = self._needed(moved_q, moved_v, np.diff(v, axis=0)[:-1] / h)
         torque, period_ns = np.empty_like(needed), round(h * 1e9)
 
         def without_effort(t: float, reference: Reference) -> None:
@@ -127,8 +135,15 @@ class Learner:
             if not k:
                 state = law.start(measured, reference)
             command, state = law(state, measured, reference, h)
-            torque[k] = gains.command * command - gains.position * q[k] - gains.velocity * v[k]
+            torque[k] = gains.command * command
+        torque -= gains.position * moved_q + gains.velocity * moved_v
         return needed - torque
+
+    def _moved(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """Return at which q, v (k, n) the arm needs its torque, of the states (k + 1, n)."""
+        if self._stepped:
+            return q[:-1], v[:-1]
+        return 0.5 * (q[:-1] + q[1:]), np.diff(q, axis=0) / self._step
 
     def _needed(self, q: Array, v: Array, a: Array) -> Array:
         """Return the torque (k, n) that the believed arm needs for states (k, n)."""

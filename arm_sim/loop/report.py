@@ -10,6 +10,7 @@ import numpy as np
 
 from arm_sim.loop.measures import BUILT_IN, all_measures
 from arm_sim.output_folder import whole_file
+from arm_sim.simulation.integration import CONTINUOUS
 
 _MARKS = {True: '[green]held[/]  ', False: '[red]BROKEN[/]', None: '-     '}
 
@@ -51,7 +52,15 @@ def law_of(facts: Mapping[str, Any]) -> str:
 
 def title_of(facts: Mapping[str, Any]) -> str:
     """Return what was run: robot, law, engine, mode."""
-    return f'{facts["robot"]}, {law_of(facts)}, engine {facts["engine"]}, {facts["mode"]}'
+    engine = physics_of(facts['engine'], facts.get('integrator', ''))
+    return f'{facts["robot"]}, {law_of(facts)}, engine {engine}, {facts["mode"]}'
+
+
+def physics_of(engine: str, integrator: str) -> str:
+    """Return an engine's name, with its integrator where this takes one step per timestep."""
+    if integrator in ('', CONTINUOUS):
+        return engine
+    return f'{engine} ({integrator}, one step per timestep)'
 
 
 def common_rows(report: Mapping[str, Any]) -> list[tuple[str, ...]]:

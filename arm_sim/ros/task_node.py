@@ -246,7 +246,9 @@ class TaskNode(Node):
     def _facts(self, arm: GoalRun, stamps) -> dict[str, Any]:
         p = self.parameters
         facts: dict[str, Any] = {'robot': RobotArgument.of(p.robot).label}
-        facts |= {name: getattr(p, name) for name in ('engine', 'mode', 'feedforward')}
+        facts |= {
+            name: getattr(p, name) for name in ('engine', 'integrator', 'mode', 'feedforward')
+        }
         facts |= {'task': self.name, 'controller': p.law}
         if p.faults:
             facts['faults'] = [describe(each) for each in read_faults(p.faults)]

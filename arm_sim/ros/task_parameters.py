@@ -21,6 +21,7 @@ class TaskNodeParameters(ArmParameters, Stepping):
         one_of=('moving', 'rest'),
     )
     engine: str = parameter('mujoco', 'name of the launched engine, for the report')
+    integrator: str = parameter('', 'integrator of the launched engine, for the report')
     mode: str = parameter('lockstep', 'name of the launched mode, for the report')
     feedforward: str = parameter('', 'name of the launched feedforward, for the report')
     faults: str = parameter('', 'faults of the launched simulator, for the report')

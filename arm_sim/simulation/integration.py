@@ -2,9 +2,9 @@
 
 With `integrator` continuous the arm moves as a continuous arm under a held command: halving the
 step changes no printed digit of a tracking error. A smooth arm takes steps of Runge and Kutta's
-fourth order (rk4), short enough for the stiffness and damping of its drives. Contacts, an MJCF's
-springs, joints that follow others, and dry friction that stops a joint are not smooth; such an arm
-takes steps of `implicitfast` of at most 0.25 ms.
+fourth order (rk4), short enough for the stiffness and damping of its drives. An arm with
+contacts, an MJCF's springs or joints that follow others takes steps of `implicitfast` of at most
+0.25 ms.
 
 Any other integrator takes one step per `timestep`.
 """
@@ -43,23 +43,19 @@ class Integration(NamedTuple):
         return self.integrator == 'rk4'
 
 
-def integration_of(
-    models: Sequence[RobotModel], each: Sequence[Any], rigid_friction: bool = False
-) -> Integration:
+def integration_of(models: Sequence[RobotModel], each: Sequence[Any]) -> Integration:
     """Return the integration of one arm, or of many that take their steps together.
 
     Args:
         models: N arms.
         each: PlantParameters of all, or of each.
-        rigid_friction: whether Coulomb friction stops a joint within a step.
     """
     first, model = each[0], models[0]
     if first.integrator != CONTINUOUS:
         return Integration(first.integrator)
     if first.has_drive_trains:  # these have substeps of their own
         return Integration('implicitfast')
-    rough = first.touching or model.mjcf or model.mimic is not None
-    if rough or (rigid_friction and any(model.friction.any() for model in models)):
+    if first.touching or model.mjcf or model.mimic is not None:
         return Integration('implicitfast', ceil(first.timestep / _ROUGH - 1e-9))
     pairs = {
         (id(model), id(own)): (model, own) for model, own in zip(models, cycle(each), strict=False)
@@ -88,7 +84,9 @@ def _decay(model: RobotModel, parameters: Any) -> float:
         return 0.0
     rng, fastest = np.random.default_rng(0), 0.0
     for _ in range(_SAMPLES):
-        root = np.linalg.inv(np.linalg.cholesky(model.mass_matrix(model.random_configuration(rng))))
+        root = np.linalg.inv(
+            np.linalg.cholesky(model.mass_matrix(model.random_configuration(rng)))
+        )
         by_damper, by_spring = (
             np.linalg.eigvalsh(root * values @ root.T)[-1] for values in (damping, stiffness)
         )

@@ -1,7 +1,5 @@
 """The discrete motion of a reference: torque laws without the error of sampling."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from running_law import RunningLaw
@@ -24,7 +22,9 @@ from arm_sim.simulation.plant import PlantParameters
 from arm_sim.tasks import make_task
 
 ROBOT = Robot.load('ur5e')
-DRIVES = replace(read_fields(PlantParameters, ROBOT.parameters('simulator')), actuator='torque')
+# The plant that the motion is made for: one step per period.
+STEPPED = {'actuator': 'torque', 'integrator': 'implicitfast'}
+DRIVES = read_fields(PlantParameters, ROBOT.parameters('simulator') | STEPPED)
 WITH_THE_MODEL = (
     'joint_impedance', 'pd_feedforward', 'operational_space', 'computed_torque',
     'computed_torque_pid', 'adaptive_computed_torque',
@@ -137,7 +137,8 @@ def test_many_arms_follow_as_each_would_alone():
 
 def test_a_comparison_has_it():
     def rms(motion):
-        case = Experiment('planar_3r', 'sinusoid', 'computed_torque', reference_motion=motion)
+        case = Experiment('planar_3r', 'sinusoid', 'computed_torque', reference_motion=motion,
+                          integrator='implicitfast')  # fmt: skip
         return np.sqrt(np.mean(track(case.load().robot.model, record_of(case)).error ** 2))
 
     assert rms('discrete') < 1e-3 * rms('continuous')

@@ -15,7 +15,9 @@ from arm_sim.simulation.plant import PlantParameters
 from arm_sim.tasks import make_task
 
 ROBOT = Robot.load('ur5e')
-DRIVES = read_fields(PlantParameters, ROBOT.parameters('simulator'))
+# One step per period, which the law knows.
+STEPPED = {'integrator': 'implicitfast'}
+DRIVES = read_fields(PlantParameters, ROBOT.parameters('simulator') | STEPPED)
 GIVEN = read_fields(ServoParameters, ROBOT.parameters('servo_controller'))
 STEP = DRIVES.timestep
 

@@ -19,7 +19,7 @@ from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.devices.drives import DriveParameters
 from arm_sim.loop.measures import track
 
-PLAIN = Experiment('planar_3r', 'sinusoid', 'mpc', timestep=0.002)
+PLAIN = Experiment('planar_3r', 'sinusoid', 'mpc', timestep=0.002, integrator='implicitfast')
 
 
 def run(experiment, **given):

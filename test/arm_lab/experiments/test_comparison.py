@@ -47,8 +47,9 @@ def test_knowing_more_of_the_arm_tracks_better():
     order = ['pd', 'pd_gravity', 'independent_joint', 'joint_impedance', 'computed_torque']
     for worse, better in pairwise(order):
         assert rms[better] < rms[worse], (better, worse)
-    exact = [rms[law] for law in ('servo', 'pd_feedforward', 'operational_space')]
-    np.testing.assert_allclose(exact, rms['computed_torque'], rtol=0.05)
+    # Between two control instants a torque, or a servo's command, is held.
+    assert max(rms[law] for law in ('pd_feedforward', 'operational_space')) < 0.02
+    assert rms['servo'] < 0.1 * rms['independent_joint']
     assert rms['computed_torque'] < 0.02 * rms['pd_gravity']
 
 

@@ -62,7 +62,8 @@ def test_the_torque_of_an_unseen_path_is_within_a_hundredth(name, request):
     found, better = found_of(robot, plant, STUDY.measured(record))
     assert STUDY.torque_error(better, plant, unseen).max() < 0.01
     assert_allclose(better.friction, plant.friction, rtol=0.06)
-    assert_allclose(found.lag, 0.002, atol=0.0005)  # MuJoCo's step is semi-implicit
+    # A torque that is held over a period acted half a period before its end.
+    assert_allclose(found.lag, 0.001, atol=0.0002)
 
 
 @pytest.mark.slow
@@ -77,7 +78,7 @@ def test_the_cube_is_drawn_fifty_times_better_and_as_with_the_exact_model():
     )
     assert wrong > 1.0  # mm
     assert identified < wrong / 50.0
-    assert identified < 1.5 * exact
+    assert identified < 3.0 * exact < 0.01
 
 
 def test_every_link_found_is_a_body_and_survives_the_urdf():

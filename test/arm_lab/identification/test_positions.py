@@ -63,7 +63,7 @@ def test_the_rollout_is_what_mujoco_does(late):
     found = Rollouts(model, followed, 0.002, SOFT)(ones[np.newaxis])[0]
     parameters = PlantParameters(
         actuator='servo', servo_kp=tuple(kp), servo_kd=tuple(kd), timestep=0.002,
-        control_decimation=5, command_delay=late,
+        control_decimation=5, command_delay=late, integrator='implicitfast',
     )  # fmt: skip
     plant = plant_class('mujoco')(arm, parameters)
     plant.reset(followed.q[0])

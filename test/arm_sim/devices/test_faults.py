@@ -103,7 +103,7 @@ def test_a_stuck_joint_stays_while_the_others_move(engine):
         places.append(plant.q.copy())
     places = np.array(places)
     moved = np.ptp(places[100:], axis=0)
-    assert moved[1] < 1e-6 < 2.0 < moved[2]
+    assert moved[1] < 1e-4 < 2.0 < moved[2]
 
 
 @pytest.mark.parametrize('make', [MujocoBatch, partial(BatchPlant, engine='mujoco')])

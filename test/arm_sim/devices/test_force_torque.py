@@ -20,7 +20,10 @@ from arm_sim.simulation.plant import RIGID_BODY_ENGINES, plant_class
 ROBOT = Robot.load('planar_3r')
 UR5E = Robot.load('ur5e')
 PAYLOADS = [with_error(ROBOT.model, ModelError(payload=mass)) for mass in (0.5, 1.5, 2.5)]
-PARAMETERS = {'actuator': 'torque', 'timestep': 1e-3, 'force_torque_frame': ROBOT.model.tip_frame}
+PARAMETERS = {
+    'actuator': 'torque', 'timestep': 1e-3, 'integrator': 'implicitfast',
+    'force_torque_frame': ROBOT.model.tip_frame,
+}  # fmt: skip
 ERRORS = {
     'force_noise': 0.1, 'torque_noise': 0.01, 'wrench_bias': (1.0, 0.0, 0.0, 0.0, 0.2, 0.0),
     'wrench_bandwidth': 80.0, 'wrench_delay': 2, 'tare_at_reset': True,

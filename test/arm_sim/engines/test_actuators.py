@@ -39,7 +39,10 @@ def test_a_velocity_servo_is_a_low_pass_of_first_order(name):
     """M dv/dt = kd (u - v) with an implicit step h: u - v shrinks by 1/(1 + h kd/m) per step."""
     arm = RobotModel.from_urdf('docs/tutorial/pendulum.urdf', gravity=(0.0, 0.0, 0.0))
     m, kd, u, h, steps = arm.mass_matrix(np.zeros(1))[0, 0], 2.0, 0.7, 1e-3, 150
-    plant = PLANTS[name](arm, PlantParameters(actuator='velocity', servo_kd=(kd,), timestep=h))
+    stepped = PlantParameters(
+        actuator='velocity', servo_kd=(kd,), timestep=h, integrator='implicitfast'
+    )
+    plant = PLANTS[name](arm, stepped)
     assert plant.command_interface == 'velocity'
     for _ in range(steps):
         plant.step(np.full(plant.q.shape, u))
@@ -67,7 +70,9 @@ def test_joints_with_different_actuators_move_as_with_torques_alone(name):
     """Each joint's torque is its own actuator's: explicit steps of a plant with torque motors."""
     explicit = partial(replace, timestep=5e-4, integrator='semi_implicit_euler')
     if 'mujoco' in name:
-        explicit = partial(replace, timestep=5e-4, servo_kd=(0.02,), servo_kp=(200.0,))
+        explicit = partial(
+            replace, timestep=5e-4, servo_kd=(0.02,), servo_kp=(200.0,), integrator='implicitfast'
+        )
     mixed = explicit(MIXED)
     plant, motors = (
         PLANTS[name](UR5E, mixed),

@@ -230,8 +230,8 @@ def test_soft_friction_steps_as_mujocos_rollout_does():
         (['planar_3r', 'ur5e'], {}, 'arm 1 of a batch has other joints'),
         (
             ['planar_3r'],
-            {'integrator': 'rk4'},
-            "integrator of a batch is 'rk4'; allowed: explicit",
+            {'integrator': 'velocity_verlet'},
+            "integrator of a batch is 'velocity_verlet'; allowed: explicit",
         ),
         (['planar_3r'], {'actuator': 'voltage'}, "actuator of a batch is 'voltage'"),
     ],
@@ -249,7 +249,7 @@ def test_a_new_batch_is_at_rest_and_measured():
 
 def test_a_batch_of_engine_mujoco_has_its_usual_integrator_alone():
     parameters = PlantParameters(actuator='torque', integrator='rk4')
-    with pytest.raises(ArmError, match=r"\(engine mujoco\) is 'rk4'; allowed: implicitfast"):
+    with pytest.raises(ArmError, match=r"\(engine mujoco\) is 'rk4'; allowed: continuous, impl"):
         BatchPlant([ROBOT.model], parameters, 'mujoco')
 
 
@@ -291,6 +291,8 @@ def test_arms_with_gains_of_their_own_are_one_arm_loops_with_these(name):
     """In any order and number, to the last bit; drives and pushes are each arm's own too."""
     cls = law_class(name)
     servo = {'timestep': PERIOD} if name == 'servo' else {}
+    # Of a continuous plant the stiffest servo of a batch decides on the steps of all.
+    stepped = {'integrator': 'implicitfast'} if servo else {}
     gains = [cls.Parameters(**each, **servo) for each in GAINS[name]]
     models = [WRONG[k % 2] for k in range(3)]
     parameters = parameters_of(name)
@@ -298,6 +300,7 @@ def test_arms_with_gains_of_their_own_are_one_arm_loops_with_these(name):
         replace(
             parameters if servo else parameters_of(name, DRAWS[k]),  # no delay with a servo
             servo_kp=getattr(each, 'servo_kp', (1.0,)), servo_kd=(20.0,), effort_limits=k < 2,
+            **stepped,
         )
         for k, each in enumerate(gains)
     ]  # fmt: skip

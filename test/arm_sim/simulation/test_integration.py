@@ -95,7 +95,9 @@ def test_the_default_plant_moves_as_a_continuous_arm(parameters, push):
     most = moved * (1e-3 if parameters is SERVO else 1e-9)
     for name, plant in PLANTS.items():
         assert np.abs(by_plant(plant(parameters), parameters, push) - true).max() < most, name
-    one_step = by_plant(MujocoPlant(MODEL, replace(parameters, integrator='implicitfast')), parameters, push)
+    one_step = by_plant(
+        MujocoPlant(MODEL, replace(parameters, integrator='implicitfast')), parameters, push
+    )
     assert np.abs(one_step - true).max() > 5.0 * most
 
 
@@ -107,6 +109,21 @@ def test_all_plants_of_the_default_agree_to_rounding(name):
             np.testing.assert_allclose(
                 by_plant(PLANTS[name](parameters), parameters, push), one, rtol=1e-9, atol=1e-11
             )
+
+
+def test_dry_friction_of_a_batch_is_that_of_one_arm_and_holds_a_joint():
+    rough = MODEL.with_joints(MODEL.armature, MODEL.damping, np.full(6, 3.0))
+    plants = AnalyticalPlant(rough, TORQUE), BatchPlant([rough, MODEL], TORQUE, 'analytical')
+    for plant in plants:
+        plant.reset(START, np.full(6, 0.2))
+    for k in range(60):
+        command = MODEL.gravity_torque(plants[0].q) + np.sin(0.1 * k)
+        for plant in plants:
+            plant.step(np.broadcast_to(command, plant.q.shape).copy())
+    one, many = plants
+    np.testing.assert_allclose(many.q[0], one.q, atol=1e-12)
+    np.testing.assert_allclose(many.v[0], one.v, atol=1e-11)
+    assert np.abs(one.v[2:]).max() < 1e-9 < 1e-3 < np.abs(many.v[1, 2:]).min()
 
 
 @pytest.mark.parametrize('name', [*PLANTS])
@@ -129,9 +146,6 @@ def test_the_steps_follow_drives_and_what_is_not_smooth():
     assert integration_of([MODEL], [stepped]) == Integration('implicitfast', 1)
     touching = replace(SERVO, contacts=True)
     assert integration_of([MODEL], [touching]) == Integration('implicitfast', 8)
-    rough = MODEL.with_joints(MODEL.armature, MODEL.damping, np.ones(6))
-    assert integration_of([rough], [TORQUE]).is_smooth
-    assert not integration_of([rough], [TORQUE], rigid_friction=True).is_smooth
     # Arms of a batch take the steps of the one that needs most.
     stiff = replace(SERVO, servo_kd=tuple(4.0 * KD))
     assert integration_of([MODEL] * 2, [SERVO, stiff]) == integration_of([MODEL], [stiff])
@@ -161,8 +175,10 @@ def test_half_the_step_changes_no_printed_digit_of_a_tracking_error(monkeypatch)
         return [f'{run.measures["tracking_rms_mm"]:.3g}' for run in runs]
 
     before = printed()
-    monkeypatch.setattr(
-        mujoco, 'integration_of',
-        lambda models, each: (lambda own: own._replace(count=2 * own.count))(integration_of(models, each)),
-    )  # fmt: skip
+
+    def halved(models, each):
+        own = integration_of(models, each)
+        return own._replace(count=2 * own.count)
+
+    monkeypatch.setattr(mujoco, 'integration_of', halved)
     assert printed() == before

@@ -95,7 +95,8 @@ def robot(tmp_path):
 
 def test_an_mjcf_moves_as_mujoco_moves_the_file(robot):
     assert robot.model.joint_names == ('shoulder', 'elbow')  # not the first places of a state
-    plant = MujocoPlant(robot.model, parameters_of(robot, timestep=0.001, control_decimation=2))
+    of_file = {'timestep': 0.001, 'control_decimation': 2, 'integrator': 'implicitfast'}
+    plant = MujocoPlant(robot.model, parameters_of(robot, **of_file))
     assert plant.mjcf.actuators == ('fingers',)
     plant.reset(robot.start)
     m = mujoco.MjModel.from_xml_string(MJCF)

@@ -155,7 +155,9 @@ def test_contact_facts_are_depth_force_and_slip_of_a_link_on_a_plate(among):
     points = plant.contacts.points()
     assert depth == pytest.approx(0.1, rel=1e-3)
     assert force == pytest.approx(len(points) * 1.0 * np.hypot(1.0, 0.1), rel=1e-2)
-    assert slip == pytest.approx(50 * max(np.hypot(*each.position[:2]) for each in points))
+    # The speed falls a little within the period.
+    most = 50 * max(np.hypot(*each.position[:2]) for each in points)
+    assert 0.998 * most < slip <= most * (1.0 + 1e-6)
 
 
 @pytest.mark.parametrize(
