@@ -98,7 +98,9 @@ class Learner:
         count = len(self.believed)
         if len(record.t) != count:
             raise ArmError(f'a pass has {len(record.t)} control periods, not {count}')
-        last = (record.q_end - record.q[-1]) / self._step if self._stepped else record.v[-1]
+        last = (record.q_end - record.q[-1]) / self._step
+        if not self._stepped:  # which is the mean of the last period
+            last = 2.0 * last - record.v[-1]
         q, v = np.vstack([record.q, record.q_end]), np.vstack([record.v, last])
         state, a = self._moved(q, v), np.diff(v, axis=0) / self._step
         applied = record.effort
