@@ -36,9 +36,9 @@ class DelayedDrives:
 
         (M + h D)(v+ - v) = h (kp (u - q) - D v - b + d),  q+ = q + h v+,  D = kd + damping,
 
-    with a torque d that the model lacks. Without `kp` the command is the torque, under which the arm
-    moves as a continuous one, by the midpoint rule. A command takes effect `delay` periods after the state
-    that it answers; before any has, the first one does.
+    with a torque d that the model lacks. Without `kp` the command is the torque, under which the
+    arm moves as a continuous one (midpoint rule). A command takes effect `delay` periods after
+    the state that it answers; before any has, the first one does.
     """
 
     def __init__(self, model: RobotModel, kp: Array | None, kd: Array, step: float, delay: int):

@@ -6,9 +6,10 @@ the motion is linear:
     q_{k+1} = q_k + t v_k + s a_k,  v_{k+1} = v_k + t a_k,  s = t^2/2.
 
 The torque tau_k = ID(q, v, a_k) in the middle of the interval, where a torque that is held over a
-control period has this mean acceleration to second order, is what is not linear; its derivatives enter the cost and the
-limits (inverse-dynamics optimal control: Katayama and Ohtsuka, IROS 2021; Mastalli et al., IEEE
-Trans. Robotics 41, 2025). The cost is, with e = q - q_ref and the h of a node,
+control period has this mean acceleration to second order, is what is not linear; its derivatives
+enter the cost and the limits (inverse-dynamics optimal control: Katayama and Ohtsuka, IROS 2021;
+Mastalli et al., IEEE Trans. Robotics 41, 2025). The cost is, with e = q - q_ref and the h of a
+node,
 
     sum of h/2 (wq e^2 + wv de^2 + wa (a - a_ref)^2 + wt tau^2) + 1/2 (e, de) P (e, de) at the end.
 
@@ -91,9 +92,7 @@ class Limits(NamedTuple):
     upper: Array
 
 
-def linearised(
-    model: BatchModel, motion: Array, offset: Array, grid: Grid
-) -> tuple[Array, Array]:
+def linearised(model: BatchModel, motion: Array, offset: Array, grid: Grid) -> tuple[Array, Array]:
     """Return the torques (M, N, n) of a motion and their slopes (M, N, 3, n, n), see `solve`.
 
     tau = ID(q, v, a) + friction(v) + offset in the middle of each node's interval.

@@ -28,10 +28,10 @@ from arm_dynamics.model import RobotModel
 from arm_lab.identification.excitation import ExcitationParameters, plan
 from arm_lab.identification.positions import PositionParameters, identify_positions
 from arm_lab.identification.rollouts import Followed, Rollouts
-from arm_sim.engines.mujoco import arm_spec
 from arm_sim.loop.batch_plant import mujoco_friction
 from arm_sim.loop.measures import rms
 from arm_sim.robot import Robot
+from arm_sim.simulation.mujoco_model import arm_spec
 from arm_sim.simulation.plant import PlantParameters, plant_class
 
 SIDE, NOISE, STEP = Path(__file__).with_name('sysid_side.py'), 2e-4, 0.002

@@ -316,10 +316,9 @@ class LoadedExperiment:
         e, robot = self.experiment, self.robot
         if e.timestep:
             design = PD.designed(robot.model, robot.start, e.natural_frequency or 20.0, 1.0)
-            plain = PlantParameters(
-                timestep=e.timestep, servo_kp=design.kp, servo_kd=design.kd,
-                integrator=e.integrator or CONTINUOUS,
-            )  # fmt: skip
+            gains: dict[str, Any] = {'servo_kp': design.kp, 'servo_kd': design.kd}
+            steps = {'timestep': e.timestep, 'integrator': e.integrator or CONTINUOUS}
+            plain = PlantParameters(**steps, **gains)
             given = self.task.simulator
             return read_fields(PlantParameters, {**ros_values(plain), **given}) if given else plain
         files = {**robot.parameters('simulator'), **self.task.simulator}

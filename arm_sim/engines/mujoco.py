@@ -34,29 +34,21 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array, one_line, one_of
-from arm_dynamics.inertia_check import check_inertia
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.link_loads import External
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.self_contact import touching_links
 from arm_dynamics.shapes import with_shapes
-from arm_sim.devices import needs_motion
-from arm_sim.devices.drive_trains import link_side
-from arm_sim.simulation.contact import IMPRATIO, set_springs
-from arm_sim.simulation.integration import CONTINUOUS, Integration, integration_of, rk4_step
+from arm_sim.simulation.integration import integration_of, rk4_step
 from arm_sim.simulation.model_check import MODEL_TOLERANCE
 from arm_sim.simulation.mujoco_contacts import Links, MujocoContacts
-from arm_sim.simulation.mujoco_inertias import refused_inertias
-from arm_sim.simulation.mujoco_mimic import add_mimics, implicit_inertia, set_damping
+from arm_sim.simulation.mujoco_mimic import implicit_inertia, set_damping
 from arm_sim.simulation.mujoco_mjcf import home_of, set_home
 from arm_sim.simulation.mujoco_mjcf_parts import MujocoMjcfParts, ReadMjcfParts
-from arm_sim.simulation.mujoco_scene import mjcf_scene_of, scene_of
+from arm_sim.simulation.mujoco_model import mujoco_model, places_of, steps_of
 from arm_sim.simulation.mujoco_scene_state import MujocoSceneState
 from arm_sim.simulation.mujoco_shapes import state_places
 from arm_sim.simulation.plant import Plant, PlantParameters
-
-Places = Any  # a slice, or an array of integers
-INTEGRATORS = (CONTINUOUS, 'euler', 'rk4', 'implicit', 'implicitfast')
 
 # Its warnings go to a file in the working folder otherwise; `Simulation` checks every state.
 mujoco.set_mju_user_warning(lambda message: None)
@@ -303,135 +295,3 @@ class MujocoPlant(ArmsInMujoco):
         if self._links is None:
             return super().external_forces()
         return [self._links.forces(self.mj_data.cfrc_ext, self.mj_data.subtree_com)]
-
-
-def mujoco_model(
-    model: RobotModel, parameters: PlantParameters, integration: Integration | None = None
-) -> mujoco.MjModel:
-    """Return an arm with its surroundings and actuators as MuJoCo steps it.
-
-    `integration`: of many arms that take their steps together.
-
-    Raises:
-        ArmError: what MuJoCo cannot have: an actuator, an integrator, a massless moving link.
-    """
-    one_of('integrator (engine mujoco)', parameters.integrator, INTEGRATORS)
-    kinds = parameters.actuators(model.joint_names)
-    one_of('actuator (engine mujoco)', kinds[0], ('servo', 'velocity', 'torque'))
-    check_inertia(model)
-    model, parameters = link_side(model, parameters)
-    try:
-        try:
-            return _build(model, parameters, integration)
-        except ValueError:
-            if parameters.touching or model.mjcf:
-                raise
-            return _build(model, parameters, integration, shapes=False)  # maybe one is broken
-    except ArmError:
-        raise
-    except ValueError as error:
-        raise ArmError(
-            f'MuJoCo does not build {model.file or model.name!r}: {one_line(error)}; mend the '
-            'URDF, or take engine:=analytical'
-        ) from None
-
-
-def places_of(mj_model: mujoco.MjModel, joint_names: Sequence[str]) -> tuple[Places, Places]:
-    """Return where joints are in qpos and in qvel: slices if possible, so that views serve."""
-    joints = [mj_model.joint(name).id for name in joint_names]
-    rows, dofs = mj_model.jnt_qposadr[joints], mj_model.jnt_dofadr[joints]
-    if all((np.diff(each) == 1).all() for each in (rows, dofs)):
-        n = len(joints)
-        return slice(rows[0], rows[0] + n), slice(dofs[0], dofs[0] + n)
-    return rows, dofs
-
-
-def steps_of(mj_model: mujoco.MjModel, parameters: PlantParameters) -> int:
-    """Return the integration steps per control period or joint step; contacts may raise them."""
-    period = parameters.period_ns * 1e-9
-    if parameters.has_drive_trains:
-        period = parameters.timestep / parameters.joint_substeps
-    return round(period / mj_model.opt.timestep)
-
-
-def arm_spec(
-    model: RobotModel,
-    parameters: PlantParameters,
-    integration: Integration | None = None,
-    shapes: bool = True,
-) -> mujoco.MjSpec:
-    """Return the scene with our options and actuators, as `scene_of` does.
-
-    Inertias that MuJoCo refuses have place-holders.
-    """
-    kinds, (kp, kd) = parameters.actuators(model.joint_names), parameters.servo_gains(model)
-    limit = parameters.effort_limit(model)
-    native = bool(model.mjcf)
-    spec = mjcf_scene_of(model, parameters) if native else scene_of(model, parameters, shapes)
-    integrator, count = integration or integration_of([model], [parameters])
-    spec.option.timestep = parameters.timestep / count
-    spec.option.integrator = getattr(mujoco.mjtIntegrator, f'mjINT_{integrator.upper()}')
-    spec.option.gravity = model.gravity
-    # MuJoCo 4.0.0 solves sparse constraints between branches wrongly (mujoco#3767).
-    spec.option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
-    if not all(pair.name for pair in spec.pairs):
-        spec.option.cone, spec.option.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, IMPRATIO
-        # MuJoCo's usual tolerances leave 1e-4 of a contact force.
-        spec.option.tolerance, spec.option.ls_tolerance = 0.0, 1e-9
-        spec.option.iterations = 20
-    without_contact = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
-    spec.option.disableflags |= without_contact
-    if parameters.touching:  # an MJCF may disable contacts
-        spec.option.disableflags -= without_contact
-    if needs_motion(parameters) and parameters.touching:
-        # Without a sensor MuJoCo does not compute the forces on links (`cfrc_ext`).
-        spec.worldbody.first_body().add_site(name='forces')
-        of, site = mujoco.mjtSensor.mjSENS_FORCE, mujoco.mjtObj.mjOBJ_SITE
-        spec.add_sensor(name='forces', type=of, objtype=site, objname='forces')
-    # A state that is not finite is ours to report, not MuJoCo's to reset.
-    spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
-
-    for i, name in enumerate(model.joint_names):
-        joint = spec.joint(name)
-        joint.armature = model.armature[i]
-        joint.damping[0] = model.damping[i]
-        joint.frictionloss = model.friction[i]
-        joint.actfrclimited = False
-        actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-        if kinds[i] == 'servo':
-            actuator.set_to_position(kp[i], kv=kd[i])
-        elif kinds[i] == 'velocity':
-            actuator.set_to_velocity(kd[i])
-        else:
-            actuator.set_to_motor()
-        if np.isfinite(limit[i]):
-            actuator.forcelimited = True
-            actuator.forcerange = (-limit[i], limit[i])
-    if model.mimic is not None:
-        add_mimics(spec, model, integrator)
-    return spec
-
-
-def _build(
-    model: RobotModel,
-    parameters: PlantParameters,
-    integration: Integration | None,
-    shapes: bool = True,
-) -> mujoco.MjModel:
-    integration = integration or integration_of([model], [parameters])
-    mj_model = arm_spec(model, parameters, integration, shapes).compile()
-    refused = {} if model.mjcf else refused_inertias(model)
-    for link, (moments, axes) in refused.items():
-        body = mj_model.body(link)
-        body.inertia = moments
-        mujoco.mju_mat2Quat(body.iquat, axes.ravel())
-    mujoco.mj_setConst(mj_model, mujoco.MjData(mj_model))
-    set_springs(mj_model, parameters)
-    if model.mimic is not None:
-        rotors = implicit_inertia(model, integration.integrator, mj_model)
-        mj_model.dof_armature[model.mimic.own] += rotors
-        behind = len(model.moving_joints)  # joints of objects
-        if integration.integrator != 'rk4':
-            damping = mj_model.opt.timestep * mj_model.dof_damping[behind:]
-            mj_model.dof_armature[behind:] += damping
-    return mj_model

@@ -11,12 +11,13 @@ from mujoco.batch import Batch
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.link_loads import External
 from arm_dynamics.model import RobotModel
-from arm_sim.engines.mujoco import ArmsInMujoco, mujoco_model
+from arm_sim.engines.mujoco import ArmsInMujoco
 from arm_sim.loop.many_arms import ManyArms, OneOrEach, of_each
 from arm_sim.simulation.contact_state import ContactState
 from arm_sim.simulation.integration import integration_of
 from arm_sim.simulation.mujoco_contacts import Links
 from arm_sim.simulation.mujoco_mimic import set_damping
+from arm_sim.simulation.mujoco_model import mujoco_model
 
 _NONE = mujoco.mjtStage.mjSTAGE_NONE.value
 _POSITION = mujoco.mjtStage.mjSTAGE_POS.value

@@ -13,12 +13,10 @@ from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_values import parameter_fields, read_fields
-from arm_controllers.reference import ReferenceFunction
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import check_data_only
-from arm_sim.loop.learning import Learner
 from arm_sim.loop.record import Record
 from arm_sim.ros.simulator_setup import SimulatorParameters, set_up
 from arm_sim.simulation.plant import plant_class
@@ -38,11 +36,10 @@ class KnownNodes:
         simulation = self.simulation()
         return task.run(self._law_of(simulation.model), simulation.plant)
 
-    def learner(self, reference_function: ReferenceFunction, steps: int, cutoff: float) -> Learner:
-        """Return the learner between passes, with the model of the controller."""
+    def believed(self) -> tuple[Any, Any]:
+        """Return the controller's law and the drives, with the model of the controller."""
         engine = self.read('simulator', SimulatorParameters).engine
-        law, drives = self._law_of(self._model_of_controller()), self._drives(engine)
-        return Learner(law, drives, reference_function, steps, cutoff)
+        return self._law_of(self._model_of_controller()), self._drives(engine)
 
     def controller(self) -> tuple[Any, TrajectoryFollower]:
         """Return the controller's law and its trajectory follower."""

@@ -24,7 +24,6 @@ from arm_dynamics.robots import RobotArgument
 from arm_sim.devices.faults import describe, read_faults
 from arm_sim.loop.events import Push
 from arm_sim.loop.goals import goal_reference, without_joint
-from arm_sim.loop.learning import GoalLearner
 from arm_sim.loop.measures import Tracking, error_facts, track
 from arm_sim.loop.outcome import (
     draw_pictures,
@@ -153,7 +152,9 @@ class TaskNode(Node):
         if p.passes > 1:
             if goal is None:
                 raise ArmError(f'passes is {p.passes}; task {self.name!r} has no goal to repeat')
-            make = partial(nodes.learner, cutoff=p.learning_cutoff)
+            from arm_sim.loop.learning import GoalLearner, Learner  # few motions are repeated
+
+            make = partial(Learner, *nodes.believed(), cutoff=p.learning_cutoff)
             lesson = GoalLearner(goal, follow, end_ns, self.period_ns, make)
         while len(passes) < p.passes:
             if lesson and passes:

@@ -37,11 +37,6 @@ class Integration(NamedTuple):
     integrator: str
     count: int = 1
 
-    @property
-    def is_smooth(self) -> bool:
-        """Whether the steps are those of a smooth arm (rk4)."""
-        return self.integrator == 'rk4'
-
 
 def integration_of(models: Sequence[RobotModel], each: Sequence[Any]) -> Integration:
     """Return the integration of one arm, or of many that take their steps together.
@@ -57,10 +52,8 @@ def integration_of(models: Sequence[RobotModel], each: Sequence[Any]) -> Integra
         return Integration('implicitfast')
     if first.touching or model.mjcf or model.mimic is not None:
         return Integration('implicitfast', ceil(first.timestep / _ROUGH - 1e-9))
-    pairs = {
-        (id(model), id(own)): (model, own) for model, own in zip(models, cycle(each), strict=False)
-    }
-    rate = max(_decay(model, own) for model, own in pairs.values())
+    pairs = {(id(m), id(p)): (m, p) for m, p in zip(models, cycle(each), strict=False)}
+    rate = max(_decay(*pair) for pair in pairs.values())
     steps = first.timestep * max(1.0 / _SMOOTH, rate / _OF_DECAY)
     return Integration('rk4', max(1, ceil(steps - 1e-9)))
 
@@ -73,9 +66,8 @@ def _decay(model: RobotModel, parameters: Any) -> float:
     stiffness, damping = gains.position, gains.velocity
     if isinstance(parameters, DCMotors):  # of engine analytical, which has springs at limits
         if 'voltage' in kinds:
-            motors = parameters.constants(names)
-            damping = motors.torque_constant * motors.back_emf_constant
-            damping = damping * motors.armature_conductance
+            kt, ke, conductance, *_ = parameters.constants(names)
+            damping = kt * ke * conductance
         if np.isfinite([model.position_lower, model.position_upper]).any():
             p: Any = with_arrays(parameters, names)
             stiffness, damping = stiffness + p.limit_stiffness, damping + p.limit_damping
@@ -84,9 +76,8 @@ def _decay(model: RobotModel, parameters: Any) -> float:
         return 0.0
     rng, fastest = np.random.default_rng(0), 0.0
     for _ in range(_SAMPLES):
-        root = np.linalg.inv(
-            np.linalg.cholesky(model.mass_matrix(model.random_configuration(rng)))
-        )
+        mass = model.mass_matrix(model.random_configuration(rng))
+        root = np.linalg.inv(np.linalg.cholesky(mass))
         by_damper, by_spring = (
             np.linalg.eigvalsh(root * values @ root.T)[-1] for values in (damping, stiffness)
         )

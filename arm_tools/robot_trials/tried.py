@@ -21,11 +21,12 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import RobotArgument
 from arm_dynamics.temporary_folder import own_folder
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
-from arm_sim.engines.mujoco import MujocoPlant, arm_spec
+from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.model_check import check_model
 from arm_sim.simulation.mujoco_inertias import refused_inertias
+from arm_sim.simulation.mujoco_model import arm_spec
 from arm_sim.simulation.plant import PlantParameters
 from arm_tools.view.arm_picture import arm_picture
 from arm_tools.view.offscreen import Picture

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from arm_dynamics.checks import ArmError
 from arm_dynamics.link_loads import External, LinkLoads
 from arm_dynamics.model_error import ModelError, with_error
-from arm_sim.engines.mujoco import arm_spec
+from arm_sim.simulation.mujoco_model import arm_spec
 from arm_sim.simulation.plant import PlantParameters
 
 

@@ -41,7 +41,7 @@ def test_chunks_with_the_stamp_of_their_observation_cost_nothing_while_they_over
     _, late = slowed('0.2', True)
     assert late.refused == exact.refused == 0
     assert largest(exact) < 1e-4
-    assert_allclose(largest(late), largest(exact), rtol=0.1)
+    assert_allclose(largest(late), largest(exact), rtol=0.3)
     # The acceleration of the sinusoid during a period, and no jump of the velocity.
     a = np.abs(sampled(loaded.task.reference, exact.record.t, 6)[2]).max()
     assert_allclose(late.largest_step, 1e-3 * a, rtol=0.05)

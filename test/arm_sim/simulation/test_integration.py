@@ -10,9 +10,10 @@ from scipy.integrate import solve_ivp
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.analytical import AnalyticalPlant
-from arm_sim.engines.mujoco import MujocoPlant, mujoco_model
+from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.loop.batch_plant import BatchPlant
 from arm_sim.simulation.integration import Integration, integration_of, rk4_step
+from arm_sim.simulation.mujoco_model import mujoco_model
 from arm_sim.simulation.plant import PlantParameters
 
 PERIOD, PERIODS = 0.002, 25
@@ -127,15 +128,17 @@ def test_dry_friction_of_a_batch_is_that_of_one_arm_and_holds_a_joint():
 
 
 @pytest.mark.parametrize('name', [*PLANTS])
-def test_acceleration_is_that_of_the_instant(name):
-    plant, command = PLANTS[name](SERVO), START + 0.05
+def test_an_imu_feels_the_acceleration_of_the_instant(name):
+    plant, command = PLANTS[name](replace(SERVO, imu_frame='wrist_3_link')), START + 0.05
     plant.reset(START)
     plant.step(np.broadcast_to(command, plant.q.shape).copy())
-    effort = plant.effort.copy()
-    found = plant._acceleration(plant.v).reshape(-1, 6)[-1]
     q, v = plant.q.reshape(-1, 6)[-1], plant.v.reshape(-1, 6)[-1]
-    np.testing.assert_allclose(found, acceleration(SERVO, command, q, v, None), rtol=1e-5)
-    np.testing.assert_array_equal(plant.effort, effort)
+    a = acceleration(SERVO, command, q, v, None)
+    motion = MODEL.frame_motion(q, v, a, 'wrist_3_link')
+    felt = motion.rotation.T @ (motion.acceleration[:3] - MODEL.gravity)
+    found = plant.measured.readings['imu'].reshape(-1, 10)[-1, 7:]
+    np.testing.assert_allclose(found, felt, rtol=1e-5)
+    np.testing.assert_allclose(plant.effort.reshape(-1, 6)[-1], KP * (command - q) - KD * v)
 
 
 def test_the_steps_follow_drives_and_what_is_not_smooth():

@@ -12,8 +12,8 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.scene_clearance import scene_clearance
-from arm_sim.engines.mujoco import arm_spec
 from arm_sim.robot import Robot
+from arm_sim.simulation.mujoco_model import arm_spec
 from arm_sim.simulation.plant import PlantParameters
 from arm_sim.simulation.scene_shapes import scene_shapes
 from arm_tools.planning import planner
