@@ -43,9 +43,11 @@ def arm(damping=0.0, friction=0.0, armature=0.1):
     return RobotModel.from_urdf(urdf.replace('<limit', dynamics), armature=armature)
 
 
-def follow(engine, name, parameters, arm, believed, reference=SWING.evaluate, period=1e-3):
+def follow(
+    engine, name, parameters, arm, believed, reference=SWING.evaluate, period=1e-3, **integration
+):
     cls = law_class(name)
-    given = PlantParameters(ACTUATOR[cls.command_interface], timestep=period)
+    given = PlantParameters(ACTUATOR[cls.command_interface], timestep=period, **integration)
     law = cls(believed, cls.Parameters(**parameters))
     record = run_closed_loop(plant_class(engine)(arm, given), law, reference, 1.0)
     assert record.completed
@@ -60,12 +62,14 @@ def rms(record):
 @pytest.mark.slow
 def test_damped_arm_with_rotors_is_tracked_as_exactly_as_one_without(engine, name, parameters):
     plain, damped = arm(), arm(damping=5.0, armature=0.3)
-    without = rms(follow(engine, name, parameters, plain, plain))
-    known = rms(follow(engine, name, parameters, damped, damped))
     ignored = rms(follow(engine, name, parameters, damped, plain))
-    # A torque is held over a period, which costs the damped arm a little more.
-    assert known < 2.0 * without + 1e-9
-    assert ignored > 5.0 * known
+    # A position that is held is half a period late: a fifth of what ignored damping costs.
+    assert ignored > 4.0 * rms(follow(engine, name, parameters, damped, damped))
+    # Within one step the damping is what it is at the start of the step, as the law knows it. A
+    # torque that is held costs the damped arm a little more.
+    step = {'integrator': 'implicitfast'}
+    without = rms(follow(engine, name, parameters, plain, plain, **step))
+    assert rms(follow(engine, name, parameters, damped, damped, **step)) < 2.0 * without + 1e-9
 
 
 @pytest.mark.parametrize(('engine', 'name', 'parameters'), CASES)
