@@ -238,7 +238,7 @@ class MujocoPlant(ArmsInMujoco):
             controls = self.mj_data.ctrl[: -model.nv]
             self.mjcf = ReadMjcfParts(model, mj_model, controls, self.mj_data)
         step = self.mj_model.opt.timestep
-        if step < 0.9 * parameters.timestep / parameters.joint_substeps / integration.count:
+        if step < 0.9 * parameters.timestep / parameters.joint_substeps / integration.steps:
             self.notes += (f'contacts: the integration step is {step * 1e3:.3g} ms',)
         if model.mjcf:
             self.notes += self._passive_note()

@@ -65,7 +65,7 @@ class BatchPlant(ManyArms):
             links = [link_side(one, own)[0] for one, own in zip(models, cycle(each), strict=False)]
             each = [link_side(first, own)[1] for own in each]
         integration = integration_of(links, each)
-        self._smooth, count = integration.integrator == 'rk4', integration.count
+        self._smooth, count = integration.integrator == 'rk4', integration.steps
         self._step, self._steps = each[0].timestep / count, each[0].control_decimation * count
         if engine == 'mujoco':
             soft = mujoco_friction(self._step)

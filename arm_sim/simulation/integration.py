@@ -35,7 +35,7 @@ class Integration(NamedTuple):
     """The integrator of an engine, and how many steps it takes per `timestep`."""
 
     integrator: str
-    count: int = 1
+    steps: int = 1
 
 
 def integration_of(models: Sequence[RobotModel], each: Sequence[Any]) -> Integration:

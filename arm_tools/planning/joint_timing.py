@@ -209,7 +209,8 @@ def _slow_down(
     """Return the factor by which to stretch time so that all limits hold between the points."""
     (q, v, a), shares = _between(trajectory)
     slower = slow_down(model, (q, v, a), limits, shares)
-    return max(slower, _slower(*_most(trajectory), limits, jerk))
+    v, a, j = _most(trajectory)
+    return max(slower, _slower(v, a, j, limits, jerk))
 
 
 def _shares(

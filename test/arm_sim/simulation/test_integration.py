@@ -181,7 +181,7 @@ def test_half_the_step_changes_no_printed_digit_of_a_tracking_error(monkeypatch)
 
     def halved(models, each):
         own = integration_of(models, each)
-        return own._replace(count=2 * own.count)
+        return own._replace(steps=2 * own.steps)
 
     monkeypatch.setattr(mujoco, 'integration_of', halved)
     assert printed() == before
