@@ -34,7 +34,6 @@ OBSERVED = 'servo:observed'
 SPEEDS = {'cube': (1.0, 2.0, 3.0, 6.0, 9.0), 'sinusoid': (1.0, 2.0, 3.0, 4.0, 4.5, 5.0, 5.5)}
 ERRORS, DELAYS, AT = (0.05, 0.2), (1, 2, 3, 4), 3.0  # the speed of the other columns
 _LOST = 1e3  # an error that is no tracking any more [mm]
-_ZERO = 1e-6  # smaller errors are drawn as this [mm]
 _ALIKE = 2.2  # laws whose errors differ by less than this factor are one band
 # The laws that the picture shows in a colour and width of their own.
 SHOWN = {'mpc': (BLUE, 3.5), OBSERVED: (ORANGE, 2.5), 'adaptive_computed_torque': (COLORS[2], 2.0)}
@@ -132,8 +131,7 @@ def picture(path: str, laws: list[str], found: dict[Case, Found]) -> None:
     figure = new_figure(13.33, 7.5, 'Error against speed: every law on a UR5e, exact model')
     for axes, (task, speeds) in zip(figure.subplots(1, 2), SPEEDS.items(), strict=True):
         runs = [[found[Case(law, task, speed)] for speed in speeds] for law in laws]
-        errors = np.array([[max(x.mm, _ZERO) if x.mm < _LOST else np.nan for x in each]
-                           for each in runs])  # fmt: skip
+        errors = np.array([[x.mm if x.mm < _LOST else np.nan for x in each] for each in runs])
         for group in groups_of(laws, errors):
             first = laws[group[0]]
             color, width = SHOWN.get(first, ('0.45', 1.2))
@@ -150,11 +148,9 @@ def picture(path: str, laws: list[str], found: dict[Case, Found]) -> None:
                               markersize=2.5 + width, markerfacecolor=face, zorder=3,
                               label='_')  # fmt: skip
         axes.set_xticks(speeds, [f'{x:g}' for x in speeds])
-        axes.set(yscale='log', xlim=(speeds[0], speeds[-1]), ylim=(_ZERO / 2, 500))
-        axes.set_yticks(
-            10.0 ** np.arange(-6, 3),
-            ['0', *(f'{10.0**k:g}'.replace('e-0', 'e-') for k in range(-5, 3))],
-        )
+        axes.set(yscale='log', xlim=(speeds[0], speeds[-1]), ylim=(1e-5, 500))
+        decades = 10.0 ** np.arange(-5, 3)
+        axes.set_yticks(decades, [f'{x:g}'.replace('e-0', 'e-') for x in decades])
         style(axes, task, 'speed (1: the task as it is)', 'RMS error of the tip [mm]', 'both')
         axes.minorticks_off()
         axes.tick_params(labelsize=12)

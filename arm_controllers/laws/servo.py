@@ -33,8 +33,9 @@ class ServoParameters(Stepping):
     servo_kp: PerJoint = parameter((2000.0,), 'position gain of the servo [N.m/rad]', above=0)
     servo_kd: PerJoint = parameter((400.0,), 'velocity gain of the servo [N.m.s/rad]', min=0)
     observer_pole: float = parameter(
-        0.54,
-        "observer pole of 'observed' [1]: 0 trusts the sensors, 0.8 suits noise and model errors",
+        0.8,
+        "observer pole of 'observed' [1]: 0 trusts the sensors; from 0.75 on one period of delay "
+        'that `delay` lacks leaves the arm stable',
         min=0,
         max=0.95,
     )

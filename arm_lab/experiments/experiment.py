@@ -317,9 +317,8 @@ class LoadedExperiment:
         if e.timestep:
             design = PD.designed(robot.model, robot.start, e.natural_frequency or 20.0, 1.0)
             gains: dict[str, Any] = {'servo_kp': design.kp, 'servo_kd': design.kd}
-            plain = PlantParameters(
-                timestep=e.timestep, integrator=e.integrator or CONTINUOUS, **gains
-            )
+            gains |= {'timestep': e.timestep, 'integrator': e.integrator or CONTINUOUS}
+            plain = PlantParameters(**gains)
             given = self.task.simulator
             return read_fields(PlantParameters, {**ros_values(plain), **given}) if given else plain
         files = {**robot.parameters('simulator'), **self.task.simulator}

@@ -18,7 +18,7 @@ from arm_sim.tasks import make_task
 
 def test_the_cube_is_drawn_to_a_hundred_thousandth_of_a_millimetre_with_masses_20_percent_off():
     wrong = ModelError(mass_scale=(1.2,))
-    assert error_mm('observed', wrong) <= 1e-5
+    assert error_mm('observed', wrong, 0.54) <= 1e-5
     assert error_mm('discrete', wrong, edge_time=0.5) > 1e-3
 
 
@@ -48,12 +48,12 @@ def test_pole_of_0_8_halves_the_effect_of_noise_though_every_mass_has_an_error()
 
 def test_friction_a_payload_and_masses_that_it_does_not_know_cost_less_than_a_micrometre():
     unknown = ModelError(mass_scale=(1.2,), payload=0.5, friction=(0.5,))
-    assert error_mm('observed', unknown) <= 5e-4
+    assert error_mm('observed', unknown, 0.54) <= 5e-4
 
 
 def test_a_plant_that_steps_twice_per_period_is_drawn_with_to_a_thousandth_of_a_millimetre():
     stepping = {'timestep': 0.5 * STEP, 'control_decimation': 2}
-    law = Servo(ROBOT.model, replace(GIVEN, feedforward='observed', **stepping))
+    law = Servo(ROBOT.model, replace(GIVEN, feedforward='observed', observer_pole=0.54, **stepping))
     for mass_scale in (1.0, 1.2):
         wrong = with_error(ROBOT.model, ModelError(mass_scale=(mass_scale,)))
         arm = MujocoPlant(wrong, replace(DRIVES, **stepping))

@@ -65,8 +65,10 @@ def test_a_law_gets_the_same_grade_twice_and_a_hostile_one_a_line(tmp_path, capf
         assert each.submission.endswith(f'{name}.py')
         # Where Linux gives no namespace of processes the law kills who waits for it, no other.
         unharmed = name == 'kills' and not each.reason
+        # A busy machine has not given a law 4 s of CPU time by then.
+        late = name == 'loop' and 'no end within' in each.reason
         assert unharmed or each.held == (not line)
-        assert unharmed or line in each.reason
+        assert unharmed or late or line in each.reason
         assert '\n' not in each.reason
         assert len(each.reason) < 400
     said = capfd.readouterr()

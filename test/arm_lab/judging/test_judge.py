@@ -88,6 +88,7 @@ def test_the_experiment_of_a_trial_builds_its_plant_and_its_launch(tmp_path):
     assert arguments == {
         'robot': 'planar_3r', 'task': 'push', 'engine': 'analytical', 'actuator': 'servo',
         'config': '', 'controller': 'external', 'plant_error': '{payload: 0.5}',
+        'integrator': '',
     }  # fmt: skip
 
 
