@@ -50,7 +50,10 @@ def ours(given: dict[str, Any]) -> dict[str, Any]:
     """Return accelerations (N, n) of the optimum, iterations, and their median time [us]."""
     zeros = np.zeros(6)
     model = BatchModel(RobotModel(given['urdf']).with_joints(zeros, zeros, zeros))
-    n, grid = model.nv, core.Grid.of(np.ones(NODES), DT)
+    n, ones = model.nv, np.ones(NODES)
+    # As crocoddyl's Euler step: q+ = q + dt v+, with the torque at the start of the step.
+    grid = core.Grid(ones, DT * ones, DT**2 * ones)
+    start_of_step = grid._replace(t=np.zeros(NODES))
     running = np.repeat([[*STATE, 0.0, TORQUE]], n, axis=0).T[np.newaxis]
     final = np.repeat([[FINAL[0], 0.0, FINAL[1]]], n, axis=0).T[np.newaxis]
     cost, free = core.Cost(running, final), np.full((3, n), np.inf)
@@ -62,7 +65,7 @@ def ours(given: dict[str, Any]) -> dict[str, Any]:
     core.follow(grid.t, grid.s, motion)
     for iteration in range(REPETITIONS):
         before, start = motion.copy(), time.perf_counter()
-        torque, slopes = core.linearised(model, motion, offset, DT)
+        torque, slopes = core.linearised(model, motion, offset, start_of_step)
         core.solve(grid, cost, core.Limits(-free, free), target, motion, torque, slopes,
                    multipliers, 1)  # fmt: skip
         times.append(time.perf_counter() - start)
