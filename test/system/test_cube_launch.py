@@ -107,7 +107,7 @@ def test_broken_limits_end_with_exit_code_1(tmp_path):
         ('side:=big', "parameter 'side' is 'big'; it must be a number"),
         ('output_dir:=/proc/nowhere', "output_dir '/proc/nowhere'"),
         ('config:=/nowhere.yaml', "'/nowhere.yaml'"),
-        ('controller:=magic', '"magic"'),
+        ('controller:=magic', "'magic'; nearest known: 'mpc'"),
         ('sides:=0.2', "unknown launch argument 'sides'; nearest known: 'side'"),
         ('plant_error:={mas_scale: [1.1]}', "name in plant_error: 'mas_scale'; nearest known: 'm"),
         ('plant_error:={mass_scale: [1.1}', 'plant_error is .*: not YAML: '),
