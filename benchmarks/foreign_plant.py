@@ -27,8 +27,9 @@ from arm_sim.robot import Robot
 
 PERIOD = 0.002
 LAWS = (
-    'servo:discrete', 'servo:observed', 'servo:inverse_dynamics', 'computed_torque', 'momentum_observer',
-    'adaptive_computed_torque', 'joint_impedance', 'operational_space', 'pd_feedforward', 'mpc',
+    'servo:discrete', 'servo:observed', 'servo:inverse_dynamics', 'computed_torque',
+    'momentum_observer', 'adaptive_computed_torque', 'joint_impedance', 'operational_space',
+    'pd_feedforward', 'mpc',
 )  # fmt: skip
 TASKS: dict[str, dict[str, Any]] = {'cube': {}, 'sinusoid': {'cycles': 2.0}}
 

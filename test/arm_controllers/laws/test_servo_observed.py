@@ -53,7 +53,9 @@ def test_friction_a_payload_and_masses_that_it_does_not_know_cost_less_than_a_mi
 
 def test_a_plant_that_steps_twice_per_period_is_drawn_with_to_a_thousandth_of_a_millimetre():
     stepping = {'timestep': 0.5 * STEP, 'control_decimation': 2}
-    law = Servo(ROBOT.model, replace(GIVEN, feedforward='observed', observer_pole=0.54, **stepping))
+    law = Servo(
+        ROBOT.model, replace(GIVEN, feedforward='observed', observer_pole=0.54, **stepping)
+    )
     for mass_scale in (1.0, 1.2):
         wrong = with_error(ROBOT.model, ModelError(mass_scale=(mass_scale,)))
         arm = MujocoPlant(wrong, replace(DRIVES, **stepping))
