@@ -161,7 +161,7 @@ def _check(given: Mapping[str, str], task: str, made: Task) -> None:
         if law not in able:
             raise ArmError(
                 f'task {task!r} needs a law that follows forces, and {law!r} does not: '
-                f'law:=hybrid_force_motion, or one of {", ".join(able)}'
+                f'law:=hybrid_force_motion, or another of {", ".join(able)}'
             )
     if scene and made.simulator.get('scene') not in (None, scene):
         raise ArmError(f'task {task!r} has a scene of its own; leave scene:={scene} out')

@@ -20,7 +20,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from arm_controllers.ros.in_process import InProcessTransport
-from arm_controllers.ros.log import Log
+from arm_controllers.ros.log import Log, once_a_minute
 from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS, CONTROL_QOS, LATCHED_QOS, STATE_QOS
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader, JointStateWriter
@@ -106,7 +106,7 @@ class StateOutput:
         has_mjcf = simulation.plant.mjcf.sensors or simulation.plant.mjcf.actuators
         self._mjcf = MjcfOutput(node, simulation) if has_mjcf else None
         log = Log(node)
-        self.warn, self.fail, self.note = log.warning, log.error, log.info
+        self.warn, self.fail, self.note = once_a_minute(node), log.error, log.info
         self.holds_clock = False
 
     def set_clock_rate(self, rate: float) -> None:

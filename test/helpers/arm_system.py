@@ -117,6 +117,7 @@ class ArmSystem:
         name = name or executable
         label = label or name
         arguments = ['--ros-args', '-r', f'__node:={name}', '-r', f'__ns:={self.namespace or "/"}']
+        arguments += ['--log-level', f'{name}:=debug']  # warnings that are left out as well
         arguments += as_arguments(files_of('ur5e'))
         if remap is not None:
             arguments += ['-r', f'{remap[0]}:={remap[1]}']

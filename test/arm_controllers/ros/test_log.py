@@ -5,7 +5,7 @@ from arm_system import ArmSystem
 from geometry_msgs.msg import WrenchStamped
 
 from arm_controllers.ros import log
-from arm_controllers.ros.log import Log, shortened
+from arm_controllers.ros.log import Log, once_a_minute, shortened
 
 
 class Recorder:
@@ -21,6 +21,9 @@ class Recorder:
         self.said.append(text)
 
     warning = error = info
+
+    def debug(self, text):
+        self.debugged = text
 
 
 @pytest.fixture
@@ -63,6 +66,29 @@ def test_less_than_one_warning_a_second_is_one_in_a_longer_time(clock):
         clock[0] += seconds
         own.warning('w')
     assert node.said == ['w', 'w (and 2 warnings before it)']
+
+
+def test_warnings_of_one_kind_are_one_a_minute_with_their_number(clock):
+    """As of an arm that is braked 188 times in five minutes, on a machine that is too slow."""
+    node = Recorder()
+    warn = once_a_minute(node)
+    for k in range(188):
+        warn(f'no command for 0.1{k} s (t = {k} s): braking')
+        clock[0] += 300.0 / 188.0
+    warn('another warning')
+    *stops, other = node.said
+    assert other == 'another warning'
+    assert len(stops) == 5
+    assert stops[0] == 'no command for 0.10 s (t = 0 s): braking'
+    assert all(line.endswith('(and 37 warnings before it)') for line in stops[1:])
+
+
+def test_of_very_many_kinds_of_warnings_all_further_ones_are_one(clock):
+    node = Recorder()
+    warn = once_a_minute(node)
+    for k in range(100):
+        warn(f'{"x" * k} 1')
+    assert len(node.said) < 30
 
 
 def test_what_the_simulator_refuses_is_logged_in_short_however_long_it_is():
