@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 from field import joint, limits, link, model_of
 
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model import RobotModel
+
 G = 9.81
 
 
@@ -114,3 +117,135 @@ def test_effort_limits_of_the_file_are_not_read():
         link('base', 0.0), link('a'), joint('turn', 'base', 'a', limits(-1, 1, 1.5, 6.2))
     )
     assert (model.effort_limit[0], model.velocity_limit[0]) == (1.5, 6.2)
+
+
+def axis_of(axis, kind='prismatic'):
+    """Return an arm of one joint with an <axis> as the XML says, '' for none."""
+    text = f'<axis xyz="{axis}"/>' if axis else ''
+    return RobotModel(
+        f'<robot name="field">{link("base", 0.0)}{link("a")}<joint name="turn" type="{kind}">'
+        f'<parent link="base"/><child link="a"/>{text}{limits(-2.0, 2.0)}</joint></robot>'
+    )
+
+
+@pytest.mark.parametrize('axis', ['0 0 2', '0 0 0.5'])
+def test_an_axis_that_is_no_unit_vector_scales_the_motion(axis):
+    """compas-dev/compas#864. Nothing: axes are unit vectors, whatever their length in the file."""
+    tip = axis_of(axis).forward_kinematics(np.array([0.1])).translation
+    np.testing.assert_allclose(tip, [0.0, 0.0, 0.1], atol=1e-12)
+
+
+def test_an_axis_that_is_skew_gives_another_number_of_joints():
+    """petercorke/robotics-toolbox-python#253. Nothing: any axis is allowed.
+
+    Rodrigues' formula about (1, 1, 1) / sqrt(3) by 120 degrees permutes x, y and z.
+    """
+    model = axis_of('1 1 1', 'revolute')
+    turned = model.forward_kinematics(np.radians([100.0])).rotation @ np.ones(3)
+    np.testing.assert_allclose(turned, np.ones(3), atol=1e-12)
+    third = model.forward_kinematics(np.array([2.0 * np.pi / 3.0 - 0.1])).rotation
+    np.testing.assert_allclose(np.trace(third), 1.0 + 2.0 * np.cos(2.0 * np.pi / 3.0 - 0.1))
+
+
+def test_an_axis_of_zeros_is_read_without_a_word():
+    """gbionics/idyntree#195. Write the axis; the line names the joint."""
+    with pytest.raises(ArmError, match=r"'turn'.*axis"):
+        axis_of('0 0 0', 'revolute')
+
+
+def test_a_joint_without_an_axis_is_an_error():
+    """petrikvladimir/pyphysx#24. Nothing: the axis is x, as the format says."""
+    tip = axis_of('').forward_kinematics(np.array([0.1])).translation
+    np.testing.assert_allclose(tip, [0.1, 0.0, 0.0], atol=1e-12)
+
+
+def test_damping_and_friction_of_the_file_are_dropped():
+    """isaac-sim/IsaacSim#841. Nothing: <dynamics> counts.
+
+    At 1 rad/s: 0.6 N.m of damping and 0.25 N.m of friction more than without.
+    """
+    more = '<dynamics damping="0.6" friction="0.25"/>'
+    parts = link('base', 0.0), link('a')
+    rough, smooth = (
+        model_of(*parts, joint('turn', 'base', 'a', limits(), more=each)) for each in (more, '')
+    )
+    at = np.zeros(1), np.ones(1), np.zeros(1)
+    np.testing.assert_allclose(
+        rough.inverse_dynamics(*at) - smooth.inverse_dynamics(*at), [0.85], atol=1e-12
+    )
+
+
+def test_coulomb_friction_is_ignored_although_damping_is_read():
+    """dartsim/dart#890. Nothing: both count, each by itself."""
+    more = '<dynamics friction="0.25"/>'
+    model = model_of(link('base', 0.0), link('a'), joint('turn', 'base', 'a', limits(), more=more))
+    assert (model.friction[0], model.damping[0]) == (0.25, 0.0)
+
+
+def test_two_root_links_are_found_and_nobody_says_which():
+    """gbionics/idyntree#199. Join them by a joint; the line names them."""
+    with pytest.raises(ArmError, match=r'one.*other|other.*one'):
+        model_of(link('one'), link('other'), link('a'), joint('turn', 'one', 'a', limits()))
+
+
+def test_a_loop_of_links_is_read_for_ever():
+    """ros/urdfdom#154. Remove a joint; the line says that it is no tree."""
+    with pytest.raises(ArmError) as error:
+        model_of(
+            link('base'), link('a'), joint('one', 'base', 'a', limits()),
+            joint('two', 'a', 'a', limits()),
+        )  # fmt: skip
+    assert "'a'" in str(error.value)
+
+
+def test_a_link_with_two_parents_is_an_error_without_its_name():
+    """RobotLocomotion/drake#19034. Remove a joint; the line names the link."""
+    with pytest.raises(ArmError, match="'b'"):
+        model_of(
+            link('base'), link('a'), link('b'), joint('one', 'base', 'a', limits()),
+            joint('two', 'a', 'b', limits()), joint('three', 'base', 'b', limits()),
+        )  # fmt: skip
+
+
+def test_a_file_whose_joints_stand_before_their_links_is_not_read():
+    """PR2/pr2_mechanism#82. Nothing: the order in the file has no meaning."""
+    parts = [
+        joint('two', 'a', 'b', limits(), xyz='1 0 0'), link('b'),
+        joint('one', 'base', 'a', limits()), link('a'), link('base', 0.0),
+    ]  # fmt: skip
+    found, sorted_parts = model_of(*parts), model_of(*reversed(parts))
+    assert found.joint_names == sorted_parts.joint_names == ('one', 'two')
+    q = np.array([0.3, -0.4])
+    np.testing.assert_allclose(found.mass_matrix(q), sorted_parts.mass_matrix(q), atol=1e-12)
+
+
+def test_a_joint_with_the_name_of_a_link_takes_its_place():
+    """iory/scikit-robot#868. Nothing: names of links and joints are apart."""
+    model = model_of(link('base', 0.0), link('a'), joint('base', 'base', 'a', limits()))
+    assert model.joint_names == ('base',)
+
+
+@pytest.mark.parametrize(
+    'tensor',
+    [
+        'ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.3"',  # 0.1 + 0.1 < 0.3
+        'ixx="-0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"',
+    ],
+)
+def test_an_inertia_that_no_body_has_is_integrated(tensor):
+    """RobotLocomotion/drake#11109. Correct the tensor; the link is named before anything moves."""
+    inertial = f'<inertial><mass value="1"/><inertia {tensor}/></inertial>'
+    part = f'<link name="a">{inertial}</link>'
+    model = model_of(link('base', 0.0), part, joint('turn', 'base', 'a', limits()))
+    assert 'a' in model.impossible_inertias
+
+
+def test_an_inertia_that_was_written_row_by_row_is_not_positive_definite():
+    """fiveages-sim/robot_descriptions#29. Write ixx ixy ixz iyy iyz izz; the line asks for that.
+
+    The rows of diag(0.2, 0.3, 0.4) in the six places: 0.2 0 0 0 0.3 0.
+    """
+    tensor = 'ixx="0.2" ixy="0" ixz="0" iyy="0" iyz="0.3" izz="0"'
+    part = f'<link name="a"><inertial><mass value="1"/><inertia {tensor}/></inertial></link>'
+    with pytest.raises(ArmError, match="link 'a'.* are its rows written in place of ixx ixy ixz"):
+        model_of(link('base', 0.0), part, joint('turn', 'base', 'a', limits()))
