@@ -18,13 +18,11 @@ from arm_dynamics.checks import ArmError
 from arm_sim.ros.claim_readers import ClaimReaders
 from arm_sim.ros.loop_messages import COMMAND, LoopMessages
 from arm_sim.ros.spoofed_commands import SpoofedCommands
-from arm_sim.simulation.claims import Claim, CompetingError, Endpoint
+from arm_sim.simulation.claims import MOST_LOST, Claim, CompetingError, Endpoint
 from arm_sim.simulation.clock import Clock
 
 # How often the graph is read, and the claims are published if they have changed [s].
 _LOOK = 0.25
-# Most commands that a controller publishes between two that arrive, in all and per state.
-_MOST_LOST, _MOST_PER_STATE = 100, 10
 
 
 class CommandInput:
@@ -34,10 +32,12 @@ class CommandInput:
     sends it. A command without joints releases the claim. `active_controllers` shows the claims.
 
     A publisher numbers its messages. A number that does not rise, or that rises by far more than
-    the number of states that were published meanwhile, comes from a second publisher that commands
-    under the same name: the claim ends, the arm brakes, and the name is rejected
-    until one of the publishers is gone or none has commanded for REJECTION_TIME. A controller in
-    this process hands its commands over, and no publisher can command under its name.
+    the number of states that were published since the one that was answered, comes from a second
+    publisher that commands under the same name: the claim ends, the arm brakes, and the name is
+    rejected until one of the publishers is gone or none has commanded for REJECTION_TIME. Where
+    the publisher that had the claim is gone, its controller has opened another one: the claim
+    ends. A controller in this process hands its commands over, and no publisher can command under
+    its name.
 
     Where the clock's pacing holds commands, as those of hardware interfaces of ros2_control, a
     command that is NaN throughout, as before a controller is active, is ignored. Such a controller
@@ -73,7 +73,7 @@ class CommandInput:
         self._node, self._log = node, Log(node)
         plant = clock.simulation.plant
         self._readers = ClaimReaders(plant.joint_names, plant.command_interfaces)
-        self._most_lost = inf if self._pacing.holds else _MOST_LOST
+        self._most_lost = inf if self._pacing.holds else MOST_LOST
         self.competing = ''
         self.stale = 0
         self._publisher = node.create_publisher(String, TOPIC, LATCHED_QOS)
@@ -123,14 +123,15 @@ class CommandInput:
             return  # of a controller in this process, published for other subscribers
         if self._loop.wanted:
             self._loop.add(COMMAND, raw)
+        strange = claim is not None and not in_process and not self._follows(claim, number)
+        if claim is not None and strange:
+            if not self._spoofed.is_gone(claim):
+                self._reject(claim, number)
+                return
+            self._release(claim, 'has another publisher by now')
+            claim = None
         if claim is not None:
-            if not in_process:
-                states = self._states()
-                if number and not self._follows(claim, number, states):
-                    self._reject(claim)
-                    return
-                claim.states = states
-            claim.number = number or claim.number
+            self._hear(claim, number, reader.time_ns)
         if self._pacing.holds and reader.is_nan():
             return
         if reader.empty:
@@ -150,10 +151,16 @@ class CommandInput:
         else:
             self.stale += 1
 
-    def _follows(self, claim: Claim, number: int, states: int) -> bool:
+    def _follows(self, claim: Claim, number: int) -> bool:
         """Whether a command may come from the publisher that sent the newest one of a claim."""
-        most = self._most_lost + _MOST_PER_STATE * (states - claim.states)
-        return 0 < number - claim.number <= most
+        most = claim.most(self._states(), self._most_lost)
+        return not number or claim.number < number <= most
+
+    def _hear(self, claim: Claim, number: int, state_ns: int) -> None:
+        """Note a command of a claim that answers the state of a stamp [ns]."""
+        simulation = self._clock.simulation
+        behind = (simulation.time_ns - state_ns) // simulation.period_ns
+        claim.hear(number, state_ns, self._states() - behind if behind >= 0 else claim.states)
 
     def _claim(self, raw: bytes, reader: CommandReader, endpoint: Endpoint, number: int) -> Claim:
         """Grant the claim of a controller's first command, which a reader has opened."""
@@ -171,21 +178,27 @@ class CommandInput:
             self.competing = str(error)
             raise
         self._readers.keep(source, reader, names)
-        claim.states = self._states()
+        self._hear(claim, number, reader.time_ns)
         self._clock.yield_to(source)
         self._publish()
         return claim
 
-    def _release(self, claim: Claim | None) -> None:
+    def _release(self, claim: Claim | None, what: str = 'has released the arm') -> None:
         if claim is None:
             return  # the controller repeats its release message until it is heard
-        self._log.info(f'{claim.source!r} has released the arm: braking, then holding')
+        self._log.info(f'{claim.source!r} {what}: braking, then holding')
         self._clock.release_one(claim)
         self._publish()
 
-    def _reject(self, claim: Claim) -> None:
-        """Brake: two publishers command under the name of a claim."""
-        self._spoofed.reject(claim)
+    def _reject(self, claim: Claim, number: int) -> None:
+        """Brake: two publishers command under the name of a claim, one a message of a number."""
+        states = self._states()
+        most = claim.most(states, self._most_lost)
+        self._spoofed.reject(
+            claim,
+            f'message {number} came after message {claim.number}, where up to {most:.0f} may '
+            f'come: {states} states are published, {claim.states:.0f} up to the one answered',
+        )
         self._publish()
         self._clock.release_one(claim)
 

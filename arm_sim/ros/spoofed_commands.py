@@ -23,11 +23,16 @@ class SpoofedCommands:
         """Why the commands of a name are rejected; '' where none are."""
         return next((each.words for each in self._spoofed.values()), '')
 
-    def reject(self, claim: Claim) -> None:
-        """Reject the name of a claim: two publishers command under it."""
+    def is_gone(self, claim: Claim) -> bool:
+        """Whether the publisher that had a claim is closed, or no second one is there at all."""
+        gid, publishers = claim.endpoint.gid, self._publishers()
+        return len(publishers) <= 1 or (bool(gid) and gid not in publishers)
+
+    def reject(self, claim: Claim, numbers: str) -> None:
+        """Reject the name of a claim: two publishers command under it, by these numbers."""
         source = claim.source
         self._claims.reject(source, f'another publisher commands as {source!r}: the arm brakes')
-        self._spoofed[source] = _Spoofed(claim.endpoint, self._publishers())
+        self._spoofed[source] = _Spoofed(claim.endpoint, self._publishers(), numbers)
 
     def look(self) -> None:
         """Find publishers that are gone, and rejections that have ended."""
@@ -66,7 +71,7 @@ class SpoofedCommands:
         spoofed.words = (
             f'more than one publisher commands as {source!r}: braking, no command is used until '
             f'one is left of {", ".join(sorted(spoofed.publishers.values()))}, or none has '
-            f'commanded for {REJECTION_TIME:g} s'
+            f'commanded for {REJECTION_TIME:g} s ({spoofed.numbers})'
         )
         self._log.error(spoofed.words)
 
@@ -87,11 +92,13 @@ class _Spoofed:
     Attributes:
         endpoint: what had the claim.
         publishers: the nodes that may have commanded, by their publishers' identifiers.
+        numbers: why, by the numbers of messages and states.
         words: for the user; '' before the graph shows the names of all nodes.
     """
 
     endpoint: Endpoint
     publishers: dict[bytes, str]
+    numbers: str
     words: str = ''
 
     def is_over(self, publishers: dict[bytes, str]) -> bool:

@@ -7,6 +7,7 @@ the clock, or when a second publisher is found to command under the same name.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ Places = NDArray[np.intp]  # of joints in the arm
 REJECTION_TIME = 10.0
 # Rejected sources that are remembered, and characters of a source's name: bounds for floods.
 _MOST_REJECTIONS, _LONGEST_NAME = 100, 255
+# Most commands that a controller publishes between two that arrive, in all and per state.
+MOST_LOST, MOST_PER_STATE = 100, 10
 
 
 class CompetingError(ArmError):
@@ -50,7 +53,11 @@ class Claim:
         endpoint: where the commands come from.
         number: publication sequence number of the newest command; 0 where there are none.
         newest_ns: stamp of the state that the newest command answers [ns].
-        states: number of states that were published before the newest command.
+        states: number of states that were published up to the one that the newest command
+            answers, which may have waited for long on its way; -inf: not known.
+        heard_ns: stamp of that state [ns].
+        resets: number of resets of time that the commands may not have heard of yet.
+        reset_ns: largest time of such a reset [ns].
     """
 
     source: str
@@ -59,7 +66,28 @@ class Claim:
     endpoint: Endpoint = field(default_factory=Endpoint)
     number: int = 0
     newest_ns: int = -1
-    states: int = 0
+    states: float = -inf
+    heard_ns: int = -1
+    resets: int = 0
+    reset_ns: int = -1
+
+    def most(self, states: int, most_lost: float = MOST_LOST) -> float:
+        """Return the largest number that its publisher's next command has.
+
+        Args:
+            states: number of states that are published by now.
+            most_lost: commands without a state of their own.
+        """
+        return self.number + most_lost + MOST_PER_STATE * (states - self.states)
+
+    def hear(self, number: int, state_ns: int, states: float) -> None:
+        """Note a command, by its number, stamp [ns] and the number of states up to that stamp."""
+        self.number = number or self.number
+        back = self.resets - (state_ns < self.heard_ns)
+        self.resets = 0 if state_ns > self.reset_ns else max(back, 0)
+        self.heard_ns = state_ns
+        if not self.resets:
+            self.states = states
 
 
 @dataclass
@@ -83,6 +111,7 @@ class Claims:
         self._claims: dict[str, Claim] = {}
         self._expired: dict[str, Claim] = {}
         self._rejections: dict[str, _Rejection] = {}
+        self._resets, self._reset_ns = 0, -1
         self.command = np.zeros(len(self._names))
 
     def __iter__(self) -> Iterator[Claim]:
@@ -147,7 +176,11 @@ class Claims:
             raise ArmError(
                 f'{source!r} gets no claim while the joints move; allowed: when they are at rest'
             )
-        claim = Claim(source, names, joints, endpoint, number)
+        if continues and expired is not None and expired.endpoint.gid:
+            endpoint = expired.endpoint  # the graph may show another publisher by now
+        claim = Claim(
+            source, names, joints, endpoint, number, resets=self._resets, reset_ns=self._reset_ns
+        )
         self._claims[source] = claim
         return claim
 
@@ -173,11 +206,12 @@ class Claims:
         self._expired = dict(self._claims)
         self._claims.clear()
 
-    def restart(self) -> None:
-        """Keep the claims while time is reset: every controller answers the initial state."""
+    def restart(self, time_ns: int) -> None:
+        """Keep the claims while time is reset, from a time [ns]: all answer the initial state."""
         self._expired.clear()
+        self._resets, self._reset_ns = self._resets + 1, max(self._reset_ns, time_ns)
         for claim in self:
-            claim.newest_ns = -1
+            claim.newest_ns, claim.resets, claim.reset_ns = -1, claim.resets + 1, self._reset_ns
 
     def clear(self) -> None:
         """End all claims."""

@@ -128,10 +128,11 @@ class Clock:
         """
         if self.fault and not state:
             raise ArmError(f'{self.fault}; reset the state too')
+        before_ns = self.simulation.time_ns
         self.simulation.reset(time, state)
         self.command, self.steps_allowed = None, 0
         if time:
-            self.claims.restart()
+            self.claims.restart(before_ns)
             self.readers.restart()
             self.command_ns = 0
         if state:
