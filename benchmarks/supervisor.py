@@ -1,14 +1,17 @@
-"""Drawn laws behind the supervisor, good ones and wild ones: does any leave the limits?
+"""Drawn laws and readings that lie behind the supervisor: does any arm leave the limits?
 
     ./ws python benchmarks/supervisor.py --runs 10000
 
-Each run has a drawn law, reference, model error, payload, delay, noise and fault. Its true states
-and commands are compared with the limits of the supervisor.
+Each run has a drawn law, reference, model error, payload, delay, noise and fault, a rate between
+30 and 1000 Hz, and half of the robots send neither velocities nor efforts. True states and
+commands are compared with the limits of the supervisor. An arm without noise or a law that goes
+wrong must not be stopped for readings that freeze; one whose readings freeze must be.
 """
 
 import argparse
 import sys
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 from conditions import print_conditions
@@ -16,28 +19,34 @@ from conditions import print_conditions
 from arm_controllers.law import Law
 from arm_dynamics.compiled.batch_model import BatchModel
 from arm_lab.experiments.experiment import Experiment
+from arm_sim.devices.drives import DriveParameters
 from arm_sim.loop.loop import Loop
+from arm_tools.driving.presets import period_of
 from arm_tools.driving.supervised_law import SupervisedLaw
 from arm_tools.driving.supervisor import Supervisor
 from arm_tools.driving.supervisor_parameters import SupervisorParameters
-from arm_tools.driving.supervisor_state import DRIVING, STOPPED
+from arm_tools.driving.supervisor_state import DRIVING, STOPPED, WAITING
 
 LAWS = ('good', 'noise', 'full torque', 'wrong sign', 'too stiff', 'zero', 'not a number', 'jump')
 FAULTS = (
-    '', '[{kind: frozen_feedback, time: 0.8}]', '[{kind: lost_feedback, time: 0.8}]',
-    '[{kind: dropped_commands, time: 0.8, duration: 0.02}]',
-    '[{kind: offset_encoder, joint: elbow_joint, value: 0.1, time: 0.8}]',
+    '', '[{kind: frozen_feedback, time: 1.1}]', '[{kind: lost_feedback, time: 1.1}]',
+    '[{kind: dropped_commands, time: 1.1, duration: 0.02}]',
+    '[{kind: offset_encoder, joint: elbow_joint, value: 0.1, time: 1.1}]',
+    '[{kind: frozen_feedback, time: 0.75}]',
 )  # fmt: skip
-START, LENGTH = 0.5, 1.6  # of the wild laws, of a run [s]
+# Rates are drawn [Hz]; by effort a law with these gains needs the upper ones.
+INTERFACES = (('computed_torque', 'effort', 250.0, 1000.0), ('servo', 'position', 30.0, 1000.0))
+START, LENGTH = 0.8, 1.9  # of the wild laws, of a run [s]
 BRAKES = 0.1  # without usable readings a robot's own brakes have to act within this time [s]
 WORKSPACE = (-0.75, -0.75, 0.05, 0.75, 0.75, 1.1)  # of the UR5e [m]
 
 
 class WildLaw(Law):
-    """Computed torque that from START on does something else on each arm."""
+    """A law that from START on does something else on each arm."""
 
-    def __init__(self, law: Law, kinds: np.ndarray, rng: np.random.Generator):
-        self.law, self.model, self._kinds, self._rng = law, law.model, kinds, rng
+    def __init__(self, law: Law, kinds: np.ndarray, rng: np.random.Generator, dt: float):
+        self.law, self.model, self._kinds, self._rng, self._dt = law, law.model, kinds, rng, dt
+        self.command_interface = law.command_interface
         self._sides = rng.choice([-1.0, 1.0], (len(kinds), law.model.nv))
 
     def start(self, measured, reference):
@@ -45,24 +54,46 @@ class WildLaw(Law):
         return 0, self.law.start(measured, reference)
 
     def __call__(self, state, measured, reference, dt):
-        """Return the effort of each arm's law."""
+        """Return the command of each arm's law."""
         count, own = state
-        tau, own = self.law(own, measured, reference, dt)
-        if count * dt >= START:
-            limit = self.model.effort_limit
+        u, own = self.law(own, measured, reference, dt)
+        if count * self._dt >= START:
             error, rate = reference.q - measured.q, reference.v - measured.v
+            base, most, feedback, step = {
+                'effort': (0.0, self.model.effort_limit, 400.0 * error + 40.0 * rate, 200.0),
+                'position': (measured.q, 1.0, error, 0.5),
+            }[self.command_interface]
             others = {
-                'noise': self._rng.uniform(-1.0, 1.0, tau.shape) * limit,
-                'full torque': self._sides * limit,
-                'wrong sign': tau - 2.0 * (400.0 * error + 40.0 * rate),
-                'too stiff': tau + 4e4 * error + 4e2 * rate,
-                'zero': 0.0 * tau,
-                'not a number': np.nan * tau,
-                'jump': tau + 400.0 * 0.5 * self._sides,
+                'noise': base + self._rng.uniform(-1.0, 1.0, u.shape) * most,
+                'full torque': base + self._sides * most,
+                'wrong sign': u - 2.0 * feedback,
+                'too stiff': u + 100.0 * feedback,
+                'zero': 0.0 * u,
+                'not a number': np.nan * u,
+                'jump': u + step * self._sides,
             }
             for name, other in others.items():
-                tau = np.where((self._kinds == LAWS.index(name))[:, np.newaxis], other, tau)
-        return tau, (count + 1, own)
+                u = np.where((self._kinds == LAWS.index(name))[:, np.newaxis], other, u)
+        return u, (count + 1, own)
+
+
+class LackingLaw(SupervisedLaw):
+    """A law behind a supervisor on robots of which some send neither velocities nor efforts."""
+
+    def __init__(self, law: Law, supervisor: Supervisor, lacks: np.ndarray):
+        super().__init__(law, supervisor)
+        self._lacks, self._before, self._first = lacks[:, np.newaxis], None, None
+
+    def __call__(self, state, measured, reference, dt):
+        """Return the supervised command; velocities that lack are differences of positions."""
+        before = measured.q if self._before is None else self._before
+        self._before = measured.q.copy()
+        v = np.where(self._lacks, (measured.q - before) / dt, measured.v)
+        sent, new = super().__call__(state, measured._replace(v=v, effort=None), reference, dt)
+        if self.command_interface == 'position':  # the robot's own controller holds it meanwhile
+            self._first = measured.q.copy() if self._first is None else self._first
+            sent = np.where(new[1].phase == WAITING, self._first, sent)
+        return sent, new
 
 
 def main() -> int:
@@ -70,75 +101,128 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--runs', type=int, default=1000)
     parser.add_argument('--first', type=int, default=0, help='number of the first run')
-    parser.add_argument('--rate', type=float, default=500.0, help='of control [Hz]')
     parser.add_argument('--block', type=int, default=500, help='runs that are stepped together')
     given = parser.parse_args()
     print_conditions()
-    rows: dict[tuple[str, str], Counter] = {}
+    rows: dict[tuple, Counter] = {}
     worst: dict[str, float] = {}
     for first in range(given.first, given.first + given.runs, given.block):
-        for name, values in block(first, given, rows).items():
+        for name, values in block(first, given.block, rows).items():
             worst[name] = max(worst.get(name, 0.0), values)
         print(f'runs up to {first + given.block} done', flush=True)
-    columns = ('runs', 'stopped', 'blind', 'beyond')
-    print(f'{"law":14} {"fault":18}', *(f'{name:>8}' for name in columns))
-    for (law, fault), count in sorted(rows.items()):
-        print(f'{law:14} {fault:18}', *(f'{count[name]:8}' for name in columns))
+    for title, keys in (('robot', (0, 1)), ('law', (2, 1)), ('fault', (3, 1))):
+        table(title, keys, rows)
     print('largest value as a share of its limit, in all runs:')
     for name, value in worst.items():
         print(f'  {name:28} {value:.3f}')
-    return int(max(worst.values()) > 1.0)
+    return int(max(worst.values()) > 1.0 or any(each['false'] for each in rows.values()))
 
 
-def block(first: int, given, rows) -> dict[str, float]:
+def table(title: str, keys: tuple[int, ...], rows: dict[tuple, Counter]) -> None:
+    """Print the runs by some of their keys."""
+    columns = ('runs', 'waited', 'stopped', 'blind', 'false', 'unseen', 'beyond')
+    print(f'{title:24} {"sends":24}', *(f'{name:>8}' for name in columns), 'noticed within [s]')
+    sums: dict[tuple, Counter] = {}
+    for key, count in rows.items():
+        own = sums.setdefault(tuple(key[k] for k in keys), Counter())
+        late = max(own.pop('late', 0.0), count['late'])
+        own.update({name: count[name] for name in columns})
+        own['late'] = late
+    for key, count in sorted(sums.items()):
+        numbers = (f'{count[name]:8}' for name in columns)
+        print(*(f'{word:24}' for word in key), *numbers, f'{count["late"]:8.3f}')
+
+
+def block(first: int, size: int, rows: dict[tuple, Counter]) -> dict[str, float]:
     """Run some arms together; count them, and return the largest share of each limit."""
-    size, dt = given.block, 1.0 / given.rate
-    fault = FAULTS[(first // given.block) % len(FAULTS)]
+    rng = np.random.default_rng([7, first])
+    number = first // size
+    law_name, interface, low, high = INTERFACES[number % 2]
+    fault = FAULTS[number // 2 % (6 if interface == 'position' else 5)]
+    dt = period_of(low * (high / low) ** rng.random())
     experiment = Experiment(
-        'ur5e', 'sinusoid', 'computed_torque', engine='analytical', timestep=dt, faults=fault
+        'ur5e', 'sinusoid', law_name, engine='analytical', timestep=dt, faults=fault,
+        natural_frequency=min(20.0 if interface == 'effort' else 60.0, 0.6 / dt),
+        drives=DriveParameters(servo_compensation=interface != 'effort'),
+        **({'feedforward': 'none'} if law_name == 'servo' else {}),
+    )  # fmt: skip
+    # Robots that take efforts have encoders fine enough to flicker.
+    quiet = interface == 'position' and bool(
+        rng.integers(2)
+    )  # else noise that rests below `rest_speed`, as differences too
+    noise = 0.0 if quiet else 1.0
+    # A robot's own position loop knows its arm.
+    known = {'mass': 0.02, 'friction': 0.002} if interface == 'position' else {}
+    ranges = replace(
+        experiment.ranges,
+        **known,
+        velocity_noise=1e-3 * noise,
+        position_noise=min(1e-5, 2e-3 * dt) * noise,
     )
     loaded = experiment.load()
     model, many = loaded.robot.model, BatchModel(loaded.robot.model)
-    rng = np.random.default_rng([7, first])
-    ranges = experiment.ranges
     draws = [ranges.draw(model, 7, index) for index in range(first, first + size)]
-    kinds = rng.integers(len(LAWS), size=size)
+    kinds, lacks = rng.integers(len(LAWS), size=size), rng.integers(2, size=size) > 0
     plant, _ = loaded.batch(draws)
     box = np.reshape(WORKSPACE, (2, 3))
-    parameters = SupervisorParameters(workspace=WORKSPACE, rest_time=0.1, ramp_time=0.3)
-    supervisor = Supervisor(many, parameters, 'effort')
-    law = SupervisedLaw(WildLaw(loaded.batch_law(many), kinds, rng), supervisor)
+    parameters = SupervisorParameters(
+        workspace=WORKSPACE, rest_time=0.1, ramp_time=0.3, latency=max(0.008, 3.0 * dt)
+    )
+    supervisor = Supervisor(many, parameters, interface)
+    law = LackingLaw(WildLaw(loaded.batch_law(many), kinds, rng, dt), supervisor, lacks)
     inside = _Inside(many, rng, size, supervisor)
     loop = Loop(plant, law, inside, per_arm=True)
     found = {}
     beyond, last, counted = np.zeros(size, dtype=bool), None, np.full(size, BRAKES)
+    unseen, driven = np.full(size, np.nan), np.zeros(size, dtype=bool)
+    names = [each.name for each in supervisor.checks]
+    frozen = next(names.index(x) for x in names if 'no reading has changed' in x)
     for _ in range(round(LENGTH / dt)):
         step = loop.step()
+        state = loop.law_state[1]
         tool = supervisor.tool_at(step.q)
         shares = {
             'speed': np.abs(step.v) / model.velocity_limit,
-            'torque': np.abs(step.command) / model.effort_limit,
             'position': np.abs(step.q - _middle(model)) / _half(model),
             'workspace': np.abs(tool - box.mean(axis=0)) / (0.5 * (box[1] - box[0])),
         }
-        if last is not None:
-            rate = np.abs(step.command - last) / dt / supervisor.parameters.torque_rate
-            shares['torque rate'] = rate / (1.0 + 1e-9)
+        if interface == 'effort':
+            shares['torque'] = np.abs(step.command) / model.effort_limit
+            if last is not None:
+                rate = np.abs(step.command - last) / dt / supervisor.parameters.torque_rate
+                shares['torque rate'] = rate / (1.0 + 1e-9)
         last = step.command
-        counted -= dt * loop.law_state[1].blind[:, 0]
+        driven |= state.phase[:, 0] != WAITING
+        stops = (state.phase[:, 0] == STOPPED) & np.isnan(unseen)
+        unseen[stops] = step.t
+        counted -= dt * state.blind[:, 0]
+        watched = driven & (counted > 0.0)
         for name, share in shares.items():
-            share = share[counted > 0.0]
+            share = share[watched]
             found[name] = max(found.get(name, 0.0), float(share.max(initial=0.0)))
-            beyond[counted > 0.0] |= (share > 1.0).any(axis=-1)
-    phase = loop.law_state[1].phase[:, 0]
+            beyond[watched] |= (share > 1.0).any(axis=-1)
+    value, limit = state.seen[:, 0, frozen, 0], state.seen[:, 1, frozen, 0]
+    froze = (value > limit) & ~np.isnan(unseen)
     word = fault.partition('kind: ')[2].partition(',')[0] or 'none'
+    if 'time: 0.75' in fault:
+        word += ' at rest'
+    begins = 1.1 if 'time: 1.1' in fault else START
     for arm in range(size):
-        count = rows.setdefault((LAWS[kinds[arm]], word), Counter())
+        sends = 'positions only' if lacks[arm] else 'velocities too'
+        robot = f'{interface}, {"no noise" if quiet else "noise"}'
+        key = (robot, sends, LAWS[kinds[arm]], word)
+        count = rows.setdefault(key, Counter())
         count['runs'] += 1
-        count['stopped'] += int(phase[arm] == STOPPED)
+        count['stopped'] += int(state.phase[arm, 0] == STOPPED)
         count['blind'] += int(counted[arm] < BRAKES)
         count['beyond'] += int(beyond[arm])
-        assert phase[arm] in (DRIVING, STOPPED)
+        if 'frozen' in word:
+            count['unseen'] += int(state.phase[arm, 0] == DRIVING)
+            if froze[arm]:
+                count['late'] = max(count['late'], unseen[arm] - begins)
+        else:
+            count['false'] += int(froze[arm])
+        count['waited'] += int(not driven[arm])
     return found
 
 

@@ -14,11 +14,16 @@ from arm_tools.driving.supervisor_checks import (
 )
 from arm_tools.driving.supervisor_limits import SupervisorLimits
 from arm_tools.driving.supervisor_parameters import SupervisorParameters
-from arm_tools.driving.supervisor_state import DRIVING, STOPPED, WAITING, SupervisorState
+from arm_tools.driving.supervisor_state import (
+    DRIVING,
+    STOPPED,
+    WAITING,
+    SupervisorState,
+    waited,
+)
 
 _COMMANDED = {'position': 'position', 'velocity': 'velocity', 'effort': 'torque'}
 _FREQUENCY = 10.0  # of the law that holds the arm during and after a stop [rad/s]
-_RATE_PERIODS = 50.0  # time constant of the mean period of the states [control periods]
 _RESPONSE = 0.5  # of an axis to a torque, compared with its own inertia alone [1]
 
 
@@ -57,8 +62,8 @@ class Supervisor(SupervisorLimits):
         """Return the memory before the first period at a reading (..., n)."""
         one, zero = np.zeros((*q.shape[:-1], 1)), np.zeros_like(q)
         return SupervisorState(
-            one.astype(int), one, q, v, self.holding(q), zero, q, zero, one > 0.0,
-            one, one == 0.0, one + dt,
+            one.astype(int), one, q, v, self.holding(q), q, zero, zero, zero, q, zero, one > 0.0,
+            zero, one, one, one > 0.0, one + dt,
             np.zeros((*q.shape[:-1], 2, len(self.checks), q.shape[-1])),
         )  # fmt: skip
 
@@ -91,7 +96,7 @@ class Supervisor(SupervisorLimits):
         p, one = self.parameters, np.zeros_like(state.since)
         age, silence = one + age, one + silence
         gap = one + (dt if gap is None else gap)
-        state = _waited(state, q, v, dt, gap)
+        state = waited(self, state, q, v, dt, gap)
         drives = state.phase == DRIVING
         share = np.minimum(state.since / p.ramp_time, 1.0)
         share = np.where(drives, share * share * (3.0 - 2.0 * share), 0.0)
@@ -103,11 +108,7 @@ class Supervisor(SupervisorLimits):
             speed, rest = self._ahead(state, q, v, wanted, dt)
             where = q if reference is None else np.where(np.isnan(reference), q, reference)
             where = q + share * (where - q)  # the law is not the only one before
-            fast = (np.abs(v) > p.rest_speed).any(axis=-1, keepdims=True)
-            still = np.where(state.flickers | fast, state.still, 0.0)
-            cycle = Cycle(
-                self, state, q, v, wanted, where, gap, still, age, silence, dt, speed, rest
-            )
+            cycle = Cycle(self, state, q, v, wanted, where, gap, age, silence, dt, speed, rest)
             seen = values_and_limits(self.checks, cycle)
             over = ~(seen[..., 0, :, :] <= seen[..., 1, :, :]).all(axis=-1) & self._stops
         stops = drives & (over.any(axis=-1, keepdims=True) | stop)
@@ -121,9 +122,11 @@ class Supervisor(SupervisorLimits):
         if stopping.any():
             wanted = np.where(stopping, self._stopping(state, q, v), wanted)
         sent = self.limited(wanted, state.sent, dt)
-        rate = (sent - state.sent) / dt if self.interface == 'position' else state.rate
+        leads = sent if self.interface == 'position' else where
+        rate = sent if self.interface == 'velocity' else (leads - state.aim) / dt
+        way = state.way + np.abs(rate) * dt
         q, v = np.where(blind, state.q, q), np.where(blind, state.v, v)
-        return sent, state._replace(q=q, v=v, sent=sent, rate=rate)
+        return sent, state._replace(q=q, v=v, sent=sent, aim=leads, rate=rate, way=way)
 
     def reasons(self, state: SupervisorState) -> list[str]:
         """Return what one arm was beyond in the newest period of DRIVING, a line per check."""
@@ -203,13 +206,12 @@ class Supervisor(SupervisorLimits):
         phase = np.where(starts, DRIVING, np.where(stops, STOPPED, state.phase))
         since = np.where(starts | stops, 0.0, since)
         position, rate = (q, v) if self.interface == 'effort' else (state.sent, state.rate)
-        if self.interface == 'velocity':
-            rate = state.sent
         position = np.where(blind & (self.interface == 'effort'), state.q, position)
         rate = np.where(blind & (self.interface == 'effort'), state.v, rate)
         return state._replace(
             phase=phase,
             since=since,
+            left=np.where(starts, 0.0, state.left),
             stop_q=np.where(stops, position, state.stop_q),
             stop_v=np.where(stops, rate, state.stop_v),
             blind=blind,
@@ -234,17 +236,3 @@ class Supervisor(SupervisorLimits):
         model = self.model
         tau: Array = model.inverse_dynamics(seen, fast, a)
         return tau - self._convention.added(model, seen, fast)
-
-
-def _waited(state: SupervisorState, q: Array, v: Array, dt: float, gap: Array) -> SupervisorState:
-    """Return the memory after another period: mean period, time in the phase, time still."""
-    follow = np.minimum(gap, 1.0) - state.period
-    changes = ((q != state.q) | (v != state.v)).any(axis=-1, keepdims=True)
-    still = np.where(changes, 0.0, state.still + dt)
-    unchanged = (state.phase == WAITING) & (still > 2.5 * dt)
-    return state._replace(
-        period=state.period + follow / _RATE_PERIODS,
-        since=state.since + dt,
-        still=still,
-        flickers=state.flickers & ~unchanged,
-    )

@@ -22,7 +22,6 @@ class Cycle:
         command: of the law, behind the ramp.
         reference: position that the law follows [rad | m]; NaN where it is not known.
         gap: time since the reading before, by its stamp [s].
-        still: time in which no reading has changed although the arm moves, or flickers [s].
         age, silence: age of the reading, and of the law's command [s].
         dt: control period [s].
         speed, rest: predicted largest speed [rad/s | m/s], and position at the end of a stop that
@@ -36,7 +35,6 @@ class Cycle:
     command: Array
     reference: Array
     gap: Array
-    still: Array
     age: Array
     silence: Array
     dt: float
@@ -95,7 +93,8 @@ CHECKS = (
     SupervisorCheck('jump of the position', '', 'position', True,
                     lambda c: np.abs(c.q - c.state.q - 0.5 * (c.v + c.state.v) * c.gap),
                     lambda c: c.kept.parameters.jump),
-    SupervisorCheck('time in which no reading has changed', 's', '', True, lambda c: c.still,
+    SupervisorCheck('time in which no reading has changed where one should', 's', '', True,
+                    lambda c: c.state.stands,
                     lambda c: c.kept.parameters.state_age_limit),
     SupervisorCheck('command', '', 'command', False, lambda c: np.abs(c.command), lambda c: 1e9),
     SupervisorCheck('speed', '', 'velocity', False, lambda c: np.maximum(np.abs(c.v), c.speed),

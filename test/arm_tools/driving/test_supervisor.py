@@ -66,7 +66,7 @@ def test_the_law_begins_only_after_the_rest_time_at_rest():
 
 
 def test_the_ramp_begins_at_the_command_that_holds_the_arm_and_ends_at_the_law():
-    run = Run('position', speed_share=1.0)
+    run = Run('position', speed_share=1.0, state_age_limit=10.0)  # readings stand still
     commands = [run.step(command=Q + 0.05) for _ in range(round(1.6 / DT))]
     np.testing.assert_array_equal(commands[0], Q)
     np.testing.assert_allclose(commands[-1], Q + 0.05, rtol=0, atol=1e-15)
@@ -170,6 +170,76 @@ def test_readings_that_freeze_stop_the_law_where_they_flickered_before():
     assert run.state.blind
     quiet = Run().driving()  # without noise readings at rest may be equal
     assert not quiet.state.flickers
+
+
+class Led(Run):
+    """Readings that follow the way of joint 2 by three periods, rounded, or frozen."""
+
+    ahead, late, grain = 0.0, (0.0, 0.0, 0.0), 1e-12
+    frozen, differences = False, True
+
+    def lead(self, way, most=3000):
+        """Lead the arm along `way` [rad], a value per period; return how many periods it drove."""
+        for k, ahead in enumerate(way[:most]):
+            aim = Q + np.array([0.0, ahead, 0.0])
+            speed = np.array([0.0, (ahead - self.ahead) / DT, 0.0])
+            self.ahead, before = ahead, self.state.q
+            if not self.frozen:
+                self.late = *self.late[1:], ahead
+            q = Q + np.array([0.0, round(self.late[0] / self.grain) * self.grain, 0.0])
+            v = (q - before) / DT if self.differences else speed * (not self.frozen or k == 0)
+            holds = self.own.holding(q)
+            command = {'position': aim, 'velocity': speed, 'effort': holds}[self.own.interface]
+            self.step(q=q, v=v, command=command, reference=aim)
+            if self.state.phase == STOPPED:
+                return k
+        return len(way)
+
+
+def ramp(begin, end, count):
+    """Return a way from rest to rest."""
+    return begin + (end - begin) * (0.5 - 0.5 * np.cos(np.pi * np.arange(1, count + 1) / count))
+
+
+INTERFACES = pytest.mark.parametrize('interface', ['position', 'velocity', 'effort'])
+
+
+@INTERFACES
+@pytest.mark.parametrize('differences', [True, False])
+def test_positions_that_freeze_in_motion_stop_the_law_within_the_age_limit(interface, differences):
+    run = Led(interface, ramp_time=0.2, state_age_limit=0.051).driving()
+    run.differences = differences
+    assert not run.state.flickers
+    way = ramp(0.0, 0.6, 500)
+    assert run.lead(way[:300]) == 300
+    run.frozen = True
+    assert run.lead(way[300:]) == round(0.05 / DT)
+    assert re.match('^time in which no reading has changed where one should is 0.052 s', run.why)
+    assert run.state.blind
+
+
+@INTERFACES
+def test_positions_that_freeze_at_rest_stop_the_law_once_it_leads_the_arm(interface):
+    run = Led(interface, ramp_time=0.2).driving()
+    run.frozen = True
+    way = ramp(0.0, 0.4, 1000)
+    k = run.lead(way)
+    assert k < 1000
+    assert 'no reading has changed' in run.why
+    assert run.state.blind
+    least = 0.2 * 0.15
+    speed = (way[k] - way[k - 1]) / DT
+    assert least < way[k] < least + speed * (0.05 + 0.008 + 3 * DT)
+
+
+@INTERFACES
+@pytest.mark.parametrize('grain', [1e-12, 1e-5, 1e-4])
+def test_an_arm_that_moves_rests_and_rounds_its_positions_goes_on(interface, grain):
+    run = Led(interface, ramp_time=0.2, speed_share=1.0).driving()
+    run.grain = grain
+    for begin, end, count in ((0.0, 0.3, 300), (0.3, 0.31, 3000), (0.31, 0.0, 200)):
+        assert run.lead(ramp(begin, end, count)) == count
+        assert run.lead([end] * 100) == 100
 
 
 def test_a_stop_brakes_a_position_command_at_its_deceleration_and_holds():
