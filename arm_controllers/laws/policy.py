@@ -1,11 +1,14 @@
 """A policy from an ONNX file: a trained function of errors and motion, on top of another law."""
 
 import math
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from threading import Timer
+from threading import Thread
+from time import monotonic, sleep
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +33,7 @@ from arm_dynamics.parameters import NumberOrText, Parameters, parameter
 # Rows of every inference: kernels for other numbers of rows round differently.
 _ROWS = 16
 _LONGEST = 10_000  # rows, observed numbers, or actions of a chunk
-_LONGEST_RUN = 20.0  # of the first inference [s]
+_LONGEST_RUN = 20.0  # of an inference [s]
 _TYPES = {'tensor(float)': np.float32, 'tensor(double)': np.float64}
 
 
@@ -44,6 +47,36 @@ class PolicyParameters(Parameters):
     execute: int = parameter(
         0, 'control periods from one observation to the next; 0: as many as a chunk lasts', min=0,
     )  # fmt: skip
+
+
+class _Runs:
+    """Inferences under way: one thread of a process ends those that take too long."""
+
+    def __init__(self) -> None:
+        self._under_way: dict[int, tuple[float, Any]] = {}
+        self._process = -1
+
+    @contextmanager
+    def limited(self, options: Any) -> Iterator[Any]:
+        """Let onnxruntime end a run with these options after _LONGEST_RUN."""
+        if self._process != os.getpid():  # a thread does not go on in a forked process
+            self._process = os.getpid()
+            Thread(target=self._watch, daemon=True, name='policy').start()
+        key = id(options)
+        self._under_way[key] = monotonic() + _LONGEST_RUN, options
+        try:
+            yield options
+        finally:
+            del self._under_way[key]
+
+    def _watch(self) -> None:
+        while True:
+            sleep(0.05 * _LONGEST_RUN)
+            for end, options in list(self._under_way.values()):
+                options.terminate = options.terminate or monotonic() > end
+
+
+_RUNS = _Runs()
 
 
 class PolicyFile:
@@ -108,24 +141,21 @@ class PolicyFile:
                 f'policy {path!r} takes {sizes[0]} {features.type} and gives {sizes[1]} numbers; '
                 f'its layout has {self.layout.size} and {n}'
             )
-        self._run, self._name, self._type = session.run, features.name, _TYPES[features.type]
+        self._session, self._name, self._type = session, features.name, _TYPES[features.type]
+        self._path, self._options = path, runtime.RunOptions
         self._rows = rows if isinstance(rows, int) else _ROWS
         self.exact = self._type is np.float64
-        self._try(runtime, path, features.shape[-1])
+        self._run(np.zeros((self._rows, features.shape[-1]), self._type))
 
-    def _try(self, runtime: Any, path: str, size: int) -> None:
-        """Raise ArmError where the policy gives no actions, or has no end."""
-        options, none = runtime.RunOptions(), np.zeros((self._rows, size), self._type)
-        timer = Timer(_LONGEST_RUN, setattr, (options, 'terminate', True))
-        timer.daemon = True
-        timer.start()
-        try:
-            self._run(None, {self._name: none}, options)
-        except Exception as error:
-            late = options.terminate and f'its first actions take more than {_LONGEST_RUN:g} s'
-            raise ArmError(f'policy {path!r}: {late or one_line(error)}') from None
-        finally:
-            timer.cancel()
+    def _run(self, rows: Array) -> Array:
+        """Return the answer to rows; raise ArmError where there is none, or it has no end."""
+        with _RUNS.limited(self._options()) as options:
+            try:
+                answer: Array = self._session.run(None, {self._name: rows}, options)[0]
+            except Exception as error:
+                late = options.terminate and f'its actions take more than {_LONGEST_RUN:g} s'
+                raise ArmError(f'policy {self._path!r}: {late or one_line(error)}') from None
+        return answer
 
     def __call__(self, observation: Array) -> Array:
         """Return the actions, commands in [-1, 1]; nan: the policy gave none."""
@@ -133,7 +163,7 @@ class PolicyFile:
         padded = np.zeros((-(-len(rows) // self._rows) * self._rows, rows.shape[1]), self._type)
         padded[: len(rows)] = rows
         parts = np.split(padded, len(padded) // self._rows)
-        answers = np.concatenate([self._run(None, {self._name: part})[0] for part in parts])
+        answers = np.concatenate([self._run(part) for part in parts])
         actions = answers[: len(rows)].reshape(*observation.shape[:-1], -1)
         actions = actions.astype(float)
         return actions if self.layout.rate else np.clip(actions, -1.0, 1.0)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from rich.markup import escape
 from rich.table import Table
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, printable
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.spreads import Spread
 from arm_lab.experiments.sweeps import Sweep
@@ -30,8 +30,12 @@ _WITH_FORCE = 'tracking_rms_mm', 'peak_torque_nm', 'chatter_nm'  # in tables of 
 
 def _in_markdown(cell: str) -> str:
     """Return a cell as Markdown shows it: no column, no HTML, no control of a terminal."""
-    shown = ''.join(x if x.isprintable() else ' ' for x in cell)
-    return shown.replace('|', '\\|').replace('<', '&lt;')
+    return printable(cell).replace('|', '\\|').replace('<', '&lt;')
+
+
+def _in_terminal(cell: str) -> str:
+    """Return a cell as rich shows it: no markup, no control of a terminal."""
+    return escape(printable(cell))
 
 
 class Listing(NamedTuple):
@@ -52,7 +56,7 @@ class Listing(NamedTuple):
         sides = ['---' if text else '---:' for text in self._is_text()]
         rows = ([_in_markdown(cell) for cell in row] for row in self.rows)
         lines = ['| ' + ' | '.join(row) + ' |\n' for row in (self.headings, sides, *rows)]
-        return f'### {self.title}\n\n' + ''.join(lines)
+        return f'### {_in_markdown(self.title)}\n\n' + ''.join(lines)
 
     def write(self, path: Path, command: str, *others: 'Listing') -> None:
         """Write the table, and others below, as Markdown; `command` is what makes them."""
@@ -62,7 +66,7 @@ class Listing(NamedTuple):
 
     def text(self) -> str:
         """Return the table as plain text."""
-        rows = [self.headings, *self.rows]
+        rows = [[printable(cell) for cell in row] for row in (self.headings, *self.rows)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         places = list(zip(widths, self._is_text(), strict=True))
         lines = (
@@ -72,7 +76,7 @@ class Listing(NamedTuple):
             ).rstrip()
             for row in rows
         )
-        return '\n'.join([self.title, *lines])
+        return '\n'.join([printable(self.title), *lines])
 
     def html(self) -> str:
         """Return the table for a notebook."""
@@ -95,14 +99,14 @@ class Listing(NamedTuple):
 
     def terminal(self) -> Table:
         """Return the table for the terminal."""
-        table = Table(title=escape(self.title), title_justify='left')
+        table = Table(title=_in_terminal(self.title), title_justify='left')
         for heading, text in zip(self.headings, self._is_text(), strict=True):
             wraps = heading in self.texts
             side: Literal['left', 'right'] = 'left' if text else 'right'
-            table.add_column(escape(heading), justify=side, no_wrap=not wraps)
+            table.add_column(_in_terminal(heading), justify=side, no_wrap=not wraps)
         for i, row in enumerate(self.rows):
             style = 'red' if i in self.bad else 'bold' if i in self.best else None
-            table.add_row(*map(escape, row), style=style)
+            table.add_row(*map(_in_terminal, row), style=style)
         return table
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, printable
 from arm_lab.experiments.processes import Group
 from arm_lab.judging.plan import JudgedTrial, JudgingPlan, read_plan
 from arm_lab.judging.trials import judgement
@@ -120,16 +120,24 @@ def attempt(trial: JudgedTrial, law: str, folder: Path) -> None:
 
 
 def _words(error: BaseException) -> str:
-    """Return an exception of a law in one line."""
-    text = ''.join(x if x.isprintable() else ' ' for x in str(error))
-    text = ' '.join(text.split())[:_LONGEST]
+    """Return an exception of a law in one line; its class and its texts are the law's own."""
     if isinstance(error, ArmError):
-        return text
+        return _line(error)
     if isinstance(error, SystemExit):
-        return f'the law ended its process: sys.exit({error.code!r})'
-    if isinstance(error, MemoryError):
-        text = f'a law may allocate {MEMORY / 1e9:g} GB'
-    return f'{type(error).__name__}: {text}'
+        return f'the law ended its process: sys.exit({_line(error.code)})'
+    text = f'a law may allocate {MEMORY / 1e9:g} GB'
+    if not isinstance(error, MemoryError):
+        text = _line(error)
+    return f'{_line(type(error).__name__)}: {text}'
+
+
+def _line(what: object) -> str:
+    """Return the text of an object of a law in one line that no terminal takes for a command."""
+    try:
+        text = str(what)
+    except BaseException:  # of its own __str__
+        text = '(it has no text)'
+    return ' '.join(printable(text).split())[:_LONGEST]
 
 
 def _main(law: str, limits: str, folder: str, seconds: str) -> None:

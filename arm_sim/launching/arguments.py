@@ -3,6 +3,7 @@
 import re
 import shlex
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
@@ -22,6 +23,7 @@ from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_dynamics.checks import ArmError, one_of, unknown
 from arm_dynamics.parameters import facts
 from arm_dynamics.robots import MJCF_VALUES, ArmParameters
+from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching.shutdown import restore_interrupt, shutdown_guard
 from arm_sim.parameter_files import files_of, merged, parameters_of
 from arm_sim.registered import launches
@@ -295,6 +297,7 @@ def description(
                 _refuse_other_value(each.name, value, each.choices or ())
 
     def start(context: LaunchContext) -> list[Any]:
+        tempfile.tempdir = str(temporary_folder())  # launch's parameter files end with it
         given = usual_values() | dict(context.launch_configurations)
         if _LAW in own and 'law' not in own and 'law' in given:
             given[_LAW] = law_word(given, usual_values()[_LAW])
