@@ -33,12 +33,14 @@ class ArmInput:
 
     Attributes:
         controller: its name; '' for none.
+        others: names of controllers that report no joints of this arm, or not all, as a gripper's.
         subscriptions: those of states, of objects, and of the controller.
     """
 
     def __init__(self, node: Node, arm: ArmMonitor):
         """Subscribe in the namespace of a node."""
         self._node, self._arm, self.controller = node, arm, ''
+        self.others: set[str] = set()
         model = arm.model
         self._quiet = quiet_node(node, f'{node.get_name()}_input')
         self._reader = JointStateReader(model.joint_names, ('position',))
@@ -101,6 +103,9 @@ class ArmInput:
 
     def _on_report(self, report: AnyMessage) -> None:
         names, t = list(report.joint_names), to_ns(report.header.stamp) * 1e-9
+        if names and not set(self._arm.model.joint_names) <= set(names):
+            self.others.add(self.controller)
+            return
         q, reference = (
             self._ordered.read(names, point.positions, 'position')
             for point in (report.feedback, report.reference)

@@ -117,7 +117,8 @@ class ViewNode(Node):
             if topic.startswith(space) and topic.endswith(end) and _REPORT in kinds
             and self.count_publishers(topic)
         ]  # fmt: skip
-        names = sorted(name for name in names if '/' not in name)
+        others = self._input.others
+        names = sorted(name for name in names if '/' not in name and name not in others)
         first = names[0] if names else ''
         chosen = self._active if self._active in names else first
         if chosen != self._input.controller:

@@ -10,6 +10,7 @@ from long_wait import AGAIN, LONG_WAIT, spin_until
 rclpy = pytest.importorskip('rclpy')
 
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
+from control_msgs.msg import JointTrajectoryControllerState  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
@@ -92,6 +93,26 @@ class Page:
 
     def __getattr__(self, name):
         return lambda *given: self.done.append(name)
+
+
+def test_a_controller_of_other_joints_is_not_the_arms_and_warns_never():
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=int(fresh_domain()))
+    node = rclpy.create_node('looks_on', context=context)
+    source = ArmInput(node, ArmMonitor(UR5E))
+    source.use('gripper_controller')
+    report = JointTrajectoryControllerState(joint_names=['finger_joint'])
+    report.feedback.positions = report.reference.positions = [0.01]
+    source._on_report(report)
+    assert source.others == {'gripper_controller'}
+    source.use('pd_controller')
+    report = JointTrajectoryControllerState(joint_names=UR5E.joint_names)
+    report.feedback.positions = report.reference.positions = [0.01] * 6
+    source._on_report(report)
+    assert source.others == {'gripper_controller'}
+    source.close()
+    node.destroy_node()
+    context.try_shutdown()
 
 
 def test_an_impossible_command_of_a_browser_is_refused_on_the_page(monkeypatch):
