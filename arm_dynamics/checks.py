@@ -98,11 +98,6 @@ def per_joint(
     return array
 
 
-def printable(text: str) -> str:
-    """Return a text with spaces for characters that a terminal may take for a command."""
-    return ''.join(x if x.isprintable() else ' ' for x in text)
-
-
 def one_line(error: BaseException) -> str:
     """Return the message of an error of any library in one line; the error's type without one."""
     return ' '.join(str(error).split()) or type(error).__name__

@@ -76,3 +76,8 @@ def interruptible(*more: signal.Signals) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def printable(text: str) -> str:
+    """Return a text with spaces for characters that a terminal may take for a command."""
+    return ''.join(x if x.isprintable() else ' ' for x in text)

@@ -106,7 +106,7 @@ class Network:
         at = self.time if stamp is None else stamp
         answered = self.states - (self.time - at)
         if claim is not None:
-            claim.hear(number, at, answered if at <= self.time else claim.states)
+            claims.hear(claim, number, at, min(answered, self.states))
         if stamp is None:
             claims.release(SOURCE)
             return
@@ -120,7 +120,7 @@ class Network:
                 )
             except ArmError:
                 return
-            claim.hear(number, at, answered)
+            claims.hear(claim, number, at, answered)
         self.newest = stamp
         self.used[gid] += 1
 

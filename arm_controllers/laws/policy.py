@@ -33,7 +33,7 @@ from arm_dynamics.parameters import NumberOrText, Parameters, parameter
 # Rows of every inference: kernels for other numbers of rows round differently.
 _ROWS = 16
 _LONGEST = 10_000  # rows, observed numbers, or actions of a chunk
-_LONGEST_RUN = 20.0  # of an inference [s]
+LONGEST_RUN = 20.0  # of an inference [s]
 _TYPES = {'tensor(float)': np.float32, 'tensor(double)': np.float64}
 
 
@@ -58,12 +58,12 @@ class _Runs:
 
     @contextmanager
     def limited(self, options: Any) -> Iterator[Any]:
-        """Let onnxruntime end a run with these options after _LONGEST_RUN."""
+        """Let onnxruntime end a run with these options after LONGEST_RUN."""
         if self._process != os.getpid():  # a thread does not go on in a forked process
             self._process = os.getpid()
             Thread(target=self._watch, daemon=True, name='policy').start()
         key = id(options)
-        self._under_way[key] = monotonic() + _LONGEST_RUN, options
+        self._under_way[key] = monotonic() + LONGEST_RUN, options
         try:
             yield options
         finally:
@@ -71,7 +71,7 @@ class _Runs:
 
     def _watch(self) -> None:
         while True:
-            sleep(0.05 * _LONGEST_RUN)
+            sleep(0.05 * LONGEST_RUN)
             for end, options in list(self._under_way.values()):
                 options.terminate = options.terminate or monotonic() > end
 
@@ -153,7 +153,7 @@ class PolicyFile:
             try:
                 answer: Array = self._session.run(None, {self._name: rows}, options)[0]
             except Exception as error:
-                late = options.terminate and f'its actions take more than {_LONGEST_RUN:g} s'
+                late = options.terminate and f'its actions take more than {LONGEST_RUN:g} s'
                 raise ArmError(f'policy {self._path!r}: {late or one_line(error)}') from None
         return answer
 

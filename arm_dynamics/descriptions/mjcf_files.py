@@ -10,13 +10,10 @@ import mujoco
 from arm_dynamics.checks import ArmError, one_line, text_of
 
 _FROM_GEOMS = 1  # inertiafromgeom="true"
-_ATTRIBUTES = r'((?:[^<>"\']|"[^"]*"|\'[^\']*\')*)'  # a value may contain '>'
-_COPIED = re.compile(rf'<(?:replicate|composite|flexcomp)\b{_ATTRIBUTES}')
-_COPIES = re.compile(r'\bcount\s*=\s*("[^"]*"|\'[^\']*\')')
 _INCLUDE = re.compile(r'<include\b[^>]*?\bfile=["\']([^"\']*)')
-_ARRAYS = re.compile(rf'<(hfield|texture)\b{_ATTRIBUTES}')
-_SIZES = re.compile(r'\b(?:nrow|ncol|width|height)\s*=\s*("[^"]*"|\'[^\']*\')')
-_NUMBERS = re.compile(r'\d+')
+_QUOTED = r'"[^"]*"|\'[^\']*\''  # it may contain '>'
+_SIZED = re.compile(rf'<(hfield|texture|replicate|composite|flexcomp)\b((?:[^<>"\']|{_QUOTED})*)')
+_SIZES = re.compile(rf'\b(?:nrow|ncol|width|height|count)\s*=\s*({_QUOTED})')
 _MOST_COPIES = 2_000
 _MOST_BYTES = 10_000_000  # of a file
 _MOST_PLACES = 10_000_000  # numbers of a height field, pixels of a texture
@@ -35,20 +32,17 @@ def checked_text(file: Path, where: str) -> str:
         names = ((each.parent / name).resolve() for name in _INCLUDE.findall(texts[-1]))
         files += [path for path in dict.fromkeys(names) if path not in files and path.is_file()]
     text = '\n'.join(texts)
-    copies = prod(_product(_COPIES, attributes) for attributes in _COPIED.findall(text))
+    copies = 1.0
+    for kind, attributes in _SIZED.findall(text):
+        values = ' '.join(unescape(each) for each in _SIZES.findall(attributes))
+        number = prod(float(each) or 1.0 for each in re.findall(r'\d+', values))
+        if kind not in ('hfield', 'texture'):
+            copies *= number
+        elif number > _MOST_PLACES:
+            raise ArmError(f'{where}: <{kind}> has {number:g} places; at most {_MOST_PLACES}')
     if copies > _MOST_COPIES:
         raise ArmError(f'{where}: replicates {copies:g} times; at most {_MOST_COPIES}')
-    for kind, attributes in _ARRAYS.findall(text):
-        places = _product(_SIZES, attributes)
-        if places > _MOST_PLACES:
-            raise ArmError(f'{where}: <{kind}> has {places:g} places; at most {_MOST_PLACES}')
     return text
-
-
-def _product(values: re.Pattern[str], attributes: str) -> float:
-    """Return the product of the whole numbers in some attributes, however they are written."""
-    texts = (unescape(value[1:-1]) for value in values.findall(attributes))
-    return prod(float(number) or 1.0 for text in texts for number in _NUMBERS.findall(text))
 
 
 def compiled(file: Path) -> tuple[mujoco.MjModel, list[str]]:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from rich.markup import escape
 from rich.table import Table
 
-from arm_dynamics.checks import ArmError, printable
+from arm_dynamics.checks import ArmError
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.spreads import Spread
 from arm_lab.experiments.sweeps import Sweep
-from arm_lab.progress import new_console
+from arm_lab.progress import new_console, printable
 from arm_sim.loop.measures import Measure, Measures, all_measures, heading_of
 from arm_sim.loop.report import write_json
 from arm_sim.output_folder import whole_file

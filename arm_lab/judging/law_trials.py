@@ -17,11 +17,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from arm_dynamics.checks import ArmError, printable
+from arm_dynamics.checks import ArmError
 from arm_lab.experiments.processes import Group
 from arm_lab.judging.plan import JudgedTrial, JudgingPlan, read_plan
 from arm_lab.judging.trials import judgement
 from arm_lab.judging.verdict import Judgement
+from arm_lab.progress import printable
 from arm_sim.loop.outcome import outcome
 from arm_sim.loop.record import Record
 from arm_sim.loop.report import Check
@@ -113,13 +114,13 @@ def attempt(trial: JudgedTrial, law: str, folder: Path) -> None:
         checks = [tuple(each) for each in found if each.limit is not None]
         record.save(folder / 'record.npz')
     except BaseException as error:  # the law of a user may raise anything
-        reason = _words(error)
+        reason = words_of(error)
     part = folder / 'trial.part'
     part.write_text(json.dumps({'checks': checks, 'reason': reason}))
     part.rename(folder / 'trial.json')
 
 
-def _words(error: BaseException) -> str:
+def words_of(error: BaseException) -> str:
     """Return an exception of a law in one line; its class and its texts are the law's own."""
     if isinstance(error, ArmError):
         return _line(error)

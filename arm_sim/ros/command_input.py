@@ -123,8 +123,7 @@ class CommandInput:
             return  # of a controller in this process, published for other subscribers
         if self._loop.wanted:
             self._loop.add(COMMAND, raw)
-        strange = claim is not None and not in_process and not self._follows(claim, number)
-        if claim is not None and strange:
+        if claim is not None and not (in_process or self._follows(claim, number)):
             if not self._spoofed.is_gone(claim):
                 self._reject(claim, number)
                 return
@@ -153,14 +152,13 @@ class CommandInput:
 
     def _follows(self, claim: Claim, number: int) -> bool:
         """Whether a command may come from the publisher that sent the newest one of a claim."""
-        most = claim.most(self._states(), self._most_lost)
-        return not number or claim.number < number <= most
+        return not number or claim.number < number <= claim.most(self._states(), self._most_lost)
 
     def _hear(self, claim: Claim, number: int, state_ns: int) -> None:
         """Note a command of a claim that answers the state of a stamp [ns]."""
         simulation = self._clock.simulation
-        behind = (simulation.time_ns - state_ns) // simulation.period_ns
-        claim.hear(number, state_ns, self._states() - behind if behind >= 0 else claim.states)
+        behind = max(simulation.time_ns - state_ns, 0) // simulation.period_ns
+        self._claims.hear(claim, number, state_ns, self._states() - behind)
 
     def _claim(self, raw: bytes, reader: CommandReader, endpoint: Endpoint, number: int) -> Claim:
         """Grant the claim of a controller's first command, which a reader has opened."""
@@ -192,13 +190,9 @@ class CommandInput:
 
     def _reject(self, claim: Claim, number: int) -> None:
         """Brake: two publishers command under the name of a claim, one a message of a number."""
-        states = self._states()
-        most = claim.most(states, self._most_lost)
-        self._spoofed.reject(
-            claim,
-            f'message {number} came after message {claim.number}, where up to {most:.0f} may '
-            f'come: {states} states are published, {claim.states:.0f} up to the one answered',
-        )
+        most, states = claim.most(self._states(), self._most_lost), claim.states
+        numbers = f'message {number} came after {claim.number}, not up to {most:.0f}; states: '
+        self._spoofed.reject(claim, f'{numbers}{self._states()}, answered up to {states:.0f}')
         self._publish()
         self._clock.release_one(claim)
 

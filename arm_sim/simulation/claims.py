@@ -55,9 +55,6 @@ class Claim:
         newest_ns: stamp of the state that the newest command answers [ns].
         states: number of states that were published up to the one that the newest command
             answers, which may have waited for long on its way; -inf: not known.
-        heard_ns: stamp of that state [ns].
-        resets: number of resets of time that the commands may not have heard of yet.
-        reset_ns: largest time of such a reset [ns].
     """
 
     source: str
@@ -67,9 +64,6 @@ class Claim:
     number: int = 0
     newest_ns: int = -1
     states: float = -inf
-    heard_ns: int = -1
-    resets: int = 0
-    reset_ns: int = -1
 
     def most(self, states: int, most_lost: float = MOST_LOST) -> float:
         """Return the largest number that its publisher's next command has.
@@ -79,15 +73,6 @@ class Claim:
             most_lost: commands without a state of their own.
         """
         return self.number + most_lost + MOST_PER_STATE * (states - self.states)
-
-    def hear(self, number: int, state_ns: int, states: float) -> None:
-        """Note a command, by its number, stamp [ns] and the number of states up to that stamp."""
-        self.number = number or self.number
-        back = self.resets - (state_ns < self.heard_ns)
-        self.resets = 0 if state_ns > self.reset_ns else max(back, 0)
-        self.heard_ns = state_ns
-        if not self.resets:
-            self.states = states
 
 
 @dataclass
@@ -111,7 +96,7 @@ class Claims:
         self._claims: dict[str, Claim] = {}
         self._expired: dict[str, Claim] = {}
         self._rejections: dict[str, _Rejection] = {}
-        self._resets, self._reset_ns = 0, -1
+        self._reset_ns = -1
         self.command = np.zeros(len(self._names))
 
     def __iter__(self) -> Iterator[Claim]:
@@ -178,11 +163,18 @@ class Claims:
             )
         if continues and expired is not None and expired.endpoint.gid:
             endpoint = expired.endpoint  # the graph may show another publisher by now
-        claim = Claim(
-            source, names, joints, endpoint, number, resets=self._resets, reset_ns=self._reset_ns
-        )
+        claim = Claim(source, names, joints, endpoint, number)
         self._claims[source] = claim
         return claim
+
+    def hear(self, claim: Claim, number: int, stamp_ns: int, states: int) -> None:
+        """Note a command, by its number, stamp and the number of states up to that stamp.
+
+        A stamp up to the latest reset of time may be one of before it.
+        """
+        claim.number = number or claim.number
+        if stamp_ns > self._reset_ns:
+            claim.states = states
 
     def merged(self, claim: Claim, stamp_ns: int, command: Array) -> Array:
         """Return the command (n,) of all joints after a controller's newest one (k,)."""
@@ -209,9 +201,9 @@ class Claims:
     def restart(self, time_ns: int) -> None:
         """Keep the claims while time is reset, from a time [ns]: all answer the initial state."""
         self._expired.clear()
-        self._resets, self._reset_ns = self._resets + 1, max(self._reset_ns, time_ns)
+        self._reset_ns = max(self._reset_ns, time_ns)
         for claim in self:
-            claim.newest_ns, claim.resets, claim.reset_ns = -1, claim.resets + 1, self._reset_ns
+            claim.newest_ns = -1
 
     def clear(self) -> None:
         """End all claims."""

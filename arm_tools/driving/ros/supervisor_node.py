@@ -24,6 +24,7 @@ from arm_controllers.ros.serialized_messages import JointReader, JointStateReade
 from arm_controllers.ros.services import serve
 from arm_controllers.ros.subscriptions import subscribe_controller_state, subscribe_joint_states
 from arm_dynamics.checks import ArmError, Array
+from arm_tools.driving.pauses import Pauses
 from arm_tools.driving.ros.stop_key import watch_keys
 from arm_tools.driving.supervisor import Supervisor
 from arm_tools.driving.supervisor_parameters import (
@@ -33,7 +34,6 @@ from arm_tools.driving.supervisor_parameters import (
 from arm_tools.driving.supervisor_state import DRIVING, STOPPED, WAITING, SupervisorState
 
 _TICK = 0.01  # period of looking whether states are missing [s]
-_RECENT = 1.0  # time for which a pause of this process may be the cause of a stop [s]
 _WORDS = {
     WAITING: 'waiting for rest',
     DRIVING: 'the law commands the robot',
@@ -65,7 +65,7 @@ class SupervisorNode(Node):
         self._reference = np.full(len(names), np.nan)
         self._time_ns, self._gap, self._answered = -1, p.period, True
         self._state_at = self._command_at = self._cycle_at = -np.inf
-        self._woke_at, self._slept, self._slept_at = time.monotonic(), 0.0, -np.inf
+        self._pauses = Pauses(_TICK, 0.5 * p.state_age_limit, time.monotonic())
         self._may_start, self._stop = p.autostart, False
         self.counts = {'cycles': 0, 'stops': 0, 'limited commands': 0, 'dropped states': 0}
         self._why = ''
@@ -98,17 +98,10 @@ class SupervisorNode(Node):
         set_stamp(point.time_from_start, self.parameters.period_ns)
         return JointTrajectory(joint_names=list(self.model.joint_names), points=[point])
 
-    def _wake(self) -> None:
-        """Note how long this process got no CPU time: _TICK passes between two calls else."""
-        now = time.monotonic()
-        slept, self._woke_at = now - self._woke_at - _TICK, now
-        if slept > 0.5 * self.parameters.state_age_limit:
-            self._slept, self._slept_at = slept, now
-
     def _on_state(self, raw: bytes) -> None:
         """Take a state of the robot; velocities that it lacks are differences of positions."""
-        self._wake()
         reader, now = self._states, time.monotonic()
+        self._pauses.wake(now)
         try:
             reader.open(raw)
             time_ns, q = reader.time_ns, reader.values('position').copy()
@@ -148,7 +141,7 @@ class SupervisorNode(Node):
 
     def _on_command(self, raw: bytes) -> None:
         """Take a command of the controller."""
-        self._wake()
+        self._pauses.wake(time.monotonic())
         reader = self._commands
         try:
             reader.open(raw)
@@ -176,8 +169,8 @@ class SupervisorNode(Node):
 
     def _on_tick(self) -> None:
         """Go on without states: the robot is stopped."""
-        self._wake()
         p, now = self.parameters, time.monotonic()
+        self._pauses.wake(now)
         if self._own is None or now - self._state_at <= p.state_age_limit:
             return
         if self._own.phase != WAITING:
@@ -211,12 +204,7 @@ class SupervisorNode(Node):
             reasons = '; '.join(self.supervisor.reasons(new)) or self._why
             self._why = reasons
             blind = ' The readings cannot be used: use the brakes of the robot.' * bool(new.blind)
-            slow = ''
-            if time.monotonic() - self._slept_at < _RECENT:
-                slow = (
-                    f' This machine, not the robot, may be the cause: the supervisor got no CPU '
-                    f'time for {self._slept:.3g} s.'
-                )
+            slow = self._pauses.words(time.monotonic())
             self._log.error(f'stopped: {reasons}.{blind}{slow} ~/start begins again')
         else:
             self._log.info(

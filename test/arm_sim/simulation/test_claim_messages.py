@@ -17,13 +17,15 @@ def test_most_orders_use_commands_of_the_controller_and_find_the_second_publishe
 
 def test_a_claim_granted_again_out_of_a_queue_expects_what_its_publisher_sent_meanwhile():
     claims = MODEL.Claims(MODEL.NAMES)
-    claims.claim('arm', MODEL.NAMES, lambda _: True, number=500).hear(500, 500, 500)
+    claim = claims.claim('arm', MODEL.NAMES, lambda _: True, number=500)
+    claims.hear(claim, 500, 500, 500)
     claims.expire()
     # 300 states later the command for the 502nd comes out of a queue, then the newest one.
     again = claims.claim('arm', MODEL.NAMES, lambda _: False, number=502)
-    again.hear(502, 502, 502)
+    claims.hear(again, 502, 502, 502)
     assert again.most(800) == 502 + 100 + 10 * 298
     claims.restart(800)
-    again.hear(810, 3, 803)  # 3 may be a stamp of before the reset
-    again.hear(811, 2, 804)
-    assert again.states == 804
+    claims.hear(again, 810, 3, 803)  # 3 may be a stamp of before the reset
+    assert again.states == 502
+    claims.hear(again, 1700, 801, 1601)
+    assert again.states == 1601

@@ -99,16 +99,24 @@ def test_a_controller_of_other_joints_is_not_the_arms_and_warns_never():
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=int(fresh_domain()))
     node = rclpy.create_node('looks_on', context=context)
-    source = ArmInput(node, ArmMonitor(UR5E))
-    source.use('gripper_controller')
-    report = JointTrajectoryControllerState(joint_names=['finger_joint'])
-    report.feedback.positions = report.reference.positions = [0.01]
-    source._on_report(report)
-    assert source.others == {'gripper_controller'}
-    source.use('pd_controller')
-    report = JointTrajectoryControllerState(joint_names=UR5E.joint_names)
-    report.feedback.positions = report.reference.positions = [0.01] * 6
-    source._on_report(report)
+    arm = ArmMonitor(UR5E)
+    source = ArmInput(node, arm)
+    for name, joints in (('gripper_controller', ['finger']), ('pd_controller', UR5E.joint_names)):
+        source.use(name)
+        reports = node.create_publisher(
+            JointTrajectoryControllerState, f'{name}/controller_state', 1
+        )
+        report = JointTrajectoryControllerState(joint_names=joints)
+        report.feedback.positions = report.reference.positions = [0.01] * len(joints)
+        report.header.stamp.sec = 5
+        wait(reports.get_subscription_count)
+
+        def seen(reports=reports, report=report):
+            reports.publish(report)
+            source.read()  # without an error
+            return source.others and (arm.reference is not None or len(report.joint_names) == 1)
+
+        wait(seen)
     assert source.others == {'gripper_controller'}
     source.close()
     node.destroy_node()
