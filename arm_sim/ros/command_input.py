@@ -74,15 +74,14 @@ class CommandInput:
         plant = clock.simulation.plant
         self._readers = ClaimReaders(plant.joint_names, plant.command_interfaces)
         self._most_lost = inf if self._pacing.holds else MOST_LOST
-        self.competing = ''
-        self.stale = 0
+        self.competing, self.stale = '', 0
         self._publisher = node.create_publisher(String, TOPIC, LATCHED_QOS)
         self._published: ActiveControllers | None = None
         self._input = subscribe_with_info(
             node, JointState, 'joint_commands', self._on_command, CONTROL_INPUT_QOS
         )
         self._spoofed = SpoofedCommands(node, self._claims, self._input.topic_name)
-        transport.serve_commands(self._input.topic_name, self._on_handed_over)
+        transport.serve_commands(self._input.topic_name, lambda *given: self._take(*given, True))
         now_and_then(node, _LOOK, self._look)
         self._publish()
 
@@ -98,9 +97,6 @@ class CommandInput:
 
     def _on_command(self, raw: bytes, info: Mapping[str, int | None]) -> None:
         self._take(raw, info['publication_sequence_number'] or 0, in_process=False)
-
-    def _on_handed_over(self, raw: bytes, published: int) -> None:
-        self._take(raw, published, in_process=True)
 
     def _take(self, raw: bytes, number: int, in_process: bool) -> None:
         try:
@@ -168,10 +164,9 @@ class CommandInput:
         reader.command()  # a claim begins with a command that can be used
         if not endpoint.in_process:
             endpoint = self._spoofed.endpoint(source)
+        at_rest = self._clock.simulation.can_be_claimed
         try:
-            claim = claims.claim(
-                source, names, self._clock.simulation.can_be_claimed, endpoint, number
-            )
+            claim = claims.claim(source, names, at_rest, endpoint, number)
         except CompetingError as error:
             self.competing = str(error)
             raise
@@ -198,16 +193,12 @@ class CommandInput:
 
     def _look(self) -> None:
         """Find publishers that are gone, and rejections that have ended."""
-        if self._pacing.holds and self._claims:
-            self._release_if_gone()
-        self._spoofed.look()
-        self._publish()
-
-    def _release_if_gone(self) -> None:
-        """Brake where no publisher is left that could command; such a controller may be silent."""
-        if not self._node.count_publishers(self._input.topic_name):
+        publishers = self._node.count_publishers(self._input.topic_name)
+        if self._pacing.holds and self._claims and not publishers:
             self._log.warning('no node publishes commands any more: braking, then holding')
             self._clock.release()
+        self._spoofed.look()
+        self._publish()
 
     def _publish(self) -> None:
         """Publish the claims if they have changed."""

@@ -7,7 +7,6 @@ the clock, or when a second publisher is found to command under the same name.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -63,7 +62,7 @@ class Claim:
     endpoint: Endpoint = field(default_factory=Endpoint)
     number: int = 0
     newest_ns: int = -1
-    states: float = -inf
+    states: float = float('-inf')
 
     def most(self, states: int, most_lost: float = MOST_LOST) -> float:
         """Return the largest number that its publisher's next command has.
@@ -158,9 +157,8 @@ class Claims:
         endpoint = endpoint or Endpoint()
         continues = expired is not None and (endpoint.in_process or number > expired.number)
         if not continues and not at_rest(joints):
-            raise ArmError(
-                f'{source!r} gets no claim while the joints move; allowed: when they are at rest'
-            )
+            moves = f'{source!r} gets no claim while the joints move'
+            raise ArmError(f'{moves}; allowed: when they are at rest')
         if continues and expired is not None and expired.endpoint.gid:
             endpoint = expired.endpoint  # the graph may show another publisher by now
         claim = Claim(source, names, joints, endpoint, number)
@@ -255,7 +253,5 @@ class Claims:
         rejection = self._rejections[source]
         if rejection.spoofed:  # the publisher that speaks may be either of the two
             rejection.since = self._wall()
-        raise ArmError(
-            f'{source!r} gets no claim for {REJECTION_TIME:g} s after a rejection: '
-            f'{rejection.reason}'
-        )
+        after = f'{source!r} gets no claim for {REJECTION_TIME:g} s after a rejection'
+        raise ArmError(f'{after}: {rejection.reason}')
