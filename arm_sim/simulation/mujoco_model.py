@@ -93,8 +93,9 @@ def arm_spec(
     spec.option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     if not all(pair.name for pair in spec.pairs):
         spec.option.cone, spec.option.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, IMPRATIO
-        # MuJoCo's usual tolerances leave 1e-4 of a contact force.
-        spec.option.tolerance, spec.option.ls_tolerance = 0.0, 1e-9
+        # MuJoCo's usual tolerances leave 1e-4 of a contact force. Below 1e-28 only
+        # rounding is left, with which the solver would go on to its last iteration.
+        spec.option.tolerance, spec.option.ls_tolerance = 1e-28, 1e-9
         spec.option.iterations = 20
     without_contact = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     spec.option.disableflags |= without_contact

@@ -61,6 +61,26 @@ def test_coulomb_friction_that_mujoco_makes_soft_is_noted():
     assert not MujocoPlant(ROBOT.model, PlantParameters()).notes
 
 
+def test_the_solver_ends_where_rounding_begins():
+    """A press needs a few of its 20 iterations; contact forces agree with those of all 20."""
+    x, y, z = ROBOT.model.forward_kinematics(ROBOT.start).translation.tolist()
+    under = BENCHMARK.block(size=[0.3, 0.3, z - 0.02], position=[x, y, z / 2 - 0.01], mass=5.0)
+    found, down = [], ROBOT.model.jacobian(ROBOT.start)[2]
+    for tolerance in (None, 0.0):
+        plant = BENCHMARK.scene([under], ROBOT.model, timestep=5e-4, integrator='implicitfast')
+        if tolerance is not None:
+            plant.mj_model.opt.tolerance = tolerance
+        plant.reset(ROBOT.start)
+        most = 0
+        for _ in range(100):
+            plant.step(ROBOT.model.gravity_torque(plant.q) - 60.0 * down)
+            most = max(most, int(plant.mj_data.solver_niter.max()))
+        found.append((most, plant.contacts.facts()))
+    (few, facts), (all_of_them, facts_of_all) = found
+    assert 0 < few < all_of_them == 20
+    np.testing.assert_allclose(facts, facts_of_all, rtol=1e-9)
+
+
 def falling(plant, order=(0,)):
     """Return the motion of a UR5e that falls on a block, pushed aside a little."""
     rows, facts = [], []
