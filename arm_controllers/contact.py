@@ -1,20 +1,19 @@
 """A contact under a force goal: whether the tool touches, and the normal of what it touches."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from arm_controllers.contact_rows import SLOW, contact_rows
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import Array
 from arm_dynamics.parameters import Parameters, parameter
 
-_SETTLING = 0.05  # time of a new contact in which nothing is learned about the normal [s]
-_SLOW = 0.005  # reference speed from which on friction is cancelled in full [m/s]
-_APPROACH_ACCELERATION = 0.1  # [m/s^2]
-_PRIOR = 2e-5  # weight of the expected normal against the motion that was seen [m^2/s]
-_TURNED = 0.7  # cosine of a turn of the desired force after which the normal is a new one
+CONTACT_NUMBERS = 'contact_force', 'approach_speed', 'rise_time', 'normal_time'
+_NONE = np.empty((0, 0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,23 +100,46 @@ def next_contact(
             along the normal, if at all.
         dt: control period [s].
     """
-    expected = expected_normal(reference, contact.normal)
-    kept = (expected * contact.normal).sum(-1, keepdims=True) > _TURNED
-    age = np.where(kept, contact.age, -1.0)
-    seen = np.where(kept[..., np.newaxis], contact.seen, 0.0)
-    touches = np.linalg.norm(felt, axis=-1, keepdims=True) > p.contact_force
-    age = np.where((age >= 0.0) | touches, np.maximum(age, 0.0) + dt, age)
-    learns = touches & (moving > 0.0) & (age > _SETTLING) & (p.normal_time > 0.0)
-    sides = sides_of(reference, expected)
-    if sides is not None:
-        learns = learns & False  # the tip moves in none of several directions
-    keep = np.exp(-dt / np.maximum(p.normal_time, dt))[..., np.newaxis]
-    newest = keep * seen + dt * speed[..., np.newaxis] * speed[..., np.newaxis, :]
-    seen = np.where(learns[..., np.newaxis], newest, seen)
-    normal = np.where(learns, _least_motion(seen, expected), expected)
-    approach = np.where(kept, contact.approach, 0.0) + dt * _APPROACH_ACCELERATION
-    approach = np.where(age < 0.0, np.minimum(approach, p.approach_speed), 0.0)
-    return Contact(normal, age, approach, seen), Touch(expected, sides, kept, touches)
+    assert reference.wrench is not None  # there is a goal
+    arms, selection = felt.shape[:-1], selection_of(reference)
+    memory = owned(contact, len(arms))
+    expected, sides, kept, touches, several = contact_rows(
+        numbers_of(p, CONTACT_NUMBERS), dt, rows(reference.wrench), selection,
+        rows(felt), rows(speed), rows(moving), *memory,
+    )  # fmt: skip
+    touch = Touch(
+        expected.reshape(felt.shape),
+        sides.reshape(*arms, 3, 3) if several else None,
+        kept.reshape(*arms, 1),
+        touches.reshape(*arms, 1),
+    )
+    return Contact(*shaped(memory, contact)), touch
+
+
+def numbers_of(p: Any, names: Sequence[str]) -> Array:
+    """Return parameters of one arm or of N as rows (1 or N, k) for compiled functions."""
+    columns = [np.asarray(getattr(p, name), dtype=float).reshape(-1, 1) for name in names]
+    return np.hstack(np.broadcast_arrays(*columns))
+
+
+def rows(array: Array) -> Array:
+    """Return an array (..., k) with one leading axis (N, k)."""
+    return np.ascontiguousarray(array).reshape(-1, array.shape[-1])
+
+
+def owned(memory: Iterable[Array], axes: int) -> list[Array]:
+    """Return copies of the arrays of a law's memory, with one leading axis in place of `axes`."""
+    return [each.copy().reshape(-1, *each.shape[axes:]) for each in memory]
+
+
+def shaped(changed: Iterable[Array], before: Iterable[Array]) -> list[Array]:
+    """Return what became of copies by `owned` in the shapes of the memory before."""
+    return [each.reshape(one.shape) for each, one in zip(changed, before, strict=True)]
+
+
+def selection_of(reference: Reference) -> Array:
+    """Return the selection (6, 6) of a wrench goal; (0, 0): it has none."""
+    return _NONE if reference.selection is None else np.ascontiguousarray(reference.selection)
 
 
 def pace(target: Any) -> Array:
@@ -126,28 +148,7 @@ def pace(target: Any) -> Array:
     There friction holds the tool.
     """
     speed = np.linalg.norm(target.velocity[..., :3], axis=-1, keepdims=True)
-    return np.minimum(speed / _SLOW, 1.0)
-
-
-def expected_normal(reference: Reference, like: Array) -> Array:
-    """Return the normals (..., 3) opposite to the desired forces; zeros: there is no force."""
-    if reference.wrench is None:
-        return np.zeros_like(like)
-    force = reference.wrench[..., :3] + 0.0 * like
-    size = np.linalg.norm(force, axis=-1, keepdims=True)
-    return -force / np.where(size > 0.0, size, 1.0)
-
-
-def sides_of(reference: Reference, expected: Array) -> Array | None:
-    """Return the projections (..., 3, 3) onto what a wrench goal selects apart from its direction.
-
-    None: it selects one direction.
-    """
-    if reference.selection is None or np.trace(reference.selection[:3, :3]) < 1.5:
-        return None
-    along = expected[..., np.newaxis] * expected[..., np.newaxis, :]
-    sides: Array = reference.selection[:3, :3] - along
-    return sides
+    return np.minimum(speed / SLOW, 1.0)
 
 
 def across(vector: Array, normal: Array, along: Array) -> Array:
@@ -155,10 +156,3 @@ def across(vector: Array, normal: Array, along: Array) -> Array:
     part = (vector * normal).sum(-1, keepdims=True)
     share = (along * normal).sum(-1, keepdims=True)
     return vector - along * part / np.where(share > 0.0, share, 1.0)
-
-
-def _least_motion(seen: Array, expected: Array) -> Array:
-    """Return the directions (..., 3) of least motion, on the side of the expected normals."""
-    prior = _PRIOR * (np.eye(3) - expected[..., np.newaxis] * expected[..., np.newaxis, :])
-    least = np.linalg.eigh(seen + prior)[1][..., 0]
-    return least * np.sign((least * expected).sum(-1, keepdims=True))

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf
 
 from arm_controllers.law import Law, State
 from arm_controllers.measurement import Measurement
@@ -16,6 +17,7 @@ from arm_dynamics.small_matrices import (
     inverse_axes,
     product,
     rotation_vector,
+    solve_positive,
     times,
     transposed,
 )
@@ -81,7 +83,13 @@ class TaskSpace:
         self._model = model
         self.frame = frame or model.tip_frame
         self._sensor = sensor or model.tool_carrier
-        model.frame_id(self.frame), model.frame_id(self._sensor)  # there are such frames
+        tip, cut = (
+            model.pin_model.frames[model.frame_id(each)] for each in (self.frame, self._sensor)
+        )
+        # (6, 6) moves a wrench from the sensor to the frame; None: a joint is between them.
+        self._moved: Array | None = None
+        if tip.parentJoint == cut.parentJoint:
+            self._moved = tip.placement.actInv(cut.placement).toDualActionMatrix()
         self._at_rest = np.zeros(model.nv)
 
     def target(self, reference: Reference) -> FrameMotion:
@@ -124,8 +132,8 @@ class TaskSpace:
         model, q = self._model, measured.q
         a_0 = reference.a + posture.posture_kd * (reference.v - measured.v)
         a_0 += posture.posture_kp * model.difference(q, reference.q)
-        mobility = inverse_axes(model.mass_matrix(q), transposed(jacobian))
-        force = damped(mobility, acceleration - times(jacobian, a_0), threshold)
+        wanted = acceleration - times(jacobian, a_0)
+        force = task_force(model.mass_matrix(q), jacobian, wanted, threshold)
         if wrench is not None:
             force += wrench
         tau = model.inverse_dynamics(q, measured.v, a_0)
@@ -140,13 +148,15 @@ class TaskSpace:
         """
         if measured.wrench is None:
             return np.zeros((*measured.q.shape[:-1], 6))
-        sensor = motion
-        if self._sensor != self.frame:
+        sensor, wrench = motion, measured.wrench
+        if self._moved is not None:
+            wrench = times(self._moved, wrench)
+        else:
             still = np.zeros_like(measured.v)
             sensor = self._model.frame_motion(measured.q, still, still, self._sensor)
-        force = times(sensor.rotation, measured.wrench[..., :3])
-        torque = times(sensor.rotation, measured.wrench[..., 3:])
-        torque += cross(sensor.position - motion.position, force)
+        force, torque = (times(sensor.rotation, wrench[..., k : k + 3]) for k in (0, 3))
+        if sensor is not motion:
+            torque += cross(sensor.position - motion.position, force)
         return np.concatenate([force, torque], axis=-1)
 
 
@@ -173,6 +183,23 @@ def directions(reference: Reference) -> Array | None:
         along = wrench[..., part] / np.where(size > 0.0, size, 1.0)
         projection[..., part, part] = along[..., np.newaxis] * along[..., np.newaxis, :]
     return projection
+
+
+def task_force(mass: Array, jacobian: Array, acceleration: Array, threshold: float) -> Array:
+    """Return the force (..., m) that gives a task this acceleration (..., m), see `damped`.
+
+    Args:
+        mass: (..., n, n) of the arm.
+        jacobian: (..., m, n) of the task.
+        acceleration: (..., m).
+        threshold: mobility below which a direction is given up.
+    """
+    right = transposed(jacobian)
+    if mass.ndim == 2:  # one arm: mostly all directions are above the threshold
+        mobility = jacobian @ solve_positive(mass, right)
+        if not dpotrf(mobility - threshold * np.eye(len(mobility)))[1]:
+            return solve_positive(mobility, acceleration[:, np.newaxis])[:, 0]
+    return damped(inverse_axes(mass, right), acceleration, threshold)
 
 
 def damped(axes: Array, acceleration: Array, threshold: float) -> Array:

@@ -1,26 +1,31 @@
 """Hybrid force and motion control: a force along the normal of a surface, motion across it."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from arm_controllers.contact import (
+    CONTACT_NUMBERS,
     Contact,
     ContactParameters,
-    across,
-    expected_normal,
-    next_contact,
-    pace,
-    sides_of,
+    numbers_of,
+    owned,
+    rows,
+    selection_of,
+    shaped,
 )
+from arm_controllers.contact_rows import hybrid_rows
 from arm_controllers.laws import Array, LawEvaluation, Measurement, Reference, State
 from arm_controllers.task_space import PostureParameters, ToolLaw, ToolParameters, pose_error
+from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
-from arm_dynamics.small_matrices import times
 
-_AVERAGED = 2.0  # product of integral gain and time at rest
-_OFF = 0.2  # force error as a share of the goal that ends the rest
+_NUMBERS = (
+    *CONTACT_NUMBERS, 'kp', 'kd', 'orientation_kp', 'orientation_kd', 'force_damping', 'force_ki',
+    'force_ki_at_rest', 'cancel_friction',
+)  # fmt: skip
+_FREE = np.empty((1, 0))  # no wrench goal
 _LEAST_MOBILITY = 0.01  # below this a direction of the task is given up smoothly [1/kg]
 
 
@@ -110,81 +115,60 @@ class HybridForceMotion(ToolLaw):
         """Return None: a new contact begins."""
         return None
 
+    def __init__(self, model: RobotModel, parameters: HybridForceMotionParameters):
+        super().__init__(model, parameters)
+        self._numbers = numbers_of(self.parameters, _NUMBERS)
+        rest = Reference(model.nv)
+        memory = self.start(Measurement(rest.q, rest.v), rest)
+        none = np.zeros(6), *np.zeros((2, 12)), np.zeros(6)
+        self._next(HybridState(*memory), rest, *none, 1e-3)  # compiles before a deadline
+
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
     ) -> tuple[Array, State]:
         """Return the torque (..., n) [N.m | N], and the memory."""
         space, p = self._space, self.parameters
         target, tip = space.target(reference), space.motion(measured)
-        state, force = self._force(HybridState(*state), measured, reference, target, tip, dt)
-        normal, expected = state.normal, expected_normal(reference, state.normal)
-        error = pose_error(target, tip)
-
-        linear = target.acceleration[..., :3] + p.kd * target.velocity[..., :3]
-        linear += p.kp * error[..., :3]
-        linear = across(linear, normal, expected)
-        linear -= p.kd * across(tip.velocity[..., :3], normal, normal)
-        if (sides := sides_of(reference, expected)) is not None:
-            linear = linear - times(sides, linear)
-        angular = target.acceleration[..., 3:] + p.orientation_kd * (
-            target.velocity[..., 3:] - tip.velocity[..., 3:]
+        felt = space.wrench(measured, tip)
+        wanted, moves = (
+            np.concatenate([each.velocity, each.acceleration], axis=-1) for each in (target, tip)
         )
-        angular += p.orientation_kp * error[..., 3:]
-        tip_a = np.concatenate([linear, angular], axis=-1) - tip.acceleration  # its Jdot v
-        wrench = np.concatenate([force, np.zeros_like(force)], axis=-1)
+        state, wrench, tip_a = self._next(
+            HybridState(*state), reference, felt, wanted, moves, pose_error(target, tip), dt
+        )
         jacobian = space.jacobian(measured)
         tau = space.torque(p, measured, reference, jacobian, tip_a, _LEAST_MOBILITY, wrench)
         tau += reference.effort
         return tau, state
 
-    def _force(
+    def _next(
         self,
         state: HybridState,
-        measured: Measurement,
         reference: Reference,
-        target: Any,
-        tip: Any,
+        felt: Array,
+        target: Array,
+        tip: Array,
+        error: Array,
         dt: float,
-    ) -> tuple[HybridState, Array]:
-        """Return the next memory, and the force (..., 3) in addition to that of the motion."""
-        p = self.parameters
-        if reference.wrench is None:
-            return state._replace(normal=np.zeros_like(state.normal)), np.zeros_like(state.normal)
-        felt = self._space.wrench(measured, tip)[..., :3]
-        speed = tip.velocity[..., :3]
-        before = Contact(state.normal, state.age, state.approach, state.seen)
-        moving = pace(target)
-        contact, touch = next_contact(p, before, reference, felt, speed, moving, dt)
-        normal, age, approach, seen = contact
-        sides, kept, touches = touch.sides, touch.kept, touch.touches
+    ) -> tuple[HybridState, Array, Array]:
+        """Return the memory, the wrench (..., 6) of the force loop, and the tip's acceleration.
 
-        along = (felt * normal).sum(-1, keepdims=True)
-        goal = np.linalg.norm(reference.wrench[..., :3], axis=-1, keepdims=True)
-        goal = goal * np.clip(age / p.rise_time, 0.0, 1.0)
-        integral = np.where(kept, state.integral, 0.0)
-        rate = (speed * normal).sum(-1, keepdims=True)
-        push = np.where(age < 0.0, p.force_damping * approach, goal)
-        error = np.where(
-            age < 0.0, push + p.force_damping * rate, np.where(touches, goal - along, 0.0)
-        )
-        still = (target.velocity == 0.0).all(-1, keepdims=True)
-        steady = still & (age > p.rise_time) & (np.abs(error) < _OFF * goal)
-        rest = np.where(steady, state.rest + dt, 0.0)
-        ki = np.minimum(
-            p.force_ki, np.maximum(_AVERAGED / np.maximum(rest, dt), p.force_ki_at_rest)
-        )
-        integral = integral + dt * ki * error
-        force = -(push + integral + p.force_damping * rate) * normal
-        friction = across(felt, normal, normal)
-        others = np.where(kept, state.sides, 0.0)
-        if sides is not None:
-            goals = times(sides, reference.wrench[..., :3] + 0.0 * felt)
-            reaction = times(sides, felt)
-            pressed = np.linalg.norm(reaction, axis=-1, keepdims=True) > p.contact_force
-            goals = goals * np.clip(age / p.rise_time, 0.0, 1.0)
-            others = others + dt * ki * np.where(pressed, goals + reaction, 0.0)
-            force = force + goals + others - p.force_damping * times(sides, speed)
-            friction = friction - reaction
-        if p.cancel_friction:
-            force = force - friction * moving
-        return HybridState(normal, integral, age, approach, seen, rest, others), force
+        The latter (..., 6) is the desired one minus the tip's Jdot v.
+
+        Args:
+            state: of the period before.
+            reference: with the wrench goal.
+            felt: (..., 6) measured wrench on the tool, in base axes.
+            target, tip: (..., 12) velocity and acceleration of the tip in the reference; of the
+                tip without joint accelerations.
+            error: (..., 6) of its pose.
+            dt: [s].
+        """
+        goal = _FREE if reference.wrench is None else rows(reference.wrench)
+        memory = owned(state, felt.ndim - 1)
+        wrench, tip_a = hybrid_rows(
+            self._numbers, dt, goal, selection_of(reference), rows(felt), rows(target), rows(tip),
+            rows(error), *memory,
+        )  # fmt: skip
+        found = wrench.reshape(felt.shape), tip_a.reshape(felt.shape)
+        return HybridState(*shaped(memory, state)), *found

@@ -7,7 +7,7 @@ from stacked_model import StackedModel
 
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
-from arm_controllers.task_space import TaskSpace, damped, pose_error
+from arm_controllers.task_space import TaskSpace, damped, pose_error, task_force
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
@@ -50,6 +50,21 @@ def test_the_damped_inverse_is_exact_above_its_threshold_and_zero_at_zero():
     root = np.sqrt(np.diag([4.0, 0.5, 0.0]))
     found = [damped(root, axis, 0.1) for axis in np.eye(3)]
     np.testing.assert_allclose(found, np.diag([0.25, 2.0, 0.0]), atol=1e-15)
+
+
+@pytest.mark.parametrize('q', [Q, [0.1, -1.4, 1e-4, -2.0, -1.5, 0.2]])  # and a straight elbow
+def test_the_force_of_a_task_accelerates_it_or_leaves_what_a_singularity_forbids(q):
+    jacobian, mass, wanted = ARM.jacobian(q), ARM.mass_matrix(q), np.arange(1.0, 7.0)
+    mobility = jacobian @ np.linalg.solve(mass, jacobian.T)
+    force = task_force(mass, jacobian, wanted, 0.01)
+    values, axes = np.linalg.eigh(mobility)
+    along = axes.T @ wanted / np.where(values < 0.01, np.inf, values)
+    if values[0] > 0.01:
+        np.testing.assert_allclose(mobility @ force, wanted, atol=1e-10)
+    else:
+        np.testing.assert_allclose(axes.T @ force, along, rtol=1e-6, atol=0.1)
+    many = task_force(*(np.stack([x, x]) for x in (mass, jacobian, wanted)), 0.01)
+    np.testing.assert_allclose(many, [force, force], rtol=1e-9)
 
 
 @pytest.mark.parametrize('names', [('x', ''), ('', 'x')])

@@ -1,0 +1,266 @@
+"""What force laws compute in each period, compiled; arrays have a leading axis N of the arms.
+
+`arm_controllers.contact` and the laws take (...); an arm's result is independent of the others.
+"""
+
+import math
+from functools import partial
+
+import numpy as np
+
+from arm_dynamics.compiling import announce, cached_njit, inlined_njit
+
+SETTLING = 0.05  # time of a new contact in which nothing is learned about the normal [s]
+APPROACH_ACCELERATION = 0.1  # [m/s^2]
+PRIOR = 2e-5  # weight of the expected normal against the motion that was seen [m^2/s]
+TURNED = 0.7  # cosine of a turn of the desired force after which the normal is a new one
+SLOW = 0.005  # reference speed from which on friction is cancelled in full [m/s]
+AVERAGED = 2.0  # product of integral gain and time at rest
+OFF = 0.2  # force error as a share of the goal that ends the rest
+_SWEEPS = 30  # of Jacobi's method, which converges quadratically
+
+announce('arm_controllers.contact_rows', 'force laws')
+_without_lock = partial(cached_njit, nogil=True)
+
+
+@inlined_njit
+def dot(one, other):
+    """Return the product of two vectors (3,)."""
+    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
+
+
+@inlined_njit
+def subtract_along(vector, normal, along):
+    """Take from a vector (3,) what it has along a direction, measured along the normal."""
+    share = dot(along, normal)
+    part = dot(vector, normal) / (share if share > 0.0 else 1.0)
+    for i in range(3):
+        vector[i] -= along[i] * part
+
+
+@inlined_njit
+def least_axis(matrix, axis):
+    """Write the unit eigenvector of the least eigenvalue of a symmetric matrix (3, 3) to `axis`.
+
+    Jacobi's method (Golub and Van Loan, section 8.5); the matrix is overwritten.
+    """
+    turns = np.eye(3)
+    for _ in range(_SWEEPS):
+        if matrix[0, 1] == 0.0 and matrix[0, 2] == 0.0 and matrix[1, 2] == 0.0:
+            break
+        for p in range(2):
+            for q in range(p + 1, 3):
+                if matrix[p, q] == 0.0:
+                    continue
+                slope = (matrix[q, q] - matrix[p, p]) / (2.0 * matrix[p, q])
+                t = 1.0 / (abs(slope) + math.sqrt(1.0 + slope * slope))
+                t = t if slope >= 0.0 else -t
+                cosine = 1.0 / math.sqrt(1.0 + t * t)
+                sine = t * cosine
+                for i in range(3):
+                    x, y = matrix[i, p], matrix[i, q]
+                    matrix[i, p], matrix[i, q] = cosine * x - sine * y, sine * x + cosine * y
+                for i in range(3):
+                    x, y = matrix[p, i], matrix[q, i]
+                    matrix[p, i], matrix[q, i] = cosine * x - sine * y, sine * x + cosine * y
+                matrix[p, q] = matrix[q, p] = 0.0
+                for i in range(3):
+                    x, y = turns[i, p], turns[i, q]
+                    turns[i, p], turns[i, q] = cosine * x - sine * y, sine * x + cosine * y
+    least = 0
+    for i in range(1, 3):
+        if matrix[i, i] < matrix[least, least]:
+            least = i
+    for i in range(3):
+        axis[i] = turns[i, least]
+
+
+@_without_lock
+def least_axes(matrices):
+    """Return the unit eigenvectors (N, 3) of the least eigenvalues of symmetric (N, 3, 3)."""
+    axes = np.empty(matrices.shape[:2])
+    for k in range(matrices.shape[0]):
+        least_axis(matrices[k].copy(), axes[k])
+    return axes
+
+
+@inlined_njit
+def selects_several(selection):
+    """Return whether a selection (6, 6), or none (0, 0), has several directions of the force."""
+    if selection.shape[0] == 0:
+        return False
+    return selection[0, 0] + selection[1, 1] + selection[2, 2] >= 1.5
+
+
+@_without_lock
+def contact_row(numbers, dt, wrench, selection, felt, speed, moving, memory, expected, sides):
+    """Advance the contact of one arm by a period; see `next_contact`.
+
+    Args:
+        numbers: contact_force, approach_speed, rise_time, normal_time.
+        dt: [s].
+        wrench: (6,) the goal.
+        selection: (6, 6); (0, 0): none.
+        felt, speed: (3,).
+        moving: pace of the reference.
+        memory: normal (3,), age (1,), approach (1,), seen (3, 3), overwritten.
+        expected: (3,) is written.
+        sides: (3, 3) is written; zeros: the goal selects one direction.
+
+    Returns:
+        Whether the contact is that of the period before, and whether the tool touches.
+    """
+    normal, age, approach, seen = memory
+    contact_force, approach_speed, _, normal_time = numbers[0], numbers[1], numbers[2], numbers[3]
+    size = math.sqrt(dot(wrench, wrench))
+    for i in range(3):
+        expected[i] = -wrench[i] / (size if size > 0.0 else 1.0)
+    kept = dot(expected, normal) > TURNED
+    if not kept:
+        age[0], approach[0] = -1.0, 0.0
+        seen[:] = 0.0
+    touches = math.sqrt(dot(felt, felt)) > contact_force
+    if age[0] >= 0.0 or touches:
+        age[0] = max(age[0], 0.0) + dt
+    several = selects_several(selection)
+    for i in range(3):
+        for j in range(3):
+            sides[i, j] = selection[i, j] - expected[i] * expected[j] if several else 0.0
+    # The tip moves in none of several directions.
+    learns = touches and moving > 0.0 and age[0] > SETTLING and normal_time > 0.0 and not several
+    for i in range(3):
+        normal[i] = expected[i]
+    if learns:
+        keep = math.exp(-dt / max(normal_time, dt))
+        weighted = np.empty((3, 3))
+        for i in range(3):
+            for j in range(3):
+                seen[i, j] = keep * seen[i, j] + dt * speed[i] * speed[j]
+                prior = (1.0 if i == j else 0.0) - expected[i] * expected[j]
+                weighted[i, j] = seen[i, j] + PRIOR * prior
+        least_axis(weighted, normal)
+        side = np.sign(dot(normal, expected))
+        for i in range(3):
+            normal[i] *= side
+    if age[0] < 0.0:
+        approach[0] = min(approach[0] + dt * APPROACH_ACCELERATION, approach_speed)
+    else:
+        approach[0] = 0.0
+    return kept, touches
+
+
+@_without_lock
+def contact_rows(
+    numbers, dt, wrench, selection, felt, speed, moving, normal, age, approach, seen
+):  # fmt: skip
+    """Advance the contacts of N arms; see `next_contact`.
+
+    `numbers` and `wrench` have N rows or one for all; the memory is overwritten.
+
+    Returns:
+        Expected normals (N, 3), sides (N, 3, 3), kept (N, 1), touches (N, 1), and whether the
+        goal selects several directions.
+    """
+    count = normal.shape[0]
+    expected, sides = np.empty((count, 3)), np.empty((count, 3, 3))
+    kept, touches = np.empty((count, 1), np.bool_), np.empty((count, 1), np.bool_)
+    for k in range(count):
+        row, goal = numbers[min(k, len(numbers) - 1)], wrench[min(k, len(wrench) - 1)]
+        memory = normal[k], age[k], approach[k], seen[k]
+        kept[k, 0], touches[k, 0] = contact_row(
+            row, dt, goal, selection, felt[k], speed[k], moving[k, 0], memory, expected[k],
+            sides[k],
+        )  # fmt: skip
+    return expected, sides, kept, touches, selects_several(selection)
+
+
+@_without_lock
+def hybrid_row(
+    numbers, dt, wrench, selection, felt, target, tip, error, memory, others, force, tip_a
+):  # fmt: skip
+    """Advance hybrid force and motion control of one arm by a period.
+
+    Args:
+        numbers: of `contact_row`, then kp, kd, orientation_kp, orientation_kd, force_damping,
+            force_ki, force_ki_at_rest, cancel_friction.
+        dt: [s].
+        wrench: (6,) the goal; (0,): none.
+        selection, felt: as for `contact_row`.
+        target: (12,) velocity and acceleration of the tip in the reference.
+        tip: (12,) its velocity, and Jdot v.
+        error: (6,) of its pose.
+        memory: of the contact.
+        others: integral (1,), rest (1,), sides (3,).
+        force: (6,) of the force loop, is written.
+        tip_a: (6,) desired acceleration of the tip minus Jdot v, is written.
+    """
+    kp, kd, damping, cancels = numbers[4], numbers[5], numbers[8], numbers[11]
+    normal, age, approach, _ = memory
+    integral, rest, sideways = others
+    expected, sides = np.zeros(3), np.zeros((3, 3))
+    force[:] = 0.0
+    if len(wrench) == 0:
+        normal[:] = 0.0
+    else:
+        moving = min(math.sqrt(dot(target, target)) / SLOW, 1.0)
+        kept, touches = contact_row(
+            numbers, dt, wrench, selection, felt, tip, moving, memory, expected, sides
+        )
+        rise = min(max(age[0] / numbers[2], 0.0), 1.0)
+        goal, rate = rise * math.sqrt(dot(wrench, wrench)), dot(tip, normal)
+        before = age[0] < 0.0
+        push = damping * approach[0] if before else goal
+        off = goal - dot(felt, normal) if touches else 0.0
+        off = push + damping * rate if before else off
+        still = not np.any(target[:6] != 0.0)
+        steady = still and age[0] > numbers[2] and abs(off) < OFF * goal
+        rest[0] = rest[0] + dt if steady else 0.0
+        ki = min(numbers[9], max(AVERAGED / max(rest[0], dt), numbers[10]))
+        integral[0] = (integral[0] if kept else 0.0) + dt * ki * off
+        friction = felt.copy()
+        subtract_along(friction, normal, normal)
+        reaction = np.zeros(3)
+        for i in range(3):
+            reaction[i] = dot(sides[i], felt)
+        pressed = math.sqrt(dot(reaction, reaction)) > numbers[0]
+        for i in range(3):
+            wanted = rise * dot(sides[i], wrench)
+            grown = dt * ki * (wanted + reaction[i]) if pressed else 0.0
+            sideways[i] = (sideways[i] if kept else 0.0) + grown
+            force[i] = -(push + integral[0] + damping * rate) * normal[i]
+            held = wanted + sideways[i] - damping * dot(sides[i], tip)
+            force[i] += held if sides.any() else 0.0
+            force[i] -= cancels * moving * (friction[i] - reaction[i])
+    linear, slip = np.empty(3), tip[:3].copy()
+    for i in range(3):
+        linear[i] = target[6 + i] + kd * target[i] + kp * error[i]
+        turn = target[9 + i] + numbers[7] * (target[3 + i] - tip[3 + i])
+        tip_a[3 + i] = turn + numbers[6] * error[3 + i] - tip[9 + i]
+    subtract_along(linear, normal, expected)
+    subtract_along(slip, normal, normal)
+    for i in range(3):
+        linear[i] -= kd * slip[i]
+    for i in range(3):
+        tip_a[i] = linear[i] - dot(sides[i], linear) - tip[6 + i]
+
+
+@_without_lock
+def hybrid_rows(
+    numbers, dt, wrench, selection, felt, target, tip, error, normal, integral, age,
+    approach, seen, rest, sideways,
+):  # fmt: skip
+    """Advance the law of N arms; see `hybrid_row`. The memory is overwritten.
+
+    Returns:
+        Forces and desired accelerations (N, 6).
+    """
+    count = normal.shape[0]
+    force, tip_a = np.empty((count, 6)), np.empty((count, 6))
+    for k in range(count):
+        row, goal = numbers[min(k, len(numbers) - 1)], wrench[min(k, len(wrench) - 1)]
+        memory = normal[k], age[k], approach[k], seen[k]
+        hybrid_row(
+            row, dt, goal, selection, felt[k], target[k], tip[k], error[k], memory,
+            (integral[k], rest[k], sideways[k]), force[k], tip_a[k],
+        )  # fmt: skip
+    return force, tip_a
