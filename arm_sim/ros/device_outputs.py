@@ -17,8 +17,11 @@ from arm_sim.simulation.simulation import Simulation
 class Output(Protocol):
     """The topics of a device."""
 
-    def show(self, plant: Plant, time_ns: int) -> None:
-        """Take the reading of the present state, whose stamp is `time_ns`."""
+    def show(self, plant: Plant, time_ns: int) -> bytes | None:
+        """Take the reading of the present state, whose stamp is `time_ns`.
+
+        A serialised WrenchStamped is returned for tasks and recorders, which do not subscribe.
+        """
 
     def publish(self) -> None:
         """Publish the last reading."""
@@ -40,14 +43,10 @@ class DeviceOutputs:
             if device.name in OUTPUTS.names():
                 self._outputs.append(OUTPUTS.load(device.name)(node, device, transport))
 
-    def __bool__(self) -> bool:
-        return bool(self._outputs)
-
-    def show(self) -> None:
-        """Take the readings of the present state."""
+    def show(self) -> list[bytes]:
+        """Take the readings of the present state; return serialised wrenches."""
         plant, time_ns = self._simulation.plant, self._simulation.time_ns
-        for output in self._outputs:
-            output.show(plant, time_ns)
+        return [raw for output in self._outputs if (raw := output.show(plant, time_ns))]
 
     def publish(self) -> None:
         """Publish the last readings."""

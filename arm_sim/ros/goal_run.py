@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from math import isfinite
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -25,12 +26,17 @@ from trajectory_msgs.msg import JointTrajectory
 from arm_controllers.follower.goal import Goal
 from arm_controllers.ros.cdr import stamp_ns
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.messages import components, prefix_of, stamp_at, to_ns, trajectory_message
+from arm_controllers.ros.messages import (
+    components,
+    deserialized,
+    prefix_of,
+    stamp_at,
+    trajectory_message,
+)
 from arm_controllers.ros.qos import CONTROL_QOS, RECORD_QOS
 from arm_controllers.ros.running import wait_for, wait_until
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
-from arm_controllers.ros.wrench_input import TOPIC as WRENCH
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError
 from arm_sim.loop.record import JointStates
 from arm_sim.parent_process import LAUNCH
 from arm_sim.ros import loop_messages
@@ -56,7 +62,7 @@ def joint_states(
     raw: Sequence[bytes],
     reader: JointStateReader,
     contacts: Sequence[bytes] = (),
-    wrenches: Mapping[int, Array] | None = None,
+    wrenches: Mapping[int, bytes] = MappingProxyType({}),
 ) -> JointStates:
     """Return serialised states as arrays, a row for each stamp, with contacts and wrenches."""
     time_ns, fields = reader.read_all(raw)
@@ -64,9 +70,10 @@ def joint_states(
     rows = list(newest.values()) if len(newest) < len(time_ns) else slice(None)
     found = JointStates(time_ns[rows], *(fields[name][rows] for name in FIELDS))
     found = replace(found, contacts=facts_at(found.time_ns, contacts))
-    if wrenches is None:
+    if not wrenches:
         return found
-    return replace(found, wrench=np.array([wrenches[ns] for ns in found.time_ns.tolist()]))
+    felt = [deserialized(wrenches[ns], WrenchStamped).wrench for ns in found.time_ns.tolist()]
+    return replace(found, wrench=np.array([components(x.force, x.torque) for x in felt]))
 
 
 def sender_of(command: bytes) -> str:
@@ -105,7 +112,6 @@ class GoalRun:
         timeout: float,
         on_messages: Callable[[Messages], None] = lambda messages: None,
         is_recorded: Callable[[], bool] = lambda: True,
-        wrenches: bool = False,
     ):
         """Open clients.
 
@@ -116,7 +122,6 @@ class GoalRun:
             timeout: longest wait for another node [s].
             on_messages: is called with all messages of the control loop, batch by batch.
             is_recorded: whether an accepted goal is recorded; in lock-step time waits for that.
-            wrenches: whether the wrenches of the force-torque sensor are collected as well.
         """
         self._on_messages, self._is_recorded = on_messages, is_recorded
         self._node, self._executor, self._log = node, executor, Log(node, 1.0)
@@ -141,10 +146,7 @@ class GoalRun:
         self.states: list[bytes] = []
         self.contacts: list[bytes] = []
         self.objects: list[tuple[int, bytes]] = []
-        self._wrenches: dict[int, Array] | None = None
-        if wrenches:
-            self._wrenches = {}
-            node.create_subscription(WrenchStamped, WRENCH, self._on_wrench, RECORD_QOS)
+        self._wrenches: dict[int, bytes] = {}
         self.diagnostics: dict[str, str] = {}
         self.fault = ''
         self._oldest_ms = self.wall_time = 0.0
@@ -180,6 +182,7 @@ class GoalRun:
     def _clear(self) -> None:
         self.states.clear()
         self.contacts.clear()
+        self._wrenches.clear()
         self.objects.clear()
         self.latest_ns = -1
         self.commands.clear()
@@ -300,16 +303,7 @@ class GoalRun:
 
     def joint_states(self) -> JointStates:
         """Return the states that were received since the reset."""
-        if self._wrenches is not None:
-            newest, known = self.latest_ns, self._wrenches
-            self.wait_until(lambda: newest in known, f'wrench on {WRENCH}')
         return joint_states(self.states, self._reader, self.contacts, self._wrenches)
-
-    def _on_wrench(self, message: WrenchStamped) -> None:
-        """Collect a wrench."""
-        assert self._wrenches is not None  # it is subscribed to
-        wrench = components(message.wrench.force, message.wrench.torque)
-        self._wrenches[to_ns(message.header.stamp)] = wrench
 
     def on_batch(self, raw: bytes) -> None:
         """Collect the states of a batch of the control loop's messages."""
@@ -329,6 +323,8 @@ class GoalRun:
                     self.commands.clear()
                 elif what == loop_messages.CONTACTS:
                     self.contacts.append(data)
+                elif what == loop_messages.WRENCH:
+                    self._wrenches[stamp_ns(data)] = data
         except ArmError as error:
             self._log.warning(f'batch of states dropped: {error}')
             return

@@ -19,7 +19,7 @@ from arm_dynamics.checks import ArmError
 
 TOPIC = 'simulator/loop_messages'
 KIND = 'std_msgs/msg/UInt8MultiArray'
-STATE, COMMAND, OBJECTS, CONTACTS = 0, 1, 2, 3
+STATE, COMMAND, OBJECTS, CONTACTS, WRENCH = 0, 1, 2, 3, 4
 # A batch has at least this number of messages, or has waited this long [s].
 _BATCH, _LONGEST_WAIT = 40, 0.02
 # Number of messages that `Takeover` keeps while it also receives them one by one.
@@ -46,9 +46,9 @@ class LoopMessages:
         now_and_then(node, _LONGEST_WAIT, self._look)
 
     def add(self, what: int, raw: bytes) -> None:
-        """Add a STATE, a COMMAND or, behind their state, the OBJECTS and CONTACTS.
+        """Add a STATE, a COMMAND or, behind their state, its OBJECTS, CONTACTS and WRENCH.
 
-        OBJECTS and CONTACTS of a state are in its batch.
+        These three are in the batch of their state.
         """
         if what in (STATE, COMMAND) and len(self._parts) >= 2 * _BATCH:
             self.publish()
@@ -67,7 +67,7 @@ class LoopMessages:
 
 
 def gathered(raw: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield STATE, COMMAND, OBJECTS or CONTACTS and the bytes of each message of a batch.
+    """Yield what each message of a batch is, STATE to WRENCH, and its bytes.
 
     Raises:
         ArmError: the batch is cut off, or is none.
@@ -80,7 +80,7 @@ def gathered(raw: bytes) -> Iterator[tuple[int, bytes]]:
         start = at + _HEAD.size
         what, length = _HEAD.unpack_from(raw, at) if start <= len(raw) else (STATE, len(raw))
         at = start + length
-        if what > CONTACTS or not at <= end <= len(raw):
+        if what > WRENCH or not at <= end <= len(raw):
             raise ArmError(f'gathered messages on {TOPIC} are cut off at byte {start}')
         yield what, raw[start:at]
 
@@ -125,7 +125,7 @@ class Takeover:
 
     def _is_new(self, what: int, data: bytes) -> bool:
         """Whether a message follows all that came one by one."""
-        if what in (OBJECTS, CONTACTS):
+        if what not in (STATE, COMMAND):
             return self._until_ns[STATE] < 0  # their state was new
         new = _stamp_ns(data) > self._until_ns[what]
         if new:

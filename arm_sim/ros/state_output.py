@@ -29,7 +29,7 @@ from arm_sim.parent_process import LAUNCH
 from arm_sim.ros.contact_messages import ContactMessages
 from arm_sim.ros.device_outputs import DeviceOutputs
 from arm_sim.ros.frames_output import FramesOutput
-from arm_sim.ros.loop_messages import CONTACTS, STATE, LoopMessages
+from arm_sim.ros.loop_messages import CONTACTS, STATE, WRENCH, LoopMessages
 from arm_sim.ros.mjcf_topics import MjcfOutput
 from arm_sim.ros.objects_output import ObjectsOutput
 from arm_sim.simulation.simulation import Simulation
@@ -135,11 +135,12 @@ class StateOutput:
         if self._followers:
             self._show_followers(position, velocity)
         self._shown = state.serialized(time_ns)
-        if self._devices:
-            self._devices.show()
+        wrenches = self._devices.show()
         self.show_again()
         if self._loop.wanted and plant.parameters.touching:
             self._loop.add(CONTACTS, self._contacts.at(plant.contacts.facts(), time_ns))
+        for raw in wrenches if self._loop.wanted else ():
+            self._loop.add(WRENCH, raw)
         frames = self.frames
         if frames.active:
             frames.show()
@@ -182,8 +183,7 @@ class StateOutput:
 
     def _publish_state(self) -> None:
         self.published += 1
-        if self._devices:
-            self._devices.publish()
+        self._devices.publish()
         if self._loop.wanted:
             self._loop.add(STATE, self._shown)
         if not self._handing_over:

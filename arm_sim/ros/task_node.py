@@ -121,10 +121,7 @@ class TaskNode(Node):
         take: dict[str, Any] = {}
         if recorder:
             take = {'on_messages': recorder.take, 'is_recorded': recorder.has_new_goal}
-        wrenches = bool(self._planned.simulator.get('force_torque.frame'))
-        arm = GoalRun(
-            self, executor, model.joint_names, p.server, p.timeout, wrenches=wrenches, **take
-        )
+        arm = GoalRun(self, executor, model.joint_names, p.server, p.timeout, **take)
         q, v = arm.reset()
         if recorder and p.law != 'none':
             arm.wait_until(lambda: recorder.ready or recorder.failed, 'parameters to record')

@@ -23,12 +23,13 @@ class ForceTorqueOutput:
         self._device = device
         serve(node, Trigger, 'force_torque_sensor_broadcaster/tare', self._tare)
 
-    def show(self, plant: Plant, time_ns: int) -> None:
-        """Take the wrench of the present state."""
+    def show(self, plant: Plant, time_ns: int) -> bytes:
+        """Take the wrench of the present state, and return it serialised."""
         self._device = plant.devices.get('force_torque')
         wrench = plant.measured.wrench
         if wrench is not None:
             self._numbers.fill(time_ns, wrench)
+        return self._numbers.raw
 
     def publish(self) -> None:
         """Publish the last wrench."""

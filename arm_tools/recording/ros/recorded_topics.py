@@ -9,6 +9,7 @@ from rclpy.subscription import Subscription
 
 from arm_controllers.ros.qos import LATCHED_QOS, RECORD_QOS
 from arm_controllers.ros.quiet_nodes import quiet_node, taken
+from arm_tools.recording.ros.recordings import file_time_ns
 from arm_tools.recording.ros.schemas import message_class
 
 Take = Callable[[bytes], None]  # writes a serialised message
@@ -67,3 +68,52 @@ class RecordedTopics:
         """Receive nothing any more."""
         self._inputs.clear()
         self._listener.destroy_node()
+
+
+class BatchedLater:
+    """A topic whose messages come one by one until batches bring them: each is written once."""
+
+    def __init__(
+        self,
+        topics: RecordedTopics,
+        topic: str,
+        kind: str,
+        write: Callable[[str, str, bytes, int, bool], None],
+    ):
+        """Listen to a topic with messages of a type; `write` is `Recordings.write`."""
+        self._topics, self._topic, self._kind = topics, topic, kind
+        self._write = partial(write, topics.resolved(topic), kind)
+        self._stamps: set[int] = set()  # of what was written while messages came one by one
+        self.listen()
+
+    def listen(self) -> None:
+        """Receive messages one by one, until batches have them."""
+        self._one_by_one, self._batched = True, False
+        self._topics.listen(self._topic, self._kind, self._take)
+
+    def begin_recording(self) -> None:
+        """Write messages of any stamp again."""
+        self._stamps.clear()
+
+    def begin_batch(self) -> None:
+        """Leave the topic if a batch before this one has had a message."""
+        if self._batched and self._one_by_one:
+            self._topics.leave(self._topic)
+            self._one_by_one = False
+
+    def take_batched(self, data: bytes) -> None:
+        """Write a message of a batch, in which there is no uninitialised memory.
+
+        Raises:
+            ArmError: it is cut off, or from before time 0.
+        """
+        self._batched = True
+        self._take(data, exact=True)
+
+    def _take(self, data: bytes, exact: bool = False) -> None:
+        time_ns = file_time_ns(data)
+        if time_ns in self._stamps:
+            return
+        if self._one_by_one:
+            self._stamps.add(time_ns)
+        self._write(data, time_ns, exact)

@@ -25,7 +25,7 @@ from arm_sim.ros import contact_messages, loop_messages
 from arm_tools.recording.recorded_messages import REST_PERIOD
 from arm_tools.recording.ros.parameter_snapshot import ParameterSnapshot
 from arm_tools.recording.ros.recorded_states import RestFilter, StateSender
-from arm_tools.recording.ros.recorded_topics import RecordedTopics, Take
+from arm_tools.recording.ros.recorded_topics import BatchedLater, RecordedTopics, Take
 from arm_tools.recording.ros.recordings import RecordedFrames, Recordings, file_time_ns
 from arm_tools.versions import versions
 
@@ -84,7 +84,7 @@ class Recorder:
         facts = versions() | {'rmw': get_rmw_implementation_identifier()}
         facts |= {REST_PERIOD: f'{rest_period:g}'} if rest_period else {}
         self._files = Recordings(path, bag, facts, self._stop)
-        self._last_state = self._last_command = self._last_wrench = b''
+        self._last_state = self._last_command = b''
         self._sender = StateSender()
         self._frames: RecordedFrames | None = None
         self._reported_ns = self._before_ns = -1
@@ -96,7 +96,9 @@ class Recorder:
         self._states, self._commands = map(resolved, ('joint_states', 'joint_commands'))
         objects = partial(write, resolved(object_messages.TOPIC), object_messages.KIND)
         contacts = partial(write, resolved(contact_messages.TOPIC), contact_messages.KIND)
-        self._takes = self.take_state, self.take_command, objects, contacts
+        self._wrenches = BatchedLater(self._topics, WRENCH, _WRENCH, write)
+        taken = self._wrenches.take_batched
+        self._takes = self.take_state, self.take_command, objects, contacts, taken
         self._loop = loop_messages.Takeover()
         self._progress: Publisher | None = None
         if own_states:
@@ -104,7 +106,6 @@ class Recorder:
             self._listen(loop_messages.TOPIC, loop_messages.KIND, self._on_batch)
             self._progress = node.create_publisher(Time, 'simulator/recorded_until', CONTROL_QOS)
         self._listen('external_wrench', _WRENCH)
-        self._listen(WRENCH, _WRENCH, self._take_wrench)
         self._listen(_RENDERED, 'builtin_interfaces/msg/Time', partial(setattr, self, '_rendered'))
         self._listen('/diagnostics', 'diagnostic_msgs/msg/DiagnosticArray')
         keep = partial(self._files.keep, '/parameter_events', _EVENT)
@@ -214,6 +215,7 @@ class Recorder:
             # The simulator has ended.
             self._loop = loop_messages.Takeover()
             self._listen_to_loop()
+            self._wrenches.listen()
 
     def _take_goal(self, topic: str, data: bytes) -> None:
         """Write a goal, and count it."""
@@ -243,6 +245,7 @@ class Recorder:
 
     def take(self, messages: Iterable[tuple[int, bytes]]) -> None:
         """Write the loop's messages, what and bytes; leave invalid ones out."""
+        self._wrenches.begin_batch()
         for what, data in messages:
             with suppress(ArmError):  # cut off, or from before time 0
                 self._takes[what](data)
@@ -259,6 +262,7 @@ class Recorder:
         if time_ns < files.now_ns or not files.begun:
             self._write_rest()
             files.begin(time_ns)
+            self._wrenches.begin_recording()
             early, self._early = self._early, []
             for each in early:
                 self._write_at_its_stamp(*each)
@@ -278,12 +282,6 @@ class Recorder:
             self._write_at_its_stamp(topic, kind, data)
         else:
             self._early.append((topic, kind, data))
-
-    def _take_wrench(self, data: bytes) -> None:
-        """Write a serialised reading, unless it repeats the last one."""
-        if self._files.begun and data != self._last_wrench:
-            self._last_wrench = data
-            self._write_at_its_stamp(self._topics.resolved(WRENCH), _WRENCH, data)
 
     def _write(self, what: int, data: bytes) -> None:
         """Write a state or a command, unless the arm is at rest."""

@@ -94,12 +94,22 @@ class Recordings:
         self._kept.append((topic, kind, data))
         self.write(topic, kind, data)
 
-    def write(self, topic: str, kind: str, data: bytes, time_ns: int | None = None) -> None:
-        """Write a message at a time [ns], by default the present one, if there is a recording."""
+    def write(
+        self,
+        topic: str,
+        kind: str,
+        data: bytes,
+        time_ns: int | None = None,
+        exact_already: bool = False,
+    ) -> None:
+        """Write a message at a time [ns], by default the present one, if there is a recording.
+
+        `exact_already`: there is no uninitialised memory between its fields.
+        """
         file = self._file
         if file is None:
             return
-        if kind not in _EXACT and is_native(data):
+        if not exact_already and kind not in _EXACT and is_native(data):
             data = exact(data, message_class(kind))
         try:
             if topic not in file.counts:

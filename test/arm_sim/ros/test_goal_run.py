@@ -16,6 +16,7 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 
 from arm_controllers.follower.goal import Goal  # noqa: E402
+from arm_controllers.ros.cdr import serialized  # noqa: E402
 from arm_controllers.ros.goal_endpoints import EventActionServer  # noqa: E402
 from arm_controllers.ros.serialized_messages import (  # noqa: E402
     FIELDS,
@@ -23,10 +24,11 @@ from arm_controllers.ros.serialized_messages import (  # noqa: E402
     JointStateWriter,
 )
 from arm_controllers.ros.services import serve  # noqa: E402
+from arm_controllers.ros.wrench_input import wrench_message  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_sim.ros import goal_run, waiting  # noqa: E402
 from arm_sim.ros.goal_run import GoalRun, joint_states  # noqa: E402
-from arm_sim.ros.loop_messages import COMMAND, STATE, LoopMessages  # noqa: E402
+from arm_sim.ros.loop_messages import COMMAND, STATE, WRENCH, LoopMessages  # noqa: E402
 from arm_sim.ros.waiting import Waiting  # noqa: E402
 
 
@@ -83,6 +85,18 @@ def test_a_service_whose_answer_is_lost_is_asked_again(waiting_for):
 def test_a_service_that_never_answers_is_logged_with_the_whole_time(waiting_for):
     with pytest.raises(ArmError, match=r'no answer from simulator/pause within 0\.05 s'):
         waiting_for(0.05).call(Client(lost=10**9), 'pause')
+
+
+def test_a_task_with_a_force_torque_sensor_reads_each_wrench_behind_its_state(task):
+    run, node, _ = task
+    writer, felt = JointStateWriter(('joint',), FIELDS), np.arange(12.0).reshape(2, 6)
+    for time_ns, wrench in enumerate(felt):
+        raw = serialized(wrench_message('tool0', wrench, time_ns))
+        run.on_batch(batch((STATE, writer.serialized(time_ns)), (WRENCH, raw)))
+    np.testing.assert_array_equal(run.joint_states().wrench, felt)
+    assert 'force_torque_sensor_broadcaster/wrench' not in {
+        each.topic_name.lstrip('/') for each in node.subscriptions
+    }
 
 
 @pytest.fixture

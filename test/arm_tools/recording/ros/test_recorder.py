@@ -19,6 +19,7 @@ rclpy = pytest.importorskip('rclpy')
 from clocked_arm import GRAVITY, PERIOD, lockstep, run  # noqa: E402
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from domains import fresh_domain  # noqa: E402
+from geometry_msgs.msg import WrenchStamped  # noqa: E402
 from long_wait import spin_until  # noqa: E402
 from mcap.reader import make_reader  # noqa: E402
 from optional import optional  # noqa: E402
@@ -29,12 +30,15 @@ from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 
 from arm_controllers.follower.goal import GoalResult, ResultCode  # noqa: E402
+from arm_controllers.ros.cdr import serialized  # noqa: E402
 from arm_controllers.ros.goal_endpoints import GoalEndpoints  # noqa: E402
 from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS  # noqa: E402
 from arm_controllers.ros.running import make_executor  # noqa: E402
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateWriter  # noqa: E402
+from arm_controllers.ros.wrench_input import wrench_message  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_dynamics.robots import find_urdf  # noqa: E402
+from arm_sim.ros.loop_messages import STATE, WRENCH  # noqa: E402
 from arm_sim.simulation.readers import AHEAD  # noqa: E402
 from arm_tools.recording.mcap_file import McapFile  # noqa: E402
 from arm_tools.recording.recorded_messages import messages_of  # noqa: E402
@@ -286,6 +290,26 @@ def read_by_mcap_ros2(path):
 
     with path.open('rb') as stream:
         return Counter(each.channel.topic for each in read_ros2_messages(stream))
+
+
+def test_wrenches_of_batches_are_written_once_and_end_the_subscription_to_their_topic(
+    graph, tmp_path
+):
+    path, topic = tmp_path / 'x.mcap', '/force_torque_sensor_broadcaster/wrench'
+    arm = graph(lambda number: path, own_states=False)
+    publisher = arm.node.create_publisher(WrenchStamped, topic, STATE_QOS)
+    arm.receives(publisher)
+    arm.recorder.take([(STATE, state(0))])
+    wrenches = [wrench_message('tip', np.full(6, k), k) for k in range(5)]
+    for k in range(3):  # one by one, before the batches
+        publisher.publish(wrenches[k])
+    arm.receives(publisher)
+    for k in range(1, 5):
+        arm.recorder.take([(STATE, state(k)), (WRENCH, serialized(wrenches[k]))])
+    arm.until(lambda: not publisher.get_subscription_count())
+    arm.recorder.close()
+    found = [each.data for each in by_topic(path)[topic]]
+    assert found == [serialized(each) for each in wrenches]
 
 
 def test_after_a_reset_a_new_recording_begins_with_the_arm_and_its_parameters(graph, tmp_path):
