@@ -75,8 +75,8 @@ def _measured_by(measured: Measurement, joints: NDArray[np.intp]) -> Measurement
 def _of_joints(reference: Reference, joints: NDArray[np.intp]) -> Reference:
     """Return the reference of the joints at these places, with its future."""
     part = Reference(len(joints), reference.row.shape[:-1])
-    for name in ('q', 'v', 'a', 'effort'):
-        getattr(part, name)[:] = getattr(reference, name).take(joints, axis=-1)
+    each = reference.row.reshape(*reference.row.shape[:-1], 4, -1).take(joints, axis=-1)
+    part.row[:] = each.reshape(part.row.shape)
     part.set_wrench(reference.wrench, reference.selection)
     if reference.future is not None:
         part.future = lambda periods: _of_joints(reference.ahead(periods), joints)

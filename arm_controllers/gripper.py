@@ -94,11 +94,12 @@ class GripperLaw(Law):
         """Return the effort (..., 1) [N | N.m] of the joint."""
         before, most = state[0], reference.effort
         step = np.where(reference.v > 0.0, reference.v, self.parameters.max_velocity) * dt
-        way = np.clip(reference.q - before, -step, step)
+        way = np.minimum(np.maximum(reference.q - before, -step), step)
         farthest = most / self.kp
-        wanted = np.clip(before + way, measured.q - farthest, measured.q + farthest)
+        wanted = np.maximum(before + way, measured.q - farthest)
+        wanted = np.minimum(wanted, measured.q + farthest)
         effort = self.kp * (wanted - measured.q) + self.kd * ((wanted - before) / dt - measured.v)
-        return np.clip(effort, -most, most), (wanted,)
+        return np.minimum(np.maximum(effort, -most), most), (wanted,)
 
 
 def gains_of_arm(

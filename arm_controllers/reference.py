@@ -29,8 +29,10 @@ class Reference:
 
     def __init__(self, joint_count: int, arms: tuple[int, ...] = ()):
         """Return a reference at zero; `arms` are the leading axes."""
-        self.row: Array = np.zeros((*arms, 4 * joint_count))
-        self.q, self.v, self.a, self.effort = np.split(self.row, 4, axis=-1)
+        n, self.row = joint_count, np.zeros((*arms, 4 * joint_count))
+        self.q, self.v, self.a, self.effort = (
+            self.row[..., k * n : (k + 1) * n] for k in range(4)
+        )
         self.future: Callable[[int], Reference] | None = None
         self.wrench: Array | None = None
         self.selection: Array | None = None

@@ -83,9 +83,8 @@ class TaskSpace:
         self._model = model
         self.frame = frame or model.tip_frame
         self._sensor = sensor or model.tool_carrier
-        tip, cut = (
-            model.pin_model.frames[model.frame_id(each)] for each in (self.frame, self._sensor)
-        )
+        frames = model.pin_model.frames
+        tip, cut = (frames[model.frame_id(each)] for each in (self.frame, self._sensor))
         # (6, 6) moves a wrench from the sensor to the frame; None: a joint is between them.
         self._moved: Array | None = None
         if tip.parentJoint == cut.parentJoint:

@@ -49,7 +49,9 @@ class LinkLoads:
         self._model, self._pin, self._data = whole, whole.pin_model, whole.pin_data
         self._places = np.array([whole.joint_names.index(name) for name in model.joint_names])
         self._state = np.zeros((3, whole.nv))
-        self._joint = whole.pin_model.frames[whole.frame_id()].parentJoint
+        self._parents = [frame.parentJoint for frame in whole.pin_model.frames]
+        self._joint = self._parents[whole.frame_id()]
+        self._forces = pin.StdVec_Force([pin.Force.Zero()] * whole.pin_model.njoints)
         self._gravity = model.gravity
 
     def update(
@@ -75,15 +77,13 @@ class LinkLoads:
         pin_q = self._model.to_pin(state[0])
         if with_poses or external:
             pin.forwardKinematics(pin_model, data, pin_q)
-        given: tuple[list[pin.Force], ...] = ()
-        if external:
-            forces = [pin.Force.Zero() for _ in range(pin_model.njoints)]
-            for link, wrench in external:
-                joint = pin_model.frames[self._model.frame_id(link)].parentJoint
-                forces[joint] += data.oMi[joint].actInv(pin.Force(wrench))
-            given = (forces,)
-        rates = self._model.all_rates(state[1:])
-        tau = self._model.reduced(pin.rnea(pin_model, data, pin_q, *rates, *given))
+        rates, forces = self._model.all_rates(state[1:]), self._forces
+        joints = [self._parents[self._model.frame_id(link)] for link, _ in external]
+        for joint, (_, wrench) in zip(joints, external, strict=True):
+            forces[joint] += data.oMi[joint].actInv(pin.Force(wrench))
+        tau = self._model.reduced(pin.rnea(pin_model, data, pin_q, *rates, forces))
+        for joint in joints:
+            forces[joint].setZero()
         return tau[places]
 
     def wrench(self) -> Array:

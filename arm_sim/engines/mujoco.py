@@ -124,15 +124,15 @@ class ArmsInMujoco(Plant):
         arrays, before = self._arrays, self._before
         if self._smooth:
             self._move_smoothly()
-        elif not self.wrenches and before is None:
-            self._advance(self._steps)
         else:
-            for _ in range(self._steps):
+            n = self._steps
+            at_once = [n] if before is None or n == 1 else [n - 1, 1]
+            for count in [1] * n if self.wrenches else at_once:
                 if before is not None:
                     before[:] = arrays.qvel[..., self._rows_dofs[1]]
                 if self.wrenches:
                     self._push()
-                self._advance(1)
+                self._advance(count)
         if self._scattered:
             rows, dofs = self._rows_dofs
             self.q[:], self.v[:] = arrays.qpos[..., rows], arrays.qvel[..., dofs]

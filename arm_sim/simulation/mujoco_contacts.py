@@ -1,6 +1,7 @@
 """Contacts of the links of an arm in MuJoCo."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -10,6 +11,8 @@ from arm_dynamics.frames import cross
 from arm_dynamics.link_loads import External
 from arm_dynamics.model import RobotModel
 from arm_sim.simulation.contact_state import ContactPoint, ContactState
+
+_ELLIPTIC, _AXES = mujoco.mjtCone.mjCONE_ELLIPTIC, 3  # normal and two tangents
 
 
 class Links:
@@ -21,7 +24,7 @@ class Links:
         self._names = [name for name, body in bodies.items() if body > 0]
         self._bodies = [bodies[name] for name in self._names]
         self._roots = mj_model.body_rootid[self._bodies]
-        self._is_link = np.isin(np.arange(mj_model.nbody), self._bodies)
+        self._is_link = np.isin(mj_model.geom_bodyid, self._bodies)  # by shape
 
     def forces(self, cfrc_ext: Array, subtree_com: Array) -> list[External]:
         """Return what acts on the links, from MuJoCo's arrays of these names."""
@@ -35,21 +38,32 @@ class Links:
 
     def facts(self, mj_model: mujoco.MjModel, mj_data: mujoco.MjData) -> Array:
         """Return the contact facts (3,) of the links; see ContactState."""
-        contacts, bodies = mj_data.contact, mj_model.geom_bodyid[mj_data.contact.geom]
-        own = np.flatnonzero(self._is_link[bodies].any(axis=-1))
+        contacts = mj_data.contact
+        own = np.flatnonzero(self._is_link[contacts.geom].any(axis=1))
         if not len(own):
             return np.zeros(3)
-        forces, bodies = np.empty((len(own), 6)), bodies[own]
+        depth = max(0.0, -contacts.dist[own].min())
+        loaded = own[contacts.efc_address[own] >= 0]
+        if mj_model.opt.cone == _ELLIPTIC and (contacts.dim[loaded] >= _AXES).all():
+            rows = contacts.efc_address[loaded, np.newaxis] + np.arange(_AXES)
+            forces, slips = mj_data.efc_force[rows], mj_data.efc_vel[rows[:, 1:]]
+        else:
+            forces, slips = self._of_any_kind(mj_model, mj_data, loaded)
+        sizes, speeds = (np.sqrt(np.einsum('ij,ij->i', each, each)) for each in (forces, slips))
+        slipping = speeds[forces[:, 0] > 0.0]
+        return np.array([1e3 * depth, sizes.sum(), 1e3 * slipping.max(initial=0.0)])
+
+    def _of_any_kind(self, mj_model: Any, mj_data: Any, own: Any) -> tuple[Array, Array]:
+        """Return forces (k, 3) and slips (k, 2) of contacts of any kind, in their own axes."""
+        contacts, bodies = mj_data.contact, mj_model.geom_bodyid[mj_data.contact.geom[own]]
+        forces = np.empty((len(own), 6))
         for i, force in zip(own.tolist(), forces, strict=True):
             mujoco.mj_contactForce(mj_model, mj_data, i, force)
         turn, move = mj_data.cvel[bodies][..., :3], mj_data.cvel[bodies][..., 3:]
         lever = contacts.pos[own, np.newaxis] - mj_data.subtree_com[mj_model.body_rootid[bodies]]
         one, other = (move + cross(turn, lever)).swapaxes(0, 1)
         across = contacts.frame[own].reshape(-1, 3, 3)[:, 1:] @ (other - one)[..., np.newaxis]
-        slips = np.linalg.norm(across[..., 0], axis=-1)[forces[:, 0] > 0.0]
-        total = np.linalg.norm(forces[:, :3], axis=-1).sum()
-        depth = max(0.0, -contacts.dist[own].min())
-        return np.array([1e3 * depth, total, 1e3 * slips.max(initial=0.0)])
+        return forces[:, :_AXES], across[..., 0]
 
 
 class MujocoContacts(ContactState):
