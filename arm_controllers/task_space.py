@@ -83,12 +83,7 @@ class TaskSpace:
         self._model = model
         self.frame = frame or model.tip_frame
         self._sensor = sensor or model.tool_carrier
-        frames = model.pin_model.frames
-        tip, cut = (frames[model.frame_id(each)] for each in (self.frame, self._sensor))
-        # (6, 6) moves a wrench from the sensor to the frame; None: a joint is between them.
-        self._moved: Array | None = None
-        if tip.parentJoint == cut.parentJoint:
-            self._moved = tip.placement.actInv(cut.placement).toDualActionMatrix()
+        model.frame_id(self.frame), model.frame_id(self._sensor)  # there are such frames
         self._at_rest = np.zeros(model.nv)
 
     def target(self, reference: Reference) -> FrameMotion:
@@ -148,14 +143,11 @@ class TaskSpace:
         if measured.wrench is None:
             return np.zeros((*measured.q.shape[:-1], 6))
         sensor, wrench = motion, measured.wrench
-        if self._moved is not None:
-            wrench = times(self._moved, wrench)
-        else:
+        if self._sensor != self.frame:
             still = np.zeros_like(measured.v)
             sensor = self._model.frame_motion(measured.q, still, still, self._sensor)
         force, torque = (times(sensor.rotation, wrench[..., k : k + 3]) for k in (0, 3))
-        if sensor is not motion:
-            torque += cross(sensor.position - motion.position, force)
+        torque += cross(sensor.position - motion.position, force)
         return np.concatenate([force, torque], axis=-1)
 
 
