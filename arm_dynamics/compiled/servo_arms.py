@@ -8,6 +8,7 @@ from arm_dynamics.compiled.batch_forward_model import BatchForwardModel, SoftFri
 from arm_dynamics.compiled.forward_model import ForwardModelParameters
 from arm_dynamics.compiled.joint_torques import (
     ARMATURE,
+    DAMPING,
     FRICTION,
     FRICTION_INERTIA,
     SERVO_KD,
@@ -40,7 +41,9 @@ class ServoArms(BatchForwardModel):
             parts.append((inertia_values(links_of(alone)), alone.mass_matrix(np.zeros(n))))
         self._inertias, self._masses = (np.array(each) for each in zip(*parts, strict=True))
 
-    def set(self, kp: Array, kd: Array, friction: Array, rotors: Array, scales: Array) -> None:
+    def set(
+        self, kp: Array, kd: Array, friction: Array, rotors: Array, scales: Array, step: float
+    ) -> None:
         """Replace the arms by N others; all arguments are (N, n).
 
         Args:
@@ -48,11 +51,14 @@ class ServoArms(BatchForwardModel):
             friction: Coulomb friction, above 0 [N.m].
             rotors: rotor inertias [kg m^2].
             scales: masses and inertias of the links over those of the model.
+            step: of the integration [s]; damping acts at the middle of each step.
         """
         self.size = len(kp)
         table = np.tile(self._given, (self.size, 1, 1))
         table[:, SERVO_KP], table[:, SERVO_KD] = kp, kd
-        table[:, FRICTION], table[:, ARMATURE] = friction, rotors
+        table[:, FRICTION] = friction
+        # An implicit step takes damping at its end: as half a step's damping more inertia would.
+        table[:, ARMATURE] = rotors - 0.5 * step * (kd + table[:, DAMPING])
         mass = np.tensordot(scales, self._masses, 1) + np.eye(self._n) * rotors[:, np.newaxis]
         table[:, FRICTION_INERTIA] = self._stiffness / np.linalg.inv(mass).diagonal(0, 1, 2)
         self._table, self._inertia = in_blocks(table), in_blocks(scales @ self._inertias)

@@ -35,7 +35,7 @@ _SPREAD = 3.0  # prior standard deviation of the logarithm of a joint's number, 
 _DELAYS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08)  # to begin with [s]
 _DELAY_SPREAD = 0.1  # prior standard deviation of the delay [s]
 _LONGEST_DELAY = 0.5  # [s]
-_STEP, _DELAY_STEP = 1e-3, 5e-4  # of finite differences [1], [s]
+_STEP, _DELAY_STEP = 1e-2, 5e-4  # of finite differences [1], [s]
 _ITERATIONS = 20  # of Levenberg-Marquardt
 _WEIGHTS = (0.0, 1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e3)  # of its damping, all tried
 _ENOUGH = 3.0  # decrease of -2 log of the likelihood in the last iteration
@@ -53,7 +53,7 @@ class PositionParameters(Parameters):
     """Options of an identification from positions."""
 
     step: float = parameter(
-        0.002, 'largest integration step of the simulated arm [s]', above=0, max=0.1
+        0.001, 'largest integration step of the simulated arm [s]', above=0, max=0.1
     )
     mass_spread: float = parameter(
         0.1, "relative standard deviation of each link's mass about the model [1]", above=0, max=10
@@ -99,8 +99,9 @@ def identify_positions(
         raise ArmError('the simulated arm is unstable with the first estimate of its servos')
     best = int(np.argmin(costs))
     x, left, jacobian = _fitted(
-        rollouts, used.q[begin:], tried[best], lefts[best], center, spread, progress
-    )
+        rollouts, used.q[begin:], tried[best], lefts[best], center, spread, model.damping,
+        progress,
+    )  # fmt: skip
     fit = np.sqrt((left**2).mean(axis=0))
     of_prior, covariance = _covariance(used.times[begin:], jacobian, left, spread)
     share_left = np.sqrt(np.diagonal(covariance))
@@ -196,6 +197,7 @@ def _fitted(
     left: Array,
     center: Array,
     spread: Array,
+    damping: Array,
     progress: Callable[[str], None],
 ) -> tuple[Array, Array, Array]:
     """Return the best parameters (p,), their residuals (m, n), the last step's Jacobian (m, n, p).
@@ -205,6 +207,7 @@ def _fitted(
         q: (m, n) positions, once the simulated arm has settled.
         x, left: parameters to begin with, and their residuals.
         center, spread: of the prior.
+        damping: (n,) of the model, which no parameter has [N.m.s/rad].
         progress: receives a line about each iteration.
     """
     steps = np.append(np.full(len(x) - 1, _STEP), _DELAY_STEP)
@@ -217,12 +220,13 @@ def _fitted(
         progress(f'iteration {iteration + 1}: {1e3 * np.sqrt((left**2).mean()):.4g} mrad RMS')
         varied = rollouts(_values(x + np.diag(steps)))[:, rollouts.begin :] - (q - left)
         jacobian = np.moveaxis(varied / steps[:, None, None], 0, -1)
+        jacobian = _blind(jacobian, x, damping)
         noise = _noise(left)
         scaled = (jacobian / noise[..., np.newaxis]).reshape(-1, len(x))
         hessian = scaled.T @ scaled + np.diag(1.0 / spread**2)
         slope = scaled.T @ (left / noise).ravel() + (center - x) / spread**2
-        damping = np.diag(np.diagonal(hessian))
-        found = np.array([_step(hessian + w * damping, slope, x[-1]) for w in _WEIGHTS])
+        diagonal = np.diag(np.diagonal(hessian))
+        found = np.array([_step(hessian + w * diagonal, slope, x[-1]) for w in _WEIGHTS])
         if slope @ found[0] < _NOTHING:
             break
         found[:, :-1] = np.log(np.clip(1.0 + found[:, :-1], 1.0 / _LARGEST_STEP, _LARGEST_STEP))
@@ -236,6 +240,20 @@ def _fitted(
         if not decrease > _ENOUGH:
             break
     return x, left, jacobian
+
+
+def _blind(jacobian: Array, x: Array, damping: Array) -> Array:
+    """Return the Jacobian (m, n, p) without what the motion cannot show.
+
+    Where everything that moves or holds the arm is larger by one factor, the motion is the same.
+    Differences of rollouts whose joints stick have noise there, as if they showed the factor.
+    """
+    n = len(damping)
+    kd = _values(x)[n : 2 * n]
+    factor = np.concatenate([np.ones(n), 1.0 + damping / kd, np.ones(3 * n), [0.0]])
+    along = _mixing(n) @ factor
+    along /= np.linalg.norm(along)
+    return jacobian - (jacobian @ along)[..., np.newaxis] * along
 
 
 def _covariance(times: Array, jacobian: Array, left: Array, spread: Array) -> tuple[Array, Array]:

@@ -80,15 +80,18 @@ class Rollouts:
         """Return positions (N, m, n) for parameters (N, p), in the order of ServoFit.names."""
         n, size = self._n, len(values)
         kp, kd, friction, rotors = np.moveaxis(values[:, : 4 * n].reshape(size, 4, n), 1, 0)
-        self._arms.set(kp, kd, friction, rotors, values[:, 4 * n : 5 * n])
+        self._arms.set(kp, kd, friction, rotors, values[:, 4 * n : 5 * n], self._h)
         q, v = (np.tile(each, (size, 1)) for each in self._start)
+        # Velocities are those half a step earlier, and each step's command acts about its start.
         delays, which = np.unique(values[:, -1], return_inverse=True)
-        ends = np.stack([self._integrated(self._edges - x) for x in delays], axis=1)
+        edges = self._edges - 0.5 * self._h
+        ends = np.stack([self._integrated(edges - x) for x in delays], axis=1)
         commands = (np.diff(ends, axis=0) / self._h)[:, which]
         states = np.empty((len(self._edges), 2, size, n))
         states[0] = q, v
         states[1:] = self._arms.follow(q, v, commands, self._h)
         self.count += size
+        states[1:-1, 1] = 0.5 * (states[1:-1, 1] + states[2:, 1])  # now of the positions' time
         if self._weights is None:
             return np.swapaxes(states[self._step, 0], 0, 1)
         one, other, begin, end = self._weights
