@@ -71,8 +71,12 @@ class Law:
         axis, (N, n) per joint, (N, 1) a number.
 
         Raises:
-            ArmError: a wrong count of numbers, or one that is not allowed; what may not differ.
+            ArmError: a wrong count of numbers, or one that is not allowed; what may not differ; an
+                arm with springs that the law's model lacks.
         """
+        springs, own = getattr(model, 'springs', ''), self.evaluation
+        if springs and own.model_use and not own.of_file:
+            raise ArmError(f'law {type(self).__name__}: {springs}')
         self.model = model
         many = isinstance(parameters, Sequence)
         self.parameters = (of_many if many else with_arrays)(parameters, model.joint_names)

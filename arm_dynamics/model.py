@@ -47,6 +47,7 @@ class RobotModel(Frames):
         gravity: (3,) gravity [m/s^2] in the base frame.
         urdf: the URDF's text.
         file: path of the URDF file; empty where the text was given.
+        springs: what springs and tendons of the MJCF do to the joints, which is not in the model.
         mjcf: path of the MJCF that engine mujoco simulates in place of the URDF; usually empty.
         added: of armature, damping and friction those that differ from the URDF's.
         impossible_inertias: inertias that no body has, by link; see `urdf_checks`.
@@ -78,9 +79,10 @@ class RobotModel(Frames):
         self.urdf, tree, model = read_urdf(path_or_xml)
         self.gravity = finite('gravity', gravity, (3,))
         model.gravity.linear = self.gravity
-        self.file = '' if self.urdf == str(path_or_xml) else str(path_or_xml)
+        self.file = '' if '<' in str(path_or_xml) else str(path_or_xml)
         tips = srdf_tips(Path(self.file)) if self.file else ()
-        self.mjcf = next((each.get('file', '') for each in tree.iterfind('mjcf')), '')
+        of_mjcf: dict[str, str] = next((each.attrib for each in tree.iterfind('mjcf')), {})
+        self.mjcf, self.springs = (of_mjcf.get(name, '') for name in ('file', 'springs'))
         super().__init__(tree, model, tool_link(tree, tips) if tip_frame is None else tip_frame)
         from arm_dynamics.urdf_grammar import model_notes
         from arm_dynamics.urdf_physics import check_tensors

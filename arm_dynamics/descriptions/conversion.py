@@ -8,13 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
-from xml.etree.ElementTree import Element, SubElement
+from xml.etree.ElementTree import Element
 
 import yaml
 
 from arm_dynamics.checks import ArmError, some_of, text_of
 from arm_dynamics.descriptions.held_joints import hold_others
-from arm_dynamics.model import RobotModel
 from arm_dynamics.packages import packages_around
 from arm_dynamics.parameters import ParameterValues
 from arm_dynamics.shapes import candidates
@@ -67,7 +66,14 @@ def urdf_file(
         if is_mjcf:
             if estimate:
                 raise ArmError('inertia:=estimate is for URDFs: MuJoCo estimates that of an MJCF')
-            return _of_mjcf(file, moving, tip_frame, native)
+            from arm_dynamics.descriptions.mjcf_conversion import converted  # loads MuJoCo
+
+            folder = temporary_folder()
+            of_joints = moving, tip_frame, native, folder
+            tree, parameters, held, lines = converted(file, *of_joints)
+            for line in lines:
+                _log(file, line)
+            return _written(file, tree, parameters, folder, held)
         return _of_urdf(file, tree, moving, tip_frame, estimate)
     except ArmError as error:
         raise ArmError(f'{error} (in {str(file)!r})') from None
@@ -103,38 +109,6 @@ def make_meshes_absolute(tree: Element, file: Path) -> None:
         paths = candidates(name, file.parent, around)
         path = next((path for path in paths if path.is_file()), None)
         mesh.set('filename', name if path is None else str(path.resolve()))
-
-
-def _of_mjcf(file: Path, moving: tuple[str, ...], tip_frame: str, native: bool) -> Path:
-    from arm_dynamics.descriptions import mjcf, mjcf_model  # they load MuJoCo
-
-    mjcf_file, folder = mjcf.Mjcf(file), temporary_folder()
-    tree, m = mjcf_file.urdf(folder, native), mjcf_file.mj_model
-    if native:
-        moving = moving or mjcf_file.commanded
-        held = hold_others(tree, moving, tip_frame, places=mjcf_model.home(m))
-        SubElement(tree, 'mjcf', file=str(file))
-    else:
-        if len(mjcf_file.coupled) == m.njnt > 0:
-            raise ArmError(
-                'all joints are in loops or in equalities with powers, which no URDF has: such a '
-                'gripper needs an arm that is an MJCF as well, such as that of MuJoCo Menagerie'
-            )
-        held = hold_others(tree, moving, tip_frame, mjcf_file.coupled)
-    model = RobotModel(ElementTree.tostring(tree, encoding='unicode'))
-    lost = mjcf_model.lost(m, model)
-    if not native:
-        mjcf_model.check_springs(m, model)
-    parameters = mjcf_model.parameters_of(m, model)
-    gravity = parameters['/**'].get('gravity', model.gravity)
-    same = RobotModel(model.urdf, gravity=gravity)
-    mjcf_model.check_same(m, same, held)
-    if mjcf_file.missing:
-        _log(file, f'not found, and so not shown: {some_of(mjcf_file.missing)}')
-    if lost:
-        where = "not in the controllers' model" if native else 'not simulated'
-        _log(file, f'{where}: {"; ".join(lost)}')
-    return _written(file, tree, parameters, folder, list(held))
 
 
 def _written(

@@ -1,6 +1,6 @@
 """Parameters of an MJCF that its URDF cannot hold, and checks of that URDF against MuJoCo."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import mujoco
 import numpy as np
@@ -11,6 +11,12 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import ParameterValues
 
 _TOLERANCE = 1e-9  # of the largest entry, at least 1: two correct models differ by rounding alone
+
+
+_REMEDY = (
+    ', which is not in its model, so that goals would end beside; mjcf:=converted simulates the '
+    'arm without springs and tendons'
+)
 
 
 def parameters_of(m: mujoco.MjModel, model: RobotModel) -> dict[str, ParameterValues]:
@@ -91,19 +97,51 @@ def _servo(m: mujoco.MjModel, joint: int) -> tuple[float, float] | None:
     return None
 
 
+def springs_at(m: mujoco.MjModel, names: Sequence[str], coupled: Sequence[str]) -> str:
+    """Return a line on what springs and tendons do to joints; '' where they do nothing.
+
+    The torques are the largest at random positions of these joints, the others at home. Springs of
+    joints in loops act on all joints `coupled` in them.
+    """
+    joints, data, rng = [m.joint(name) for name in names], home_state(m), np.random.default_rng(0)
+    sprung = [name for name in coupled if _has_spring(m, m.joint(name).id)]
+    if sprung and (moved := [name for name in names if name in coupled]):
+        return f'springs of {some_of(sprung)} act through a loop on joint {moved[0]!r}{_REMEDY}'
+    most, where = 0.0, ''
+    for _ in range(10):
+        for joint in joints:
+            limited = m.jnt_limited[joint.id]
+            lower, upper = m.jnt_range[joint.id] if limited else (-np.pi, np.pi)
+            data.qpos[joint.qposadr[0]] = rng.uniform(lower, upper)
+        mujoco.mj_forward(m, data)
+        for joint in joints:
+            size = abs(float(data.qfrc_spring[joint.dofadr[0]]))
+            if size > most:
+                most, where = size, joint.name
+    if most < _TOLERANCE:
+        return ''
+    size = f'springs and tendons of the MJCF give up to {most:.3g} N.m | N'
+    return f'{size} at joint {where!r}{_REMEDY}'
+
+
+def check_damping(m: mujoco.MjModel, model: RobotModel) -> None:
+    """Raise ArmError for moving joints with nonlinear damping."""
+    for name in model.moving_joints:
+        if m.dof_dampingpoly[int(m.joint(name).dofadr[0])].any():
+            raise ArmError(f'joint {name!r}: nonlinear damping is not simulated: give one number')
+
+
 def check_springs(m: mujoco.MjModel, model: RobotModel) -> None:
     """Raise ArmError for moving joints with springs or nonlinear damping."""
     for name in model.moving_joints:
         joint = m.joint(name)
-        dof = int(joint.dofadr[0])
         if _has_spring(m, joint.id):
             stiffness = f'stiffness {m.jnt_stiffness[joint.id]:g}'
             raise ArmError(
                 f'joint {name!r}: a spring, {stiffness}, is not simulated: remove it, or hold '
-                'the joint (leave it out of joints:=)'
+                'the joint (leave it out of joints:=); mjcf:=converted simulates the arm without'
             )
-        if m.dof_dampingpoly[dof].any():
-            raise ArmError(f'joint {name!r}: nonlinear damping is not simulated: give one number')
+    check_damping(m, model)
 
 
 def check_same(m: mujoco.MjModel, model: RobotModel, held: Mapping[str, float]) -> None:

@@ -28,6 +28,7 @@ from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 from arm_sim.tasks import Run as TaskRun
 from arm_sim.tasks import task_names
+from arm_sim.tasks._fitting import check
 
 _PARTS = {'drives': DriveParameters, 'joints': JointParameters, 'sensors': SensorParameters}
 
@@ -77,6 +78,7 @@ class RunReport(Report):
     def __init__(self, loaded: LoadedExperiment, options: Options):
         """Run the experiment with the model error of the options."""
         self.loaded, robot, task = loaded, loaded.robot, loaded.task
+        check(task)
         error = model_error_of(options.model_error, 'model_error', robot.model)
         self.record = loaded.run(error)
         self.tracking = track(robot.model, self.record)

@@ -19,7 +19,7 @@ from arm_controllers.laws import Law, law_class, law_of_file
 from arm_controllers.laws.pd import PD
 from arm_controllers.parameter_values import read_fields, ros_values
 from arm_dynamics.actuators import ACTUATORS
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, in_range
 from arm_dynamics.descriptions.reduced_model import reduced_model
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
@@ -37,7 +37,7 @@ from arm_sim.robot import Robot
 from arm_sim.simulation.integration import CONTINUOUS
 from arm_sim.simulation.plant import ACTUATOR_FOR, Plant, PlantParameters, plant_class
 from arm_sim.tasks import Task, make_task
-from arm_sim.tasks.sinusoid import SinusoidParameters, at_frequency
+from arm_sim.tasks.sinusoid import Sinusoid
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class LoadedExperiment:
         """The task. Raises ArmError: no such task, or the robot cannot do it."""
         e, given = self.experiment, self.given
         if e.frequency > 0.0 and e.task == 'sinusoid':
-            own = read_fields(SinusoidParameters, self.robot.parameters('sinusoid_task'))
+            own = make_task('sinusoid', self.robot)
             given = at_frequency(own, e.frequency) | dict(given)
         return make_task(e.task, self.robot, given)
 
@@ -398,3 +398,15 @@ class LoadedExperiment:
         if not self.law_class.many_arms:
             raise ArmError(f'law {self.experiment.law!r} commands one arm only (many_arms)')
         return self.law(model, parameters)
+
+
+def at_frequency(task: Sinusoid, frequency: float) -> dict[str, Any]:
+    """Return what changes for another frequency [Hz], followed for a second at least.
+
+    Above the task's own frequency the amplitude shrinks with its square: the peak acceleration
+    stays, so that laws are compared and not torque limits.
+    """
+    in_range('frequency', frequency, 0.001, 100.0)
+    scale = min(1.0, (task.parameters.frequency / frequency) ** 2)
+    amplitude = (scale * task.amplitude).tolist()
+    return {'amplitude': amplitude, 'frequency': frequency, 'cycles': max(1.0, 2.0 * frequency)}

@@ -11,6 +11,9 @@ def simulator_of(task: Task, error: ModelError, moving: bool, period_ns: int) ->
 
     `moving`: the arm starts on the reference, else at the robot's own start.
     """
+    from arm_sim.tasks._fitting import check  # of launch files, and of no node
+
+    check(task)
     parameters = task.robot.with_error(error) | dict(task.simulator)
     if task.payload:
         parameters |= {'payload': task.payload}

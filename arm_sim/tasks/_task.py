@@ -34,6 +34,7 @@ class Task:
         sections: nodes whose parameters in the robot's files count as well, below the task's own.
         force_samples: returns force on the tool and its error (2, ...) [N] at a time (...) [s],
             for poses of the tool frame and readings (..., 6); None: no force counts.
+        remedy: end of the line where the arm's limits refuse the task: which parameter to change.
         asks_ik: whether it needs inverse kinematics.
         goal_may_end: whether the run goes on where the controller ends the goal, as a guard does.
         sample_period: between the points of its goal [s].
@@ -56,6 +57,7 @@ class Task:
     Report: ClassVar[type[TaskReport]] = TaskReport
     evaluation: ClassVar[TaskEvaluation] = TaskEvaluation()
     sections: ClassVar[tuple[str, ...]] = ()
+    remedy: ClassVar[str] = ''
     asks_ik: ClassVar[bool] = False
     goal_may_end: ClassVar[bool] = False
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from arm_controllers.reference import Reference
 from arm_controllers.sinusoid import Sinusoid as JointSinusoid
-from arm_dynamics.checks import Array, in_range, per_joint
+from arm_dynamics.checks import Array
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_sim.loop.measures import rms
 from arm_sim.loop.report import Check, common_rows
@@ -24,7 +24,7 @@ _APART = 1e-6  # from a limit, more than rounding [rad | m]
 class SinusoidParameters(Parameters):
     """Parameters of the sinusoid."""
 
-    amplitude: PerJoint = parameter((0.2,), 'amplitude of all or of each joint [rad | m]')
+    amplitude: PerJoint = parameter((), 'amplitude [rad | m]; empty: 0.2, or what the arm allows')
     frequency: float = parameter(0.5, 'frequency of the sinusoid [Hz]', min=0.001, max=100)
     cycles: float = parameter(1.0, 'number of measured cycles [1]', min=0.1, max=1000)
     sample_period: float = parameter(0.01, 'time between points of the goal [s]', min=1e-4, max=1)
@@ -84,15 +84,21 @@ class Sinusoid(Task):
     Parameters = SinusoidParameters
     Report = SinusoidReport
     evaluation = TaskEvaluation(compared=0)
+    remedy = '; lower amplitude or frequency of task sinusoid'
 
     def prepare(self) -> None:
         """Set the sinusoid, and the way to it and from it: half a cycle, in milliseconds."""
-        p, robot = self.parameters, self.robot
-        self.amplitude = per_joint('amplitude', p.amplitude, robot.model.joint_names)
-        self._sinusoid = JointSinusoid(self.amplitude, p.frequency, self._middle())
+        p = self.parameters
         self.duration = p.cycles / p.frequency
         self.sample_period = p.sample_period
         self.approach_time = self.rest_time = float(np.ceil(500.0 / p.frequency) * 1e-3)
+        from arm_sim.tasks._fitting import fit_amplitude
+
+        fit_amplitude(self, self._use, p.amplitude, 0.2, 2.0 * np.pi * p.frequency)
+
+    def _use(self, amplitude: Array) -> None:
+        self.amplitude = amplitude
+        self._sinusoid = JointSinusoid(amplitude, self.parameters.frequency, self._middle())
 
     def _middle(self) -> Array:
         """Return where the arm starts, so far from its limits that the sinusoid is within (n,)."""
@@ -104,15 +110,3 @@ class Sinusoid(Task):
     def reference(self, t: float, reference: Reference) -> None:
         """Write the sinusoid."""
         self._sinusoid.evaluate(t, reference)
-
-
-def at_frequency(parameters: SinusoidParameters, frequency: float) -> dict[str, Any]:
-    """Return what changes for another frequency [Hz], followed for a second at least.
-
-    Above the parameters' own frequency the amplitude shrinks with its square: the peak
-    acceleration stays, so that laws are compared and not torque limits.
-    """
-    in_range('frequency', frequency, 0.001, 100.0)
-    scale = min(1.0, (parameters.frequency / frequency) ** 2)
-    amplitude = [scale * each for each in parameters.amplitude]
-    return {'amplitude': amplitude, 'frequency': frequency, 'cycles': max(1.0, 2.0 * frequency)}

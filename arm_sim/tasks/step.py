@@ -9,8 +9,11 @@ from arm_dynamics.checks import Array, in_range
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.loop.goals import sampled
 from arm_sim.tasks import Task, TaskEvaluation
+from arm_sim.tasks._fitting import fit, within
 
 RISE = 0.4  # [s] in a goal
+_USUAL = 0.1  # jump [rad | m]
+_FASTEST = 1.875  # largest over mean speed of a quintic from rest to rest
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,11 @@ class StepParameters(Parameters):
     """Parameters of the step."""
 
     size: float = parameter(
-        0.1, 'jump of every joint, within its limits [rad | m]', min=-100.0, max=100
+        0.0,
+        'jump of every joint, within its limits [rad | m]; 0: 0.1, or as much of it as range, '
+        'speed and effort of the joints allow',
+        min=-100.0,
+        max=100,
     )
     at: float = parameter(0.1, 'time of the jump [s]', min=0.01, max=1000)
     duration: float = parameter(1.6, 'duration of the measurement [s]')
@@ -33,13 +40,22 @@ class Step(Task):
 
     Parameters = StepParameters
     evaluation = TaskEvaluation(compared=1)
+    remedy = '; lower size of task step'
 
     def prepare(self) -> None:
         """Set where to jump, and when."""
         p, model = self.parameters, self.robot.model
-        lower, upper = model.position_lower, model.position_upper
-        self._after = np.clip(self.robot.start + p.size, lower, upper)
         self.event, self.duration = p.at, p.duration
+        if p.size:
+            self._use(np.full(model.nv, p.size))
+            return
+        usual = within(self, _USUAL, _FASTEST / RISE)
+        back = self.robot.start + usual > model.position_upper
+        fit(self, lambda share: self._use(np.where(back, -share, share) * usual))
+
+    def _use(self, jump: Array) -> None:
+        model = self.robot.model
+        self._after = np.clip(self.robot.start + jump, model.position_lower, model.position_upper)
 
     def reference(self, t: float, reference: Reference) -> None:
         """Write rest before or after the jump."""

@@ -19,7 +19,7 @@ from arm_dynamics.robots import find_urdf, robot_names
 from arm_lab.commands.compare_controllers import main
 from arm_lab.experiments.compared_laws import compared_laws
 from arm_lab.experiments.executors import Work, executor
-from arm_lab.experiments.experiment import Experiment
+from arm_lab.experiments.experiment import Experiment, at_frequency
 from arm_lab.experiments.monte_carlo import run_monte_carlo
 from arm_lab.experiments.ranges import Ranges
 from arm_lab.experiments.runs import observe_all, record_of
@@ -31,7 +31,6 @@ from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
 from arm_sim.tasks import make_task
-from arm_sim.tasks.sinusoid import SinusoidParameters, at_frequency
 
 
 def rms_of(robot, task, laws=(), **settings):
@@ -237,7 +236,7 @@ def test_error_grows_with_frequency_and_feedforward_stays_below_pd():
 
 def test_sinusoids_above_the_robots_own_frequency_keep_their_peak_acceleration():
     robot, peaks = Robot.load('planar_3r'), []
-    own = SinusoidParameters((0.3, 0.2, 0.4), 0.5)
+    own = make_task('sinusoid', robot)
     for frequency in (0.5, 1.0, 4.0):
         reference, largest = Reference(3), 0.0
         task = make_task('sinusoid', robot, at_frequency(own, frequency))

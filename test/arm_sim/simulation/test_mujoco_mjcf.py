@@ -9,6 +9,8 @@ from rclpy.serialization import deserialize_message
 from tf2_msgs.msg import TFMessage
 
 from arm_controllers.laws import law_class
+from arm_controllers.laws.independent_joint import IndependentJoint
+from arm_controllers.laws.pd import PD
 from arm_controllers.parameter_values import read_fields
 from arm_controllers.ros.frame_messages import FrameMessages
 from arm_dynamics.checks import ArmError
@@ -146,8 +148,25 @@ def test_springs_at_a_commanded_joint_are_a_note_with_their_size(tmp_path):
     refusal = "joint 'elbow': a spring, stiffness 4, is not simulated"
     with pytest.raises(ArmError, match=refusal):
         AnalyticalPlant(robot.model, AnalyticalPlant.Parameters())
-    with pytest.raises(ArmError, match=refusal):
-        robot_of(tmp_path, stiff, 'mjcf:=converted')
+
+
+def test_a_law_that_needs_the_model_is_refused_where_springs_act_and_not_converted(
+    tmp_path, capfd
+):
+    stiff = MJCF.replace('name="elbow" axis', 'name="elbow" stiffness="4" axis')
+    robot = robot_of(tmp_path, stiff)
+    said = "law PD: .* give up to .* at joint 'elbow', which is not in its model.*mjcf:=converted"
+    with pytest.raises(ArmError, match=said):
+        PD(robot.model, PD.Parameters(kp=(1.0,), kd=(1.0,)))
+    designed = IndependentJoint.designed(robot.model, robot.start, 5.0, 1.0)
+    assert IndependentJoint(robot.model, designed).model is robot.model
+    assert robot_of(tmp_path, MJCF).model.springs == ''
+    capfd.readouterr()
+    converted = robot_of(tmp_path, stiff, 'mjcf:=converted')
+    assert 'not simulated: springs of joints' in capfd.readouterr().err
+    PD(converted.model, PD.Parameters(kp=(1.0,), kd=(1.0,)))
+    plant = MujocoPlant(converted.model, parameters_of(converted))
+    assert check_model(plant, converted.model) < 1e-12
 
 
 def test_the_law_and_not_gravcomp_carries_the_weight(tmp_path, capfd):
