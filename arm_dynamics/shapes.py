@@ -11,7 +11,6 @@ import coal
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array, one_line
-from arm_dynamics.packages import in_sources, packages_around
 from arm_dynamics.urdf import bare
 
 ONES = np.ones(3)
@@ -68,6 +67,8 @@ def mesh_finder(urdf_file: str) -> Callable[[str], Path | None]:
     """
     folder = Path(urdf_file).expanduser().resolve().parent if urdf_file else Path('/')
     known: dict[str, Path | None] = {}
+    from arm_dynamics.packages import packages_around
+
     around = cache(packages_around)
 
     def find(filename: str) -> Path | None:
@@ -79,7 +80,7 @@ def mesh_finder(urdf_file: str) -> Callable[[str], Path | None]:
 
 
 def candidates(
-    filename: str, folder: Path, around: Callable[[Path], dict[str, Path]] = packages_around
+    filename: str, folder: Path, around: Callable[[Path], dict[str, Path]] | None = None
 ) -> list[Path]:
     """Return the paths that a `filename` in a file of this folder may mean."""
     scheme, _, rest = filename.rpartition('://')
@@ -89,7 +90,9 @@ def candidates(
     if os.path.normpath(inside).startswith('..') or package in ('.', '..'):  # of no package
         return []
     prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(':')
-    near = around(folder / 'file').get(package)
+    from arm_dynamics.packages import in_sources, packages_around  # of package:// alone
+
+    near = (around or packages_around)(folder / 'file').get(package)
     own = in_sources(near, inside) if near else []
     return own + [Path(prefix, 'share', package, inside) for prefix in prefixes if prefix]
 

@@ -14,7 +14,6 @@ import yaml
 
 from arm_dynamics.checks import ArmError, some_of, text_of
 from arm_dynamics.descriptions.held_joints import hold_others
-from arm_dynamics.packages import packages_around
 from arm_dynamics.parameters import ParameterValues
 from arm_dynamics.shapes import candidates
 from arm_dynamics.temporary_folder import cached_by_files, temporary_folder
@@ -103,6 +102,8 @@ def _of_urdf(
 
 def make_meshes_absolute(tree: Element, file: Path) -> None:
     """Replace the names of meshes that exist by absolute paths; `file`: of the URDF."""
+    from arm_dynamics.packages import packages_around
+
     around = cache(packages_around)
     for mesh in tree.iter('mesh'):
         name = mesh.get('filename', '')

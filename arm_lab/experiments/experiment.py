@@ -19,12 +19,13 @@ from arm_controllers.laws import Law, law_class, law_of_file
 from arm_controllers.laws.pd import PD
 from arm_controllers.parameter_values import read_fields, ros_values
 from arm_dynamics.actuators import ACTUATORS
-from arm_dynamics.checks import ArmError, in_range
+from arm_dynamics.checks import ArmError
 from arm_dynamics.descriptions.reduced_model import reduced_model
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import NumberOrText, Parameters, ParameterValues, changed, parameter
 from arm_lab.experiments.compared_laws import compared_class, compared_laws
+from arm_lab.experiments.frequency import at_frequency
 from arm_lab.experiments.ranges import Draw, Ranges
 from arm_sim.devices import SensorParameters
 from arm_sim.devices.drive_trains import JointParameters
@@ -37,7 +38,6 @@ from arm_sim.robot import Robot
 from arm_sim.simulation.integration import CONTINUOUS
 from arm_sim.simulation.plant import ACTUATOR_FOR, Plant, PlantParameters, plant_class
 from arm_sim.tasks import Task, make_task
-from arm_sim.tasks.sinusoid import Sinusoid
 
 
 @dataclass(frozen=True)
@@ -398,15 +398,3 @@ class LoadedExperiment:
         if not self.law_class.many_arms:
             raise ArmError(f'law {self.experiment.law!r} commands one arm only (many_arms)')
         return self.law(model, parameters)
-
-
-def at_frequency(task: Sinusoid, frequency: float) -> dict[str, Any]:
-    """Return what changes for another frequency [Hz], followed for a second at least.
-
-    Above the task's own frequency the amplitude shrinks with its square: the peak acceleration
-    stays, so that laws are compared and not torque limits.
-    """
-    in_range('frequency', frequency, 0.001, 100.0)
-    scale = min(1.0, (task.parameters.frequency / frequency) ** 2)
-    amplitude = (scale * task.amplitude).tolist()
-    return {'amplitude': amplitude, 'frequency': frequency, 'cycles': max(1.0, 2.0 * frequency)}

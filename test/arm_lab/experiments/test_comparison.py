@@ -19,7 +19,8 @@ from arm_dynamics.robots import find_urdf, robot_names
 from arm_lab.commands.compare_controllers import main
 from arm_lab.experiments.compared_laws import compared_laws
 from arm_lab.experiments.executors import Work, executor
-from arm_lab.experiments.experiment import Experiment, at_frequency
+from arm_lab.experiments.experiment import Experiment
+from arm_lab.experiments.frequency import at_frequency
 from arm_lab.experiments.monte_carlo import run_monte_carlo
 from arm_lab.experiments.ranges import Ranges
 from arm_lab.experiments.runs import observe_all, record_of
