@@ -120,8 +120,9 @@ class HybridForceMotion(ToolLaw):
         self._numbers = numbers_of(self.parameters, _NUMBERS)
         rest = Reference(model.nv)
         memory = self.start(Measurement(rest.q, rest.v), rest)
-        none = np.zeros(6), *np.zeros((2, 12)), np.zeros(6)
-        self._next(HybridState(*memory), rest, *none, 1e-3)  # compiles before a deadline
+        felt, tip = np.zeros(6), np.zeros(12)
+        # Compiles before a deadline.
+        self._next(HybridState(*memory), rest, felt, tip, tip, felt, 1e-3)
 
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float

@@ -317,20 +317,22 @@ class GripperControllerNode(LifecycleNode):
         return message
 
 
-def _values(command: GripperCommandMessage | JointState, joint: str) -> list[float | None]:
+def _values(
+    command: GripperCommandMessage | JointState, joint: str
+) -> tuple[float, float | None, float | None]:
     """Return position, effort and velocity of a goal's message, None where it has none.
 
     Raises:
         ArmError: another joint, or other than one position.
     """
     if isinstance(command, GripperCommandMessage):
-        return [command.position, command.max_effort or None, None]
+        return command.position, command.max_effort or None, None
     if list(command.name) not in ([], [joint]):
         raise ArmError(f'name is {list(command.name)}; allowed: [{joint!r}] or none')
     if len(command.position) != 1:
         raise ArmError(f'position has {len(command.position)} values; allowed: 1')
     others = _one('effort', command.effort), _one('velocity', command.velocity)
-    return [command.position[0], *others]
+    return command.position[0], *others
 
 
 def _too_late(start_ns: int, now_ns: int) -> str:

@@ -117,11 +117,11 @@ def springs_at(m: mujoco.MjModel, names: Sequence[str], coupled: Sequence[str]) 
         for joint in joints:
             size = abs(float(data.qfrc_spring[joint.dofadr[0]]))
             if size > most:
-                most, where = size, joint.name
+                most, where = size, str(joint.name)
     if most < _TOLERANCE:
         return ''
-    size = f'springs and tendons of the MJCF give up to {most:.3g} N.m | N'
-    return f'{size} at joint {where!r}{_REMEDY}'
+    how = f'springs and tendons of the MJCF give up to {most:.3g} N.m | N'
+    return f'{how} at joint {where!r}{_REMEDY}'
 
 
 def check_damping(m: mujoco.MjModel, model: RobotModel) -> None:

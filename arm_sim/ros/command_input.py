@@ -81,7 +81,9 @@ class CommandInput:
             node, JointState, 'joint_commands', self._on_command, CONTROL_INPUT_QOS
         )
         self._spoofed = SpoofedCommands(node, self._claims, self._input.topic_name)
-        transport.serve_commands(self._input.topic_name, lambda *given: self._take(*given, True))
+        transport.serve_commands(
+            self._input.topic_name, lambda raw, number: self._take(raw, number, True)
+        )
         now_and_then(node, _LOOK, self._look)
         self._publish()
 
