@@ -3,16 +3,17 @@
 import re
 import shlex
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch_ros.actions import node as launch_node
 
 from arm_controllers.laws import law_names
 from arm_controllers.laws.policy import PolicyParameters
@@ -297,7 +298,9 @@ def description(
                 _refuse_other_value(each.name, value, each.choices or ())
 
     def start(context: LaunchContext) -> list[Any]:
-        tempfile.tempdir = str(temporary_folder())  # launch's parameter files end with it
+        # Else the parameter files that launch_ros writes for nodes stay for ever.
+        of_this_launch = partial(NamedTemporaryFile, dir=str(temporary_folder()))
+        vars(launch_node)['NamedTemporaryFile'] = of_this_launch
         given = usual_values() | dict(context.launch_configurations)
         if _LAW in own and 'law' not in own and 'law' in given:
             given[_LAW] = law_word(given, usual_values()[_LAW])

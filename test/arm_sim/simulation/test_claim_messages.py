@@ -7,7 +7,7 @@ MODEL = load_script('benchmarks/claim_messages.py')
 
 
 def test_no_order_of_messages_gives_a_false_alarm_or_hides_a_second_publisher():
-    assert MODEL.drawn(0, 300) == ([], [])
+    assert MODEL.drawn(0, 300) == ([], [], [])
 
 
 def test_most_orders_use_commands_of_the_controller_and_find_the_second_publisher():
