@@ -94,7 +94,7 @@ class Timed:
 def law_times(period: float, frequency: float) -> np.ndarray:
     """Return the times [us] of the law's periods along a sinusoid that the arm cannot follow."""
     experiment = Experiment('ur5e', 'sinusoid', 'mpc', timestep=period)
-    given = {'frequency': frequency, 'cycles': 4.0}
+    given = {'frequency': frequency, 'cycles': 4.0, 'amplitude': (0.2,)}
     loaded = LoadedExperiment(experiment, Robot.load('ur5e'), given)
     law, task = Timed(loaded.law()), loaded.task
     Loop(loaded.plants()[0], law, task.reference).run(task.duration)

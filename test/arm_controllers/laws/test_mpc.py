@@ -48,7 +48,10 @@ def test_the_exact_model_leaves_no_error_where_no_limit_is_near():
 
 
 def test_where_computed_torque_is_at_its_limits_mpc_exceeds_none_and_errs_least():
-    fast, given = replace(PLAIN, robot='ur5e'), {'frequency': 2.5, 'cycles': 3.0}
+    fast, given = (
+        replace(PLAIN, robot='ur5e'),
+        {'frequency': 2.5, 'cycles': 3.0, 'amplitude': (0.2,)},
+    )
     record, mm = run(fast, **given)
     model = fast.load().robot.model
     assert over_limits(record, model) <= 0.0
