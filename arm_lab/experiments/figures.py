@@ -21,7 +21,7 @@ _RMS = {
     'tracking_rms_mm': 'tracking error of the tip, RMS [mm]',
     'force_rms_n': 'error of the force, RMS [N]',
 }
-_SMALLEST = 1e-4  # errors below it are not shown [mm]
+_SMALLEST = 1e-6  # errors below it are not shown [mm]
 _ROUNDING = 1e-9  # errors below it are not distinguished [mm]
 _MARKS = 'os^Dv'  # of model errors
 
