@@ -151,7 +151,16 @@ def experiment_of(
         except ValueError:
             raise ArmError(f'{name} is {arguments[name]!r}; it must be a number') from None
     error = model_error_of(arguments['plant_error'], 'plant_error', robot.model)
-    return LoadedExperiment(Experiment(**values, error=error), robot, given)
+    loaded = LoadedExperiment(Experiment(**values, error=error), robot, given)
+    level = arguments.get('feedforward', 'best')
+    if level in ('best', ''):
+        return loaded
+    if loaded.law_class.evaluation.variant != 'feedforward':
+        raise ArmError(
+            f'feedforward is {level!r}; law {loaded.law_name!r} has none, only servo has: leave '
+            'feedforward out'
+        )
+    return loaded.changed(feedforward=level)
 
 
 def simulator_parameters(loaded: LoadedExperiment, moving: bool = True) -> ParameterValues:

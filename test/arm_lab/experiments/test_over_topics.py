@@ -53,6 +53,15 @@ def test_a_swept_case_survives_the_launch_files_arguments(sweep, planar):
     assert 'config' not in launch_arguments(replace(case, config=''))  # ROS takes no empty value
 
 
+def test_a_feedforward_level_is_used_by_a_designed_servo_and_refused_for_others(planar):
+    given = launch_arguments(Experiment('planar_3r', 'sinusoid', 'servo')) | {
+        'feedforward': 'discrete'
+    }
+    assert experiment_of(given, planar, {}).law_parameters.feedforward == 'discrete'
+    with pytest.raises(ArmError, match="feedforward is 'discrete'; law 'pd' has none"):
+        experiment_of(given | {'law': 'pd'}, planar, {})
+
+
 def test_a_guard_goes_to_the_nodes_with_the_parameter_file(tmp_path):
     own = tmp_path / 'own.yaml'
     own.write_text(
