@@ -20,12 +20,14 @@ from foreign_arm import Array, ForeignArm
 
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import SampledReference
+from arm_dynamics.model_error import with_error
 from arm_dynamics.robots import find_urdf
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.loop.measures import track
 from arm_sim.robot import Robot
 
 PERIOD = 0.002
+SHARP = 1e-4  # below this speed the Coulomb friction of the foreign arm fades [rad/s]
 LAWS = (
     'servo:discrete', 'servo:observed', 'servo:inverse_dynamics', 'computed_torque',
     'momentum_observer', 'adaptive_computed_torque', 'joint_impedance', 'operational_space',
@@ -41,17 +43,19 @@ def experiment(law: str, task: str, integrator: str = '') -> LoadedExperiment:
 
 
 def foreign_arm(loaded: LoadedExperiment) -> ForeignArm:
-    """Return the arm of an experiment with its drives, outside the package."""
+    """Return the arm of an experiment with its drives, outside the package; masses are exact."""
     robot, plant = loaded.robot, loaded.plant_parameters()
+    true = with_error(robot.model, loaded.experiment.error)
     servo = plant.actuator == 'servo'
     kp, kd = (np.asarray(x) for x in plant.servo_gains(robot.model)) if servo else (0.0, 0.0)
     most = robot.model.effort_limit
 
     def torque(command: Array, q: Array, v: Array) -> Array:
         wanted = kp * (command - q) - kd * v if servo else command
-        return np.clip(wanted, -most, most) - robot.model.damping * v
+        dry = true.friction * np.tanh(v / SHARP)
+        return np.clip(wanted, -most, most) - true.damping * v - dry
 
-    return ForeignArm(find_urdf('ur5e').read_text(), robot.model.armature, torque)
+    return ForeignArm(find_urdf('ur5e').read_text(), true.armature, torque)
 
 
 def error_on_foreign(loaded: LoadedExperiment) -> float:

@@ -10,7 +10,7 @@ from arm_controllers.follower.trajectory import Array, Trajectory
 from arm_dynamics.checks import JointLimitError, unit
 from arm_dynamics.model import RobotModel
 
-_SHORT = 1e-5  # [s] nobody means so short a segment
+_SHORT = 1e-5  # [s] a shorter segment is a mistake
 _WALL = 1e9  # [s] a wall clock is beyond, simulated time below
 _OTHER_CLOCK = 60.0  # [s]
 

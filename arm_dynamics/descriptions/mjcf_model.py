@@ -14,8 +14,8 @@ _TOLERANCE = 1e-9  # of the largest entry, at least 1: two correct models differ
 
 
 _REMEDY = (
-    ', which is not in its model, so that goals would end beside; mjcf:=converted simulates the '
-    'arm without springs and tendons'
+    ', which is not in its model, so that goals would miss their position; mjcf:=converted '
+    'simulates the arm without springs and tendons'
 )
 
 

@@ -69,7 +69,7 @@ class BatchPlant(ManyArms):
         self._step, self._steps = each[0].timestep / count, each[0].control_decimation * count
         if engine == 'mujoco':
             soft = mujoco_friction(self._step)
-        # rk4 is made of the accelerations that Euler's explicit step has.
+        # rk4 takes the accelerations of Euler's explicit step.
         method = 'explicit_euler' if self._smooth else integration.integrator
         # One object for one: an arm's parameters are made once, however many share them.
         forward = {id(own): _forward_parameters(own, engine, method) for own in each}

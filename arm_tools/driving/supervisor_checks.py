@@ -94,7 +94,7 @@ CHECKS = (
                     lambda c: np.abs(c.q - c.state.q - 0.5 * (c.v + c.state.v) * c.gap),
                     lambda c: c.kept.parameters.jump),
     SupervisorCheck('time in which no reading has changed where one should', 's', '', True,
-                    lambda c: c.state.stands,
+                    lambda c: c.state.frozen,
                     lambda c: c.kept.parameters.state_age_limit),
     SupervisorCheck('command', '', 'command', False, lambda c: np.abs(c.command), lambda c: 1e9),
     SupervisorCheck('speed', '', 'velocity', False, lambda c: np.maximum(np.abs(c.v), c.speed),

@@ -31,7 +31,7 @@ class SupervisorState(NamedTuple):
         stop_q, stop_v: (..., n) where and how fast the stop began; before, where the arm is held.
         blind: (..., 1) whether the readings cannot be used any more.
         still: (..., n) time since each joint's reading changed [s].
-        stands: (..., 1) time in which no reading has changed although one should [s].
+        frozen: (..., 1) time in which no reading has changed although one should [s].
         turns: (..., 1) share of the periods in which a position turned round [1].
         flickers: (..., 1) whether readings turn round at rest, too, as those with noise do.
         period: (..., 1) mean period of the states [s].
@@ -51,7 +51,7 @@ class SupervisorState(NamedTuple):
     stop_v: Array
     blind: NDArray[np.bool_]
     still: Array
-    stands: Array
+    frozen: Array
     turns: Array
     flickers: NDArray[np.bool_]
     period: Array
@@ -61,10 +61,10 @@ class SupervisorState(NamedTuple):
 def waited(
     kept: SupervisorLimits, state: SupervisorState, q: Array, v: Array, dt: float, gap: Array
 ) -> SupervisorState:
-    """Return the memory after another period: mean period, time in the phase, joints that stand.
+    """Return the memory after another period: mean period, time in the phase, frozen joints.
 
-    Only a position shows motion: the velocity of a robot that sends none is made of positions. At
-    rest a velocity that flickers shows that the readings live.
+    Only a position shows motion: the velocity of a robot that sends none is computed from
+    positions. At rest a velocity that flickers shows that the readings live.
     """
     rests = np.maximum(np.abs(v), np.abs(state.v)) <= kept.parameters.rest_speed
     moved = q != state.q
@@ -83,8 +83,8 @@ def waited(
         still=np.where(changed, 0.0, since),
         flickers=np.where(waits, share > _FLICKERS, state.flickers),
     )
-    stands = _should_move(kept, state, v, dt) & ~alive & ~waits
-    return state._replace(stands=np.where(stands, state.stands + gap, 0.0))
+    frozen = _should_move(kept, state, v, dt) & ~alive & ~waits
+    return state._replace(frozen=np.where(frozen, state.frozen + gap, 0.0))
 
 
 def _should_move(
