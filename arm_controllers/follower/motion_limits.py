@@ -101,8 +101,8 @@ def _position_ranges(
 ) -> tuple[Array, Array]:
     """Return the least and largest positions (m, n) that are allowed in each segment.
 
-    Those are the limits, and farther out what the segment before has reached: a joint outside its
-    range may return in any number of steps, but move no farther. The points of a return begin
+    Those are the limits, and farther out the start of the segment: a joint outside its range may
+    return in any number of steps, but move no farther. The points of a return begin
     where the arm was measured: by a tolerance (n,) they may be farther out than the reference.
     """
     starts = trajectory.coefficients[:, 0]
@@ -111,7 +111,7 @@ def _position_ranges(
     back = trajectory.last - starts[0]
     low[0] -= np.where((starts[0] < model.position_lower) & (back > 0.0), tolerance, 0.0)
     high[0] += np.where((starts[0] > model.position_upper) & (back < 0.0), tolerance, 0.0)
-    return np.maximum.accumulate(low), np.minimum.accumulate(high)
+    return low, high
 
 
 def check_torque(trajectory: Trajectory, model: RobotModel, point_times: Array) -> Iterator[None]:
