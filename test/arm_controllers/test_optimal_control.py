@@ -118,3 +118,12 @@ def test_a_node_reaches_where_the_periods_of_its_step_lead():
     q, v = 0.3 - 0.2 * time + 2.5 * time**2, -0.2 + 5.0 * time
     core.follow(grid.t, grid.s, motion)
     assert_allclose(motion[0, :2, 1, 0], (q, v), rtol=1e-13)
+
+
+def test_a_prediction_moves_as_an_arm_with_constant_acceleration():
+    motion = np.zeros((1, 3, N + 1, 1))
+    motion[0, :, 0, 0], motion[0, 2] = (0.3, -0.2, 0.0), 1.7
+    core.follow(GRID.t, GRID.s, motion)
+    t = DT * np.concatenate([[0.0], np.cumsum(GRID.periods)])
+    assert_allclose(motion[0, 0, :, 0], 0.3 - 0.2 * t + 0.5 * 1.7 * t**2, atol=1e-12)
+    assert_allclose(motion[0, 1, :, 0], -0.2 + 1.7 * t, atol=1e-12)
