@@ -5,7 +5,7 @@ import re
 from repository import ROOT, TESTS
 
 TEXT = (ROOT / 'docs' / 'trajectory_goals.md').read_text()
-TABLE = TEXT[TEXT.index('## Feature by feature') : TEXT.index('## From one controller')]
+TABLE = TEXT[TEXT.index('## Feature by feature') : TEXT.index('## The same goals to JTC')]
 ROWS = [
     tuple(cell.strip() for cell in line.strip('|').split('|'))
     for line in TABLE.splitlines()
