@@ -178,6 +178,8 @@ def call(line: str) -> str:
     given['robot'] = ' gripper:='.join(filter(None, (robot, given.pop('gripper', ''))))
     given.setdefault('task', 'sinusoid')
     given.setdefault('law', 'computed_torque')
+    if 'feedforward' in given:
+        given['law'] += f':{given.pop("feedforward")}'
     if 'config' in given:
         given['config'] = Path(given['config']).name
     return _written('run', ['robot', 'task', 'law'], given, texts=('robot',))

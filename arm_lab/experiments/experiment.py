@@ -23,7 +23,14 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.descriptions.reduced_model import reduced_model
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_dynamics.parameters import NumberOrText, Parameters, ParameterValues, changed, parameter
+from arm_dynamics.parameters import (
+    NumberOrText,
+    Parameters,
+    ParameterValues,
+    Stepping,
+    changed,
+    parameter,
+)
 from arm_lab.experiments.compared_laws import compared_class, compared_laws
 from arm_lab.experiments.frequency import at_frequency
 from arm_lab.experiments.ranges import Draw, Ranges
@@ -212,10 +219,12 @@ class LoadedExperiment:
         e, arm, law = self.experiment, self.arm, self.law_class
         level: ParameterValues = {'feedforward': e.feedforward} if e.feedforward else {}
         name, variant = self._own_law
+        if e.timestep and issubclass(law.Parameters, Stepping):
+            level |= {'timestep': e.timestep}
         if variant:
             if not law.evaluation.variant:
                 raise ArmError(f'law {e.law!r}: {name} has no variants')
-            level = {law.evaluation.variant: variant}
+            level |= {law.evaluation.variant: variant}
         if e.latency != '':
             if not law.evaluation.of_file:
                 raise ArmError(f"law {e.law!r} infers nothing: latency is for law 'policy'")

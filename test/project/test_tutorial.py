@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from experiment_parts import run
 from repository import ROOT
 from scipy.optimize import brentq
 
@@ -75,3 +76,22 @@ def test_a_contact_bounces_as_a_mass_on_a_spring_and_a_late_damper_drives_it():
         f'{150 / (2 * np.sqrt(4e4 * mass)):.2f}',
     ):  # fmt: skip
         assert number in text
+
+
+@pytest.mark.parametrize(
+    ('law', 'integrator', 'predicted'),
+    [
+        ('servo:discrete', 'continuous', lambda v, a, h: h**2 * a / 2),
+        ('servo:inverse_dynamics', 'continuous', lambda v, a, h: h * v / 2),
+        ('computed_torque', 'implicitfast', lambda v, a, h: 40.0 * h * a / (2 * 400.0)),
+    ],
+)
+def test_the_step_of_a_plant_costs_what_the_lesson_predicts(law, integrator, predicted):
+    case = Experiment('ur5e', 'sinusoid', law, integrator=integrator)
+    found = run(case).measures.joint_rms_rad
+    angular = 2 * np.pi * 0.5  # 0.2 rad at 0.5 Hz
+    rms = 0.2 / np.sqrt(2.0)
+    expected = predicted(rms * angular, rms * angular**2, case.timestep)
+    assert found == pytest.approx(expected, rel=0.1)
+    shown = f'{1e6 * expected:.2g}' if expected < 1e-4 else f'{1e6 * expected:.0f}'
+    assert f'{shown} microrad' in (LESSONS / '9_same_step.md').read_text()

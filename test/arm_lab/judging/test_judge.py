@@ -441,10 +441,7 @@ def test_the_pages_controller_is_judged_in_lock_step(tmp_path, judge):
 
 @pytest.mark.slow
 def test_a_force_controller_is_judged_by_its_force_and_twice_the_same(tmp_path, judge):
-    page = (ROOT / 'docs' / 'judge.md').read_text()
-    code = re.search(r'```python\n("""effort.*?)```', page, re.DOTALL)[1]
-    controller, limits = tmp_path / 'my_force_controller.py', tmp_path / 'limits.yaml'
-    controller.write_text(code)
+    controller, limits = ROOT / 'examples' / 'force_controller.py', tmp_path / 'limits.yaml'
     limits.write_text(
         'robot: ur5e gripper:=probe\ntimeout: 300\n'
         'tasks: {press: {duration: 3.0, limit: 0.01}}\nlimits: {all: {contact_force_max_n: 5.0}}'
