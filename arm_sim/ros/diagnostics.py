@@ -92,10 +92,16 @@ class SimulatorDiagnostics:
         clock = self._clock
         skipped = clock.pacing.skipped - self._seen_skipped
         self._seen_skipped = clock.pacing.skipped
-        due = skipped + max(clock.simulation.steps - self._last_report[1], 0)
+        wall, steps = self._last_report
+        made = max(clock.simulation.steps - steps, 0)
+        due = skipped + made
         if skipped < max(0.1 * due, 1) or clock.simulation.braking:
             return ''
-        return f'the machine misses {skipped / due:.0%} of real time: {TOO_SLOW_HELP}'
+        rate = made / (time.monotonic() - wall)
+        return (
+            f'the machine misses {skipped / due:.0%} of real time and carries {rate:.0f} control '
+            f'periods of {clock.simulation.period_ns * 1e-6:g} ms per second: {TOO_SLOW_HELP}'
+        )
 
     def _numbers(self) -> dict[str, Any]:
         simulation, pacing = self._clock.simulation, self._clock.pacing

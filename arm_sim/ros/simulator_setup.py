@@ -48,7 +48,13 @@ class SimulatorParameters(ArmParameters, Limits):
         50.0, 'rate of /tf in simulated time [Hz]; 0: not published', min=0, max=10_000.0
     )
     command_timeout: float = parameter(
-        0.1, 'simulated time without a command until the arm brakes in realtime [s]', above=0
+        0.1, 'longest simulated time for which a command is used in realtime [s]', above=0
+    )
+    command_wait: float = parameter(
+        1.0,
+        'wall-clock time for which simulated time stands still in realtime for a command after '
+        'command_timeout, until the arm brakes [s]; 0: it brakes at once',
+        min=0,
     )
     command_stamp: str = parameter(
         'state',
@@ -128,7 +134,8 @@ def make_plant(
 _FAULTS = 'faults'
 _OF_SERVOS, _OF_OBJECTS = {'servo_kp', 'servo_kd'}, {'scene', 'objects'}
 _OF_PLANT = {'payload'} | _OF_SERVOS | _OF_OBJECTS
-_OF_REAL_TIME, _OF_LOCKSTEP = {'real_time_factor', 'command_timeout'}, {'lockstep_timeout'}
+_OF_REAL_TIME = {'real_time_factor', 'command_timeout', 'command_wait'}
+_OF_LOCKSTEP = {'lockstep_timeout'}
 _OF_LIMITS = {each.name for each in fields(Limits)}
 LIVE = (
     {_FAULTS} | _OF_PLANT | _OF_REAL_TIME | _OF_LOCKSTEP | _OF_LIMITS | {'clock_rate', 'tf_rate'}
@@ -141,7 +148,7 @@ def timing(parameters: SimulatorParameters) -> dict[str, float]:
     if p.mode == 'lockstep':
         return {'timeout': p.lockstep_timeout}
     timeout = p.command_timeout if p.command_stamp == 'state' else inf
-    return {'timeout': timeout, 'factor': p.real_time_factor}
+    return {'timeout': timeout, 'factor': p.real_time_factor, 'wait': p.command_wait}
 
 
 class LiveSimulator:
@@ -176,8 +183,9 @@ class LiveSimulator:
         idle = _OF_REAL_TIME if p.mode == 'lockstep' else _OF_LOCKSTEP
         for name in sorted(changed & idle):
             raise ArmError(f'{name} has no effect in mode {p.mode!r}')
-        if 'command_timeout' in changed and p.command_stamp == 'arrival':
-            raise ArmError("command_timeout has no effect with command_stamp 'arrival'")
+        if p.command_stamp == 'arrival':
+            for name in sorted(changed & {'command_timeout', 'command_wait'}):
+                raise ArmError(f"{name} has no effect with command_stamp 'arrival'")
         if _FAULTS in changed:
             simulation = self._clock.simulation
             Faults(read_faults(of_plant.faults), [simulation.model], of_plant)  # refused here

@@ -26,7 +26,7 @@ class LockstepPacing(Pacing):
         self._clock, self.timeout = clock, timeout
         self._resend_timeout = ResendTimeout()
 
-    def set_timing(self, timeout: float, factor: float = 1.0) -> None:
+    def set_timing(self, timeout: float, factor: float = 1.0, wait: float = 0.0) -> None:
         """Go on with another timeout; the factor has no effect."""
         self.timeout = timeout
 

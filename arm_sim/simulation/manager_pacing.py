@@ -72,7 +72,7 @@ class ManagerPacing(Pacing):
         self._written = 0
         self._heard_at = float('inf')  # when the newest half of the answer came
 
-    def set_timing(self, timeout: float, factor: float = 1.0) -> None:
+    def set_timing(self, timeout: float, factor: float = 1.0, wait: float = 0.0) -> None:
         """Go on with another timeout; the factor has no effect."""
         self.timeout = timeout
 

@@ -18,8 +18,8 @@ class Pacing:
     holds = False
     late = skipped = oldest_command_ns = 0
 
-    def set_timing(self, timeout: float, factor: float = 1.0) -> None:
-        """Go on with another timeout [s] and factor (simulated time per wall time)."""
+    def set_timing(self, timeout: float, factor: float = 1.0, wait: float = 0.0) -> None:
+        """Go on with another timeout [s], factor (simulated time per wall time) and wait [s]."""
         raise NotImplementedError
 
     def state_ns(self, stamp_ns: int) -> int:

@@ -8,35 +8,47 @@ from arm_sim.simulation.resend_timeout import RESEND_PERIOD
 _CATCH_UP_STEPS = 10
 # Commands of this average age [control periods] are delayed; the average is over some steps.
 _LATE_PERIODS, _AVERAGED = 0.5, 20
-TOO_SLOW_HELP = 'mode:=lockstep, a smaller real_time_factor or a longer timestep helps'
+TOO_SLOW_HELP = (
+    'mode:=lockstep, or a smaller real_time_factor or a longer timestep in config:=FILE, helps'
+)
 
 
 class RealtimePacing(Pacing):
     """Takes the steps that the wall clock says are due.
 
-    A command that is older than the timeout is no longer used: the arm brakes and holds.
+    Where the command is older than the timeout, simulated time stands still for a while, as it
+    does while the simulator gets no CPU; then the arm brakes and holds.
 
     Attributes:
         factor: simulated time per wall time.
         timeout_ns: maximum age of a command [ns of simulated time].
+        wait: longest time for which simulated time stands still for a command [s of wall time].
     """
 
-    def __init__(self, clock: Clock, timeout: float, factor: float = 1.0, holds: bool = False):
+    def __init__(
+        self,
+        clock: Clock,
+        timeout: float,
+        factor: float = 1.0,
+        wait: float = 0.0,
+        holds: bool = False,
+    ):
         """Pace this clock.
 
         Args:
             clock: the clock.
             timeout: maximum age of a command [s of simulated time].
             factor: simulated time per wall time.
+            wait: longest time for which simulated time stands still for a command [s].
             holds: whether a command holds until the next one, and its stamp is not read.
         """
         self._clock, self.holds = clock, holds
         self._state_ns = -1  # stamp at which the state was reset alone
-        self.set_timing(timeout, factor)
+        self.set_timing(timeout, factor, wait)
 
-    def set_timing(self, timeout: float, factor: float = 1.0) -> None:
-        """Go on from here with another factor and timeout."""
-        self._age_ns = 0.0
+    def set_timing(self, timeout: float, factor: float = 1.0, wait: float = 0.0) -> None:
+        """Go on from here with another factor, timeout and wait."""
+        self._age_ns, self.wait = 0.0, wait
         self.factor, self.timeout_ns = factor, timeout * 1e9
         self.tick_period = min(self._clock.simulation.period_ns * 1e-9 / factor, RESEND_PERIOD)
         self._restart()
@@ -66,7 +78,7 @@ class RealtimePacing(Pacing):
         """Take the steps that are due; show a state again that stays for long."""
         clock = self._clock
         for _ in range(self._due()):
-            if clock.may_step:
+            if clock.may_step and not self._late():
                 self._step_in_time()
         if not clock.fault and clock.wall() - clock.sent_at >= RESEND_PERIOD:
             clock.show_again()
@@ -88,14 +100,23 @@ class RealtimePacing(Pacing):
             return 1
         return due
 
+    def _late(self) -> bool:
+        """Whether to wait for a command; brake where the wait was long enough."""
+        clock = self._clock
+        age = clock.simulation.time_ns - clock.command_ns
+        expected = clock.command is not None or len(clock.claims) > 0
+        if not expected or age <= self.timeout_ns:
+            return False
+        if clock.wall() - clock.shown_at < self.wait:
+            return True
+        clock.lose(age * 1e-9)
+        return False
+
     def _step_in_time(self) -> None:
-        """Take a step with the newest command, unless that is too old."""
+        """Take a step with the newest command."""
         clock = self._clock
         age = clock.simulation.time_ns - clock.command_ns
         self.oldest_command_ns = max(self.oldest_command_ns, age)
-        expected = clock.command is not None or len(clock.claims) > 0
-        if expected and age > self.timeout_ns:
-            clock.lose(age * 1e-9)
         used = age if clock.command is not None else 0
         self._age_ns += (used - self._age_ns) / _AVERAGED
         clock.step(clock.command)

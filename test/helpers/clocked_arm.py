@@ -68,8 +68,8 @@ def lockstep(own=None):
     return make(LockstepPacing, own, timeout=5.0)
 
 
-def realtime(own=None, factor=1.0):
-    return make(RealtimePacing, own, factor=factor, timeout=0.1)
+def realtime(own=None, factor=1.0, wait=0.0):
+    return make(RealtimePacing, own, factor=factor, timeout=0.1, wait=wait)
 
 
 def run(clock, wall, seconds):

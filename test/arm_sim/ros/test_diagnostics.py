@@ -1,5 +1,6 @@
 """What the simulator says of itself on /diagnostics where its machine is too slow."""
 
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -46,25 +47,29 @@ def reported(monkeypatch):
 
 
 def test_a_machine_that_misses_a_tenth_of_real_time_logs_it_once_and_shows_it_as_long_as_it_is_so(
-    reported,
+    reported, monkeypatch
 ):
     report, clock, published, logged, _ = reported
+    now = [time.monotonic()]
+    monkeypatch.setattr('arm_sim.ros.diagnostics.time.monotonic', lambda: now[0])
     words = []
     for taken, skipped in ((500, 0), (460, 40), (300, 200), (125, 375), (500, 0)):
         clock.simulation.steps += taken
         clock.pacing.skipped += skipped
+        now[0] += 1.0
         report()
         words.append(published[-1][1])
+    carries = 'and carries {} control periods of 2 ms per second'
     assert [each.partition(':')[0] for each in words] == [
         'running',
         'running',
-        'running; the machine misses 40% of real time',
-        'running; the machine misses 75% of real time',
+        f'running; the machine misses 40% of real time {carries.format(300)}',
+        f'running; the machine misses 75% of real time {carries.format(125)}',
         'running',
     ]
     assert 'a smaller real_time_factor' in words[2]
     assert len(logged) == 1
-    assert logged[0].startswith('the machine misses 40% of real time: ')
+    assert logged[0].startswith('the machine misses 40% of real time and carries 300 ')
 
 
 def test_what_is_missed_before_anybody_commands_is_nobodys_loss(reported):

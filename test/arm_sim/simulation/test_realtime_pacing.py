@@ -84,6 +84,43 @@ def test_real_time_holds_the_newest_command_until_it_is_too_old():
     assert len(output.warnings) == 1
 
 
+def test_simulated_time_stands_still_for_a_late_command_and_then_goes_on_without_braking():
+    clock, simulation, output, wall = realtime(wait=1.0)
+    run(clock, wall, 0.02)
+    clock.take(simulation.time_ns, GRAVITY)
+    run(clock, wall, 1.05)
+    stood = simulation.time_ns
+    assert stood == clock.command_ns + 102_000_000
+    assert clock.pacing.skipped > 400
+    assert not simulation.braking
+    clock.take(stood, GRAVITY)
+    run(clock, wall, 0.05)
+    assert 0.05e9 <= simulation.time_ns - stood <= 0.07e9  # it catches up by 10 steps at most
+    assert not output.warnings
+
+
+def test_a_controller_that_is_silent_for_longer_than_the_wait_is_lost():
+    clock, simulation, output, wall = realtime(wait=1.0)
+    run(clock, wall, 0.02)
+    clock.take(simulation.time_ns, GRAVITY)
+    run(clock, wall, 1.09)
+    assert not simulation.braking
+    run(clock, wall, 0.03)
+    assert simulation.braking
+    assert output.warnings[0].startswith('no command for 0.102 s')
+
+
+def test_time_in_which_the_simulator_itself_is_stopped_is_no_silence_of_a_controller():
+    clock, simulation, output, wall = realtime(wait=1.0)
+    run(clock, wall, 0.02)
+    clock.take(simulation.time_ns, GRAVITY)
+    run(clock, wall, 0.2)
+    wall.now += 25.0
+    run(clock, wall, 0.5)
+    assert not simulation.braking
+    assert not output.warnings
+
+
 def test_many_steps_of_a_paused_clock_are_made_in_real_time_too_so_that_commands_keep_up():
     clock, simulation, output, wall = realtime()
     clock.pause(True)
