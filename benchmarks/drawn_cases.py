@@ -68,7 +68,7 @@ def study(
     job = partial(result, given.robot, task, given.law, rows)
     with (
         executor(given.workers) as pool,
-        progress(new_console(stderr=True), what, given.count) as show,
+        progress(what, given.count, new_console(stderr=True)) as show,
         open(given.keep or os.devnull, 'a', encoding='utf-8') as kept_file,
     ):
         for place, answer in completed(pool, job, left):
