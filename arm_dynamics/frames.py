@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array, JointLimitError, finite
 from arm_dynamics.mimic import Mimic
+from arm_dynamics.urdf_elements import rate_limits
 
 _ENDLESS = 1e9  # a bound beyond this means no limit [rad | m]
 _NEXT, _AFTER_NEXT = np.array([1, 2, 0]), np.array([2, 0, 1])
@@ -40,6 +41,8 @@ class Frames:
         position_lower, position_upper: (nq,) limits [rad | m]; infinite where a joint has none.
         velocity_limit, effort_limit: (nv,) limits [rad/s | m/s], [N.m | N]; infinite where the
             URDF has none or zero.
+        acceleration_limit, jerk_limit: (nv,) of URDF 1.2 [rad/s^2 | m/s^2], [rad/s^3 | m/s^3],
+            infinite as above; of acceleration and deceleration the smaller one.
         base_frame: name of the root link.
         tip_frame: name of the tool frame.
         frame_names: every link and fixed frame, by the URDF's link names.
@@ -67,7 +70,9 @@ class Frames:
         velocity, effort = model.velocityLimit, model.effortLimit
         velocity = np.where(velocity > 0, velocity, np.inf)
         effort = np.where(effort > 0, effort, np.inf)
+        rates = rate_limits(tree, names)
         if mimic is not None:
+            rates = np.array([mimic.tightest(lower, upper, rate)[2] for rate in rates])
             lower, upper, velocity, left_out = mimic.tightest(lower, upper, velocity)
             self.unmet_limits = tuple(names[i] for i in left_out)
             followed = np.bincount(mimic.leader, minlength=len(mimic.own)) > 1
@@ -83,6 +88,7 @@ class Frames:
         self._any_continuous = bool(continuous.any())
         self.position_lower, self.position_upper = lower, upper
         self.velocity_limit, self.effort_limit = velocity, effort
+        self.acceleration_limit, self.jerk_limit = rates
         bodies = enumerate(model.frames)
         self._frame_ids = {f.name: i for i, f in bodies if f.type == pin.FrameType.BODY}
         self.frame_names = tuple(self._frame_ids)

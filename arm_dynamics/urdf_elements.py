@@ -80,3 +80,32 @@ def set_inertial(link: Element, mass: float, center: Array, inertia: Array) -> N
 def number_text(values: Iterable[float]) -> str:
     """Return numbers as the text of an attribute, to the last bit."""
     return ' '.join(repr(float(value)) for value in values)
+
+
+def rate_limits(tree: Element, names: Iterable[str]) -> Array:
+    """Return the limits (2, m) of acceleration and jerk of the joints of these names.
+
+    Those are URDF 1.2's [rad/s^2 | m/s^2], [rad/s^3 | m/s^3]; infinite where there is none, or 0
+    or -1, as for velocities. Of acceleration and deceleration the smaller one counts.
+
+    Raises:
+        ArmError: a limit that is not a number, or negative.
+    """
+    limits = {joint.get('name'): joint.find('limit') for joint in tree.iterfind('joint')}
+
+    def limit(name: str, key: str) -> float:
+        element = limits[name]
+        text = '0' if element is None else element.get(key, '0')
+        try:
+            value = float(text)
+        except ValueError:
+            value = np.nan
+        if not (value >= 0.0 or value == -1.0):
+            raise ArmError(f'joint {name!r}: <limit {key}="{text}"> must be a number above 0')
+        return value if value > 0.0 else np.inf
+
+    rows = [
+        (min(limit(name, 'acceleration'), limit(name, 'deceleration')), limit(name, 'jerk'))
+        for name in names
+    ]
+    return np.array(rows).reshape(-1, 2).T

@@ -40,7 +40,7 @@ KNOWN = {
     'parent': ('link',),
     'child': ('link',),
     'axis': ('xyz',),
-    'limit': ('lower', 'upper', 'effort', 'velocity'),
+    'limit': (*('lower', 'upper', 'effort', 'velocity', 'acceleration', 'deceleration', 'jerk'),),
     'dynamics': ('damping', 'friction', 'armature'),
     'mimic': ('joint', 'multiplier', 'offset'),
 }
@@ -48,9 +48,6 @@ KNOWN = {
 # What follows for the user from an element or attribute that is not used.
 NAMED = {
     'joint/safety_controller': 'its soft limits bound no goal; <limit> does',
-    'limit/acceleration': 'goals and plans are not bound by it; give them limits of their own',
-    'limit/deceleration': 'goals and plans are not bound by it; give them limits of their own',
-    'limit/jerk': 'goals and plans are not bound by it; give them limits of their own',
     'dynamics/spring_stiffness': 'the joint has no spring',
     'dynamics/spring_reference': 'the joint has no spring',
     'dynamics/rotor_inertia': 'write it as armature="" [kg m^2 at the joint]',

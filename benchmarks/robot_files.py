@@ -37,6 +37,12 @@ HARMLESS = (
     '<transmission name="t"><type>transmission_interface/SimpleTransmission</type></transmission>',
     '<ros2_control name="r" type="system"><hardware/></ros2_control>',
 )
+# Attributes of <limit>, and the limits of acceleration and jerk that they are.
+RATES = (
+    ('', np.inf, np.inf),
+    (' acceleration="3"', 3.0, np.inf),
+    (' jerk="50" deceleration="2"', 2.0, 50.0),
+)
 OF_JOINT = (
     '<calibration rising="0.1"/>',
     '<dynamics damping="0.2" friction="0.1"/>',
@@ -54,7 +60,7 @@ class Drawn:
     Attributes:
         text: URDF; `plain` is the same without quaternions.
         joints: by name: parent, child, kind, placement (4, 4), axis (3,).
-        limits: by name: lower, upper, velocity, effort, as written.
+        limits: by name: lower, upper, velocity, effort, as written; acceleration, jerk.
         leaders: by a follower's name: leader, multiplier, offset.
         mass: of all links but the base [kg].
     """
@@ -62,7 +68,7 @@ class Drawn:
     text: str = ''
     plain: str = ''
     joints: dict[str, tuple[str, str, str, Any, Any]] = field(default_factory=dict)
-    limits: dict[str, tuple[float, float, float, float]] = field(default_factory=dict)
+    limits: dict[str, tuple[float, ...]] = field(default_factory=dict)
     leaders: dict[str, tuple[str, float, float]] = field(default_factory=dict)
     mass: float = 0.0
 
@@ -115,12 +121,12 @@ def _joint(
     if kind != 'fixed':
         lower, upper = np.sort(rng.uniform(-2.5, 2.5, 2))
         velocity, effort = rng.choice((0.0, 1.5, 3.0)), rng.choice((0.0, 20.0, 150.0))
-        more = str(rng.choice(('', ' acceleration="3"', ' jerk="50" deceleration="2"')))
+        more, rate, jerk = RATES[rng.integers(len(RATES))]
         text += (
             f'<limit lower="{spaced(rng, lower)}" upper="{spaced(rng, upper)}" '
             f'velocity="{velocity}" effort="{effort}"{more}/>'
         )
-        file.limits[name] = float(lower), float(upper), float(velocity), float(effort)
+        file.limits[name] = float(lower), float(upper), float(velocity), float(effort), rate, jerk
         text += str(rng.choice(('', *OF_JOINT)))
         leaders = [x for x in file.limits if file.joints[x][2] == kind and x not in file.leaders]
         if kind == 'prismatic' and len(leaders) > 1 and rng.random() < 0.5:
@@ -178,7 +184,7 @@ def _of_limits(file: Drawn, model: RobotModel) -> str:
     """Return a limit that is neither what the file says nor named."""
     said = ' '.join(model.notes)
     for i, name in enumerate(model.joint_names):
-        lower, upper, velocity, effort = file.limits[name]
+        lower, upper, velocity, effort, rate, jerk = file.limits[name]
         led = any(leader == name for leader, *_ in file.leaders.values())
         bounds = (model.position_lower[i], model.position_upper[i])
         if not (model.continuous[i] or led) and bounds != (lower, upper):
@@ -190,10 +196,11 @@ def _of_limits(file: Drawn, model: RobotModel) -> str:
             unnamed = not (written == 0.0 and f'<limit {what}="0">' in said and np.isinf(used))
             if written != used and unnamed and not (led and what == 'velocity'):
                 return f'{name}: {what} {used:g} in place of {written:g}'
-    for what in ('acceleration', 'deceleration', 'jerk', 'safety_controller'):
-        written = f'{what}=' in file.text or f'<{what}' in file.text
-        if written and what not in said:
-            return f'{what} is not named'
+        rates = model.acceleration_limit[i], model.jerk_limit[i]
+        if rates != (rate, jerk) and not led:
+            return f'{name}: acceleration and jerk {rates} in place of {rate, jerk}'
+    if '<safety_controller' in file.text and 'safety_controller' not in said:
+        return 'safety_controller is not named'
     return ''
 
 

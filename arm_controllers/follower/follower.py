@@ -73,7 +73,7 @@ class TrajectoryFollower:
         if p.end_frame:
             (model or self.model).frame_id(p.end_frame)  # there is such a frame
         self._longest_step_ns = int(p.time_jump_limit * 1e9)
-        self._limits = Limits.of(p)
+        self._limits = Limits.of(p, self.model)
         self.check = object_check(self.check, self.model, p.clearance)
         for scheduled in self._schedule.all:
             self._set_tolerances(scheduled)

@@ -31,7 +31,9 @@ def check_limits(
     overshoot: float = 0.0,
     start_tolerance: Array | float = 0.0,
 ) -> Iterator[None]:
-    """Check position, velocity and acceleration everywhere along a trajectory, in slices.
+    """Check position, velocity, acceleration and jerk along a trajectory, in slices.
+
+    A step of the acceleration between two segments is allowed, as most goals have such steps.
 
     Each polynomial is enclosed by its Bezier control points and halved until every piece is
     inside the limits or one of its ends is outside: exact, without a search for roots.
@@ -41,10 +43,10 @@ def check_limits(
 
     Args:
         trajectory: the motion (m segments of n joints).
-        model: has the limits of position and velocity.
+        model: has the limits of position, velocity and jerk.
         max_acceleration: (n,) [rad/s^2 | m/s^2], may be infinite.
         point_times: (k,) instants of the goal's points [s], for messages.
-        overshoot: share of the limits of velocity and acceleration by which polynomials may
+        overshoot: share of the limits of velocity, acceleration and jerk by which polynomials may
             exceed them between points.
 
     Yields:
@@ -62,7 +64,8 @@ def check_limits(
         ('position', model.position_lower, model.position_upper),
         ('velocity', -model.velocity_limit, model.velocity_limit),
         ('acceleration', -max_acceleration, max_acceleration),
-    )
+        ('jerk', -model.jerk_limit, model.jerk_limit),
+    )[: 4 if np.isfinite(model.jerk_limit).any() else 3]
     ranges = _position_ranges(trajectory, model, start_tolerance)
     for first in range(0, len(trajectory.coefficients), _SEGMENTS_PER_SLICE):
         part = slice(first, first + _SEGMENTS_PER_SLICE)
@@ -77,7 +80,7 @@ def check_limits(
                 low, high = (rows[part] for rows in ranges)
             else:
                 low, high = (np.tile(bound, (len(h), 1)) for bound in (lower, upper))
-            if first == 0 < order:  # an arm that starts too fast may brake
+            if first == 0 and order in (1, 2):  # an arm that starts too fast may brake
                 low[0], high[0] = (
                     np.minimum(low[0], scaled[0, 0]),
                     np.maximum(high[0], scaled[0, 0]),

@@ -7,6 +7,7 @@ import numpy as np
 
 from arm_controllers.follower.wrench_goals import AXES
 from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
 
@@ -41,8 +42,8 @@ class FollowerParameters(Parameters):
     )
     limit_overshoot: float = parameter(
         0.02,
-        'share by which the polynomial between two points may exceed the velocity and '
-        'acceleration limits [1]',
+        'share by which the polynomial between two points may exceed the limits of velocity, '
+        'acceleration and jerk [1]',
         min=0,
         max=1,
     )
@@ -90,7 +91,7 @@ class FollowerParameters(Parameters):
     )
     max_acceleration: PerJoint = parameter(
         (0.0,),
-        'acceleration limit of goals [rad/s^2 | m/s^2]; 0: none',
+        "acceleration limit of goals [rad/s^2 | m/s^2], where the URDF's is not smaller; 0: none",
         min=0,
         name='joint_limits.{}.max_acceleration',
     )
@@ -197,9 +198,9 @@ class Limits(NamedTuple):
     on_cancel: Array
 
     @classmethod
-    def of(cls, rules: Any) -> 'Limits':
-        """Return those of FollowerParameters whose numbers per joint are arrays."""
+    def of(cls, rules: Any, model: RobotModel) -> 'Limits':
+        """Return those of FollowerParameters whose numbers per joint are arrays, and of an arm."""
         most, braking = rules.max_acceleration, rules.max_deceleration_on_cancel
-        acceleration = np.where(most > 0, most, np.inf)
+        acceleration = np.minimum(np.where(most > 0, most, np.inf), model.acceleration_limit)
         deceleration = np.minimum(np.where(braking > 0, braking, _GENTLE), acceleration)
         return cls(acceleration, deceleration, np.where(braking > 0, deceleration, np.inf))

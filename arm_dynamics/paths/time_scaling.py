@@ -84,7 +84,7 @@ def time_motion(
         sample_period: [s] of the trajectory's points.
         frame: the frame that moves; None: the tool frame.
         velocity_limit, acceleration_limit, effort_limit: (nv,) or one for all joints; None: the
-            model's, and no limit of acceleration.
+            model's.
         tip_speed_limit: [m/s] of the frame's origin; None: none.
         position_only, axis_tolerances: free components, as for `solve_ik`.
         from_seed: the seed is the first configuration, as for `solve_path_ik`.
@@ -139,8 +139,8 @@ def _joint_splines(
 
 
 def limits_of(model: RobotModel, *given: ArrayLike | None) -> TimingLimits:
-    """Return limits of velocity, acceleration, effort; None: the model's, or no limit."""
-    usual = model.velocity_limit, np.full(model.nv, np.inf), model.effort_limit
+    """Return limits of velocity, acceleration, effort; None: the model's."""
+    usual = model.velocity_limit, model.acceleration_limit, model.effort_limit
     limits = [
         default
         if values is None

@@ -80,8 +80,8 @@ class Certifier:
             model: that of the controller, with the limits of position, velocity and torque.
             ranges: of the arms; delays and noise do not count, because the motion is followed
                 exactly.
-            max_acceleration: one for all joints or one per joint; 0: no limit
-                [rad/s^2 | m/s^2].
+            max_acceleration: one for all joints or one per joint, where the model's is not
+                smaller; 0: no limit [rad/s^2 | m/s^2].
             max_jerk: the same [rad/s^3 | m/s^3].
             clearance: shapes that are kept apart; None: distances are not checked.
             least: distance that they keep [m].
@@ -90,8 +90,10 @@ class Certifier:
             ArmError: a limit that is not allowed.
         """
         self.model, self.arm, self.least = model, UncertainArm(model, ranges), least
-        self.max_acceleration = _limit('max_acceleration', max_acceleration, model)
-        self.max_jerk = _limit('max_jerk', max_jerk, model)
+        self.max_acceleration = np.minimum(
+            _limit('max_acceleration', max_acceleration, model), model.acceleration_limit
+        )
+        self.max_jerk = np.minimum(_limit('max_jerk', max_jerk, model), model.jerk_limit)
         self._distance = DistanceBound(clearance) if clearance else None
         self._rules = with_arrays(FollowerParameters(), model.joint_names)
 
@@ -116,7 +118,7 @@ class Certifier:
                     now[:] = row[0, order]
         elif start is not None:
             state.q[:] = start
-        deceleration = Limits.of(rules).deceleration
+        deceleration = Limits.of(rules, model).deceleration
         return goal_trajectory(goal, model, state, 0.0, rules, deceleration)[0]
 
     def of_trajectory(self, trajectory: Trajectory) -> Certificate:

@@ -87,7 +87,7 @@ class TipServo:
         """Take an arm, and which of its frames is the tip (None: the tool frame)."""
         p = with_arrays(parameters, model.joint_names)
         self.model, self.frame, self.dt, self._p = model, frame, p.period, p
-        self.a_max = p.acceleration_limit
+        self.a_max = np.minimum(p.acceleration_limit, model.acceleration_limit)
         self.margin = p.singularity_margin
         self.v_max = np.minimum(model.velocity_limit, self.a_max * p.stop_time)
         self.weights = np.repeat([1.0, _LEVER], 3)

@@ -118,10 +118,13 @@ def plan_motion(
     goals = np.array([model.check_configuration(each, 'goal of the plan') for each in goals])
     limits = TimingLimits(
         p.velocity_share * model.velocity_limit,
-        per_joint('acceleration_limit', p.acceleration_limit, model.joint_names),
+        np.minimum(
+            per_joint('acceleration_limit', p.acceleration_limit, model.joint_names),
+            model.acceleration_limit,
+        ),
         p.effort_share * model.effort_limit,
     )
-    jerk = per_joint('jerk_limit', p.jerk_limit, model.joint_names)
+    jerk = np.minimum(per_joint('jerk_limit', p.jerk_limit, model.joint_names), model.jerk_limit)
     path = _PathSearch(clearance, p).path(start, goals)
     motion = time_path(model, path.spline, limits, jerk)
     rows = range(0, len(motion.times), 2)

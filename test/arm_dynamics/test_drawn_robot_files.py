@@ -19,8 +19,8 @@ def test_all_readers_find_the_drawn_arm(first):
 def test_a_wrong_place_mass_or_limit_is_a_difference():
     file = FILES.drawn(3)
     name = next(iter(file.limits))
-    lower, upper, velocity, effort = file.limits[name]
-    file.limits[name] = lower, upper, velocity, effort + 1.0
+    lower, upper, velocity, effort, *rates = file.limits[name]
+    file.limits[name] = lower, upper, velocity, effort + 1.0, *rates
     file.mass += 1e-6
     parent, child, kind, place, axis = file.joints[name]
     place.translation += 1e-6

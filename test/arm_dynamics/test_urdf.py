@@ -307,7 +307,6 @@ def test_a_joint_without_a_limit_of_effort_or_speed_is_named(none):
     ('old', 'new', 'says'),
     [
         (LIMIT, f'{LIMIT}<safety_controller soft_upper_limit="1"/>', '<safety_controller> of a'),
-        ('velocity="3"', 'velocity="3" jerk="9"', 'jerk="" of <limit> of a is not used: goals'),
         ('velocity="3"', 'velocity="3" velocty="3"', 'no URDF has it: velocty="" of <limit>; is'),
         ('</link>', '<colision/></link>', 'no URDF has it: <colision>; is it a slip'),
     ],
@@ -316,6 +315,22 @@ def test_what_is_not_used_is_named_in_one_line(old, new, says):
     (note,) = RobotModel(ARM.replace('<link name="base"/>', '<link name="base"></link>')
                          .replace(old, new, 1)).notes  # fmt: skip
     assert says in note
+
+
+RATES = '<limit acceleration="4" deceleration="3" jerk="50"'
+
+
+def test_limits_of_acceleration_and_jerk_are_read_and_joints_without_have_none():
+    model = RobotModel(ARM.replace('<limit', RATES, 1))
+    assert model.acceleration_limit.tolist() == [3.0, *[np.inf] * (model.nv - 1)]
+    assert model.jerk_limit.tolist() == [50.0, *[np.inf] * (model.nv - 1)]
+    assert model.notes == ()
+
+
+@pytest.mark.parametrize('text', ['fast', 'nan', '-2'])
+def test_a_limit_of_acceleration_that_is_none_is_refused(text):
+    with pytest.raises(ArmError, match=f'<limit acceleration="{text}"> must be a number above 0'):
+        RobotModel(ARM.replace('<limit', f'<limit acceleration="{text}"', 1))
 
 
 def test_what_is_for_other_programs_is_harmless():

@@ -61,6 +61,7 @@ class LinearMoveNode(Node):
         model, p = self.model, self.parameters
         frame = goal.path.header.frame_id.removeprefix(self._prefix) or model.base_frame
         base = model.forward_kinematics(start, frame).homogeneous
+        usual = np.minimum(p.acceleration_limit, model.acceleration_limit)
         return plan_move(
             model,
             start,
@@ -69,7 +70,7 @@ class LinearMoveNode(Node):
             timing=goal.timing or 'quintic',
             limits={
                 'velocity_limit': goal.velocity_limits or None,
-                'acceleration_limit': goal.acceleration_limits or p.acceleration_limit,
+                'acceleration_limit': goal.acceleration_limits or usual,
                 'effort_limit': goal.effort_limits or None,
             },
             tip_speed=goal.tip_speed_limit or p.tip_speed_limit,

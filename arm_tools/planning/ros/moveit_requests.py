@@ -190,9 +190,10 @@ class MoveitRequests:
             share = getattr(asked, name) or 1.0
             in_range(name, share, 0.0, 1.0, True)
             shares.append(share)
+        most = np.minimum(p.acceleration_limit, self._model.acceleration_limit)
         return changed(
             p, velocity_share=p.velocity_share * shares[0],
-            acceleration_limit=tuple((p.acceleration_limit * shares[1]).tolist()),
+            acceleration_limit=tuple((shares[1] * most).tolist()),
         )  # fmt: skip
 
     def _goals(

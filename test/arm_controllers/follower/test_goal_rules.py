@@ -363,3 +363,40 @@ def test_nanoseconds_in_place_of_seconds_are_named():
     arm = make(RobotModel(find_slide()), np.array([0.1]))
     with pytest.raises(GoalError, match=r'velocity 7.5e\+07 m/s .*; point 0 is 2e-09 s after the'):
         arm.set_goal(goal([2e-9], [[0.2]], [[0.0]], names=['turn']), 0)
+
+
+def with_rates(text):
+    """Return the UR5e with these attributes of URDF 1.2 in each <limit>."""
+    return RobotModel(MODEL.urdf.replace('<limit ', f'<limit {text} '))
+
+
+@pytest.mark.parametrize(
+    ('quantity', 'peak', 'attribute', 'unit'),
+    [
+        ('acceleration', 6.0 * 0.4 / 2.0**2, 'acceleration', 'rad/s^2'),
+        ('acceleration', 6.0 * 0.4 / 2.0**2, 'deceleration', 'rad/s^2'),
+        ('jerk', 12.0 * 0.4 / 2.0**3, 'jerk', 'rad/s^3'),
+    ],
+)
+def test_limits_of_the_urdf_bound_goals_exactly_at_the_peak_of_a_cubic(
+    quantity, peak, attribute, unit
+):
+    cubic = goal([2.0], [HOME + 0.4], np.zeros((1, 6)))
+    exact = {'limit_overshoot': 0.0}
+    make(with_rates(f'{attribute}="{1.001 * peak}"'), **exact).set_goal(cubic, 0)
+    arm = make(with_rates(f'{attribute}="{0.999 * peak}"'), **exact)
+    with pytest.raises(GoalError) as error:
+        arm.set_goal(cubic, 0)
+    assert f"joint '{NAMES[0]}': {quantity}" in str(error.value)
+    assert f'{0.999 * peak:.6g} {unit}' in str(error.value)
+
+
+def test_a_smaller_parameter_counts_more_than_the_urdf_and_a_cancel_brakes_as_gently():
+    model, moving = with_rates('acceleration="1"'), np.full(6, 0.5)
+    with pytest.raises(GoalError, match='0.3 rad/s'):
+        make(model, max_acceleration=(0.3,)).set_goal(
+            goal([2.0], [HOME + 0.4], np.zeros((1, 6))), 0
+        )
+    arm = make(model, v=moving)
+    a = np.array([arm.peek(t).a for t in range(10_000_000, 400_000_000, 10_000_000)])
+    np.testing.assert_allclose(a, -1.0, rtol=1e-9)

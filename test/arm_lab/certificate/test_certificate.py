@@ -196,3 +196,21 @@ def test_a_goal_that_no_controller_takes_is_an_error():
     model = RobotModel(PENDULUM.format(10.0))
     with pytest.raises(GoalError, match='times must increase'):
         Certifier(model, EXACT)(replace(SWING, times=np.array([0.0, 0.0])))
+
+
+@pytest.mark.parametrize(
+    ('attribute', 'peak'), [('acceleration', 6.0 * 3.0 / 1.2**2), ('jerk', 12.0 * 3.0 / 1.2**3)]
+)
+def test_limits_of_the_urdf_are_part_of_a_certificate(attribute, peak):
+    rest = Goal(
+        SWING.joint_names, np.array([0.0, 1.2]), SWING.positions, np.zeros((2, 1)),
+        np.zeros((2, 1)),
+    )  # fmt: skip
+    quintic = {'acceleration': 10.0 / np.sqrt(3.0) * 3.0 / 1.2**2, 'jerk': 60.0 * 3.0 / 1.2**3}
+    urdf = PENDULUM.format(1e3).replace('velocity', f'{attribute}="{{}}" velocity')
+    for goal, most in ((SWING, peak), (rest, quintic[attribute])):
+        found = Certifier(RobotModel(urdf.format(0.999 * most)), EXACT)(goal).finding
+        assert found.quantity == attribute
+        safe = Certifier(RobotModel(urdf.format(1.001 * most)), EXACT)(goal).safe
+        # A cubic from rest begins with a step of the acceleration.
+        assert safe == (goal is rest or attribute == 'acceleration')

@@ -126,7 +126,11 @@ def test_every_parameter_of_every_node_takes_effect_when_set_or_is_refused(name,
 @pytest.mark.parametrize(
     ('arguments', 'gains', 'others'),
     [
-        (['mode:=realtime'], True, {'real_time_factor', 'command_timeout', 'command_wait', 'payload'}),
+        (
+            ['mode:=realtime'],
+            True,
+            {'real_time_factor', 'command_timeout', 'command_wait', 'payload'},
+        ),
         (['actuator:=torque'], False, {'lockstep_timeout', 'payload'}),
         (['engine:=motion_model'], False, {'lockstep_timeout', 'payload'}),
         (['payload:=1.0', 'payload_end:=1.0'], False, {'lockstep_timeout'}),

@@ -11,6 +11,7 @@ from optional import optional
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.model import RobotModel
 from arm_dynamics.scene_clearance import scene_clearance
 from arm_sim.robot import Robot
 from arm_sim.simulation.mujoco_model import arm_spec
@@ -165,3 +166,18 @@ def test_the_spline_of_a_line_is_the_line_and_that_of_a_corner_nears_it():
     away = [np.linalg.norm(schoenberg(corner, weights, n)(s) - [1, 0], axis=1).min()
             for n in (1, 8, 64)]  # fmt: skip
     assert away[0] > 2 * away[1] > 10 * away[2] > 0.0
+
+
+def test_a_plan_keeps_the_limits_of_acceleration_and_jerk_of_the_urdf():
+    optional('ompl', 'ompl>=2')
+    slow = RobotModel(MODEL.urdf.replace('<limit ', '<limit acceleration="1.5" jerk="12" '))
+    end = UR5E.start + np.array([0.8, 0.0, 0.0, 0.0, 0.0, 0.5])
+    motion = plan_motion(Clearance(slow, Surroundings()), UR5E.start, end[np.newaxis]).motion
+    state, rows = Reference(slow.nv), []
+    trajectory = motion.trajectory()
+    for t in np.linspace(0.0, motion.duration, 20_001):
+        trajectory.evaluate(t, state)
+        rows.append(state.a.copy())
+    jerk = np.abs(np.diff(rows, axis=0)).max() / (motion.duration / 20_000)
+    assert 1.2 < np.abs(rows).max() <= 1.5
+    assert 10.0 < jerk <= 12.0 * (1.0 + 1e-6)
