@@ -124,8 +124,7 @@ class Experiment(Parameters):
     @classmethod
     def of_files(cls, robot: str, task: str, law: str, **others: Any) -> 'Experiment':
         """Return the experiment with gains and simulator as in the robot's files."""
-        files: ParameterValues = {'timestep': 0.0, 'natural_frequency': 0.0}
-        return cls(robot, task, law, **files | others)
+        return cls(robot, task, law, **{'timestep': 0.0, 'natural_frequency': 0.0, **others})
 
     def load(self) -> 'LoadedExperiment':
         """Return the experiment with its robot and its task.
@@ -207,10 +206,7 @@ class LoadedExperiment:
             return compared_class(name) if e.natural_frequency else law_class(name)
         law = law_of_file(name)
         if e.natural_frequency and not law.designed:
-            raise ArmError(
-                f'law {name!r} has no `designed`; run it with natural_frequency 0: the defaults '
-                'of its parameters'
-            )
+            raise ArmError(f'law {name!r} has no `designed`; run it with natural_frequency 0')
         return law
 
     @cached_property
@@ -221,10 +217,9 @@ class LoadedExperiment:
         name, variant = self._own_law
         if e.timestep and issubclass(law.Parameters, Stepping):
             level |= {'timestep': e.timestep}
-        if variant:
-            if not law.evaluation.variant:
-                raise ArmError(f'law {e.law!r}: {name} has no variants')
-            level |= {law.evaluation.variant: variant}
+        if variant and not law.evaluation.variant:
+            raise ArmError(f'law {e.law!r}: {name} has no variants')
+        level |= {law.evaluation.variant: variant} if variant else {}
         if e.latency != '':
             if not law.evaluation.of_file:
                 raise ArmError(f"law {e.law!r} infers nothing: latency is for law 'policy'")
@@ -273,16 +268,14 @@ class LoadedExperiment:
             ArmError: the law refuses its parameters, or does not allow the reference's motion.
         """
         e, files = self.experiment, self._of_controller
-        drives: DriveConvention = e.drives
-        if not drives.compensates:
-            drives = read_fields(DriveConvention, files)
+        of_files = read_fields(DriveConvention, files)
         law = adapted_law(
             self.law_class,
             self.arm if model is None else model,
             self.law_parameters if parameters is None else parameters,
             e.friction_velocity or files.get('friction_velocity', 'measured'),
             e.reference_motion or files.get('reference_motion', 'continuous'),
-            drives,
+            e.drives if e.drives.compensates else of_files,
             self.guard,
         )
         joint, robot = self.task.gripper, self.robot
@@ -346,10 +339,8 @@ class LoadedExperiment:
     def plants(self) -> tuple[Plant, Plant | None]:
         """Return the arm, and the arm once the task's payload has fallen off."""
         e, engine, task = self.experiment, plant_class(self.experiment.engine), self.task
-        parameters, arm = (
-            self._started(self.plant_parameters()),
-            with_error(self.robot.model, e.error),
-        )
+        parameters = self._started(self.plant_parameters())
+        arm = with_error(self.robot.model, e.error)
         loaded = with_error(arm, ModelError(payload=task.payload))
         later = None if task.drop_at is None else engine(arm, parameters)
         plant = engine(loaded, parameters)
