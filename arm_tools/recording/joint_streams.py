@@ -18,7 +18,8 @@ from arm_tools.recording.ros_messages import JOINT_STATE, decoder, seconds
 COMMANDS = 'joint_commands'  # the end of the topics whose JointStates are commands
 _SAME = 1e-9  # positions and efforts nearer than this are equal
 _ALTERNATE = 3.0  # step to the next state over the step to the one after: two publishers
-_BACK = 0.01  # share of stamps that go back from which on there are two publishers
+_BACK = 0.01  # share of stamps that go back from which on there are two publishers,
+_CLOCKS = 3  # beyond so many, which are clocks set back and restarts
 _LEAST = 20  # states from which on these are counted
 _OTHER_CLOCK = 1.0  # offset of two clocks that is named [s]
 
@@ -194,7 +195,7 @@ def timed(stream: Stream, clock: str) -> tuple[Array, list[str]]:
     if len(times) >= _LEAST:
         one, two = (np.median(np.abs(stream.q[k:] - stream.q[:-k]), axis=0) for k in (1, 2))
         jumps = (one > _ALTERNATE * np.maximum(two, _SAME)).any()
-        if back > _BACK * len(steps) or jumps:
+        if back > max(_BACK * len(steps), _CLOCKS) or jumps:
             why = 'its positions jump from each state to the next' if jumps else (
                 f'its stamps go back {back} times in {len(times)} states'
             )  # fmt: skip
@@ -203,7 +204,8 @@ def timed(stream: Stream, clock: str) -> tuple[Array, list[str]]:
                 'of them, or --clock receive where the stamps alone are wrong'
             )
     if back:
-        line += f'; they go back {back} times: each begins a new piece'
+        times_back = 'once, which' if back == 1 else f'{back} times: each'
+        line += f'; they go back {times_back} begins a new piece'
     return times, [line]
 
 

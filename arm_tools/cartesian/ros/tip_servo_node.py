@@ -17,7 +17,7 @@ from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import components, prefix_of, to_ns, trajectory_message
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.pose_messages import pose_from_message
-from arm_controllers.ros.qos import CONTROL_QOS
+from arm_controllers.ros.qos import CONTROL_INPUT_QOS
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_controllers.ros.subscriptions import subscribe_controller_state, subscribe_joint_states
 from arm_dynamics.checks import ArmError, Array, finite, unknown
@@ -90,7 +90,7 @@ class TipServoNode(Node):
                 self.refused = f'{topic}: {error}'
                 self._log.warning(self.refused)
 
-        self.create_subscription(kind, topic, take, CONTROL_QOS)
+        self.create_subscription(kind, topic, take, CONTROL_INPUT_QOS)
 
     # Commands
 

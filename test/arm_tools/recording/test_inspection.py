@@ -5,10 +5,9 @@ import re
 import numpy as np
 import pytest
 from arms import load_arm
+from bags import START, write_bag
 from identification_samples import exact_samples, some_motion
 from optional import optional
-from rosbags.rosbag2 import StoragePlugin, Writer
-from rosbags.typesys import Stores, get_typestore
 from scipy.io import savemat
 
 import arm_sim
@@ -20,34 +19,20 @@ from arm_tools.recording.inspection import EffortsAre, decided, inspected
 from arm_tools.recording.joint_streams import ReadAs
 from arm_tools.recording.recorded_samples import inspected_samples, read_samples
 
-STORE = get_typestore(Stores.ROS2_JAZZY)
-KIND = 'sensor_msgs/msg/JointState'
-START = 1_700_000_000  # of the recorder's clock [s]
-
 
 def bag(folder, names, **topics):
     """Write a rosbag2 folder: of each topic, samples, whether stamped, and its frame."""
-    state, header, time = (
-        STORE.types[name] for name in (KIND, 'std_msgs/msg/Header', 'builtin_interfaces/msg/Time')
-    )
     rows = sorted(
         (t, topic, k)
         for topic, (samples, *_) in topics.items()
         for k, t in enumerate(samples.times)
     )
-    with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
-        links = {
-            topic: writer.add_connection(f'/{topic}', KIND, typestore=STORE) for topic in topics
-        }
-        for t, topic, k in rows:
-            samples, stamped, frame = topics[topic]
-            stamp = time(*divmod(round(t * 1e9), 10**9)) if stamped else time(0, 0)
-            message = state(
-                header(stamp, frame), list(names), samples.q[k], np.zeros(0), samples.effort[k]
-            )
-            data = STORE.serialize_cdr(message, KIND)
-            writer.write(links[topic], round((t + START) * 1e9), data)
-    return folder
+    messages = []
+    for t, topic, k in rows:
+        samples, stamped, frame = topics[topic]
+        row = names, samples.q[k], samples.effort[k], frame
+        messages.append((topic, t + START, t if stamped else 0.0, *row))
+    return write_bag(folder, messages)
 
 
 @pytest.fixture(scope='module')

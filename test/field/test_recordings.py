@@ -1,0 +1,161 @@
+"""Recordings: orders of joints, clocks, several publishers, missing efforts, files cut short."""
+
+import numpy as np
+import pytest
+from arms import load_arm
+from bags import START, write_bag
+from identification_samples import exact_samples, some_motion
+
+from arm_dynamics.checks import ArmError
+from arm_tools.recording.inspection import inspected
+from arm_tools.recording.joint_streams import ReadAs
+from arm_tools.recording.recorded_samples import inspected_samples, read_samples
+
+NAMES = ['a', 'b']
+TIMES = 0.01 * np.arange(100)
+Q = np.column_stack([0.5 * np.sin(3.0 * TIMES), 0.2 * TIMES])
+EFFORT = np.column_stack([np.cos(3.0 * TIMES), 2.0 + 0.1 * TIMES])
+
+
+def states(topic='joint_states', times=TIMES, q=Q, effort=EFFORT, names=NAMES, later=0.0):
+    """Return messages of two joints, received 1 ms after their stamps, in this order."""
+    return [
+        (topic, START + t + 1e-3 + later, START + t, names, q[k], effort[k] if len(effort) else [])
+        for k, t in enumerate(times)
+    ]
+
+
+def test_joint_states_are_published_in_the_wrong_order(tmp_path):
+    """UniversalRobots/Universal_Robots_ROS_Driver#619. Nothing: columns go by name.
+
+    The same motion, written as (b, a).
+    """
+    file = write_bag(
+        tmp_path / 'x', states(names=NAMES[::-1], q=Q[:, ::-1], effort=EFFORT[:, ::-1])
+    )
+    found = read_samples(file, NAMES)
+    np.testing.assert_array_equal(found.q, Q)
+    np.testing.assert_array_equal(found.effort, EFFORT)
+
+
+def test_joints_of_a_gripper_on_the_same_topic_come_between_those_of_the_arm(tmp_path):
+    """jmscslgroup/catvehicle#9. Nothing: messages without the arm's joints are not of the arm."""
+    arm = states()
+    gripper = [(topic, t, stamp, ['finger'], [0.02], [1.0]) for topic, t, stamp, *_ in arm]
+    mixed = [each for pair in zip(arm, gripper, strict=True) for each in pair]
+    np.testing.assert_array_equal(read_samples(write_bag(tmp_path / 'x', mixed), NAMES).q, Q)
+
+
+def test_a_desired_and_a_measured_topic_are_mixed(tmp_path):
+    """ros-controls/ros2_controllers#1572. Name the topic, where both have efforts.
+
+    A second topic without efforts is not measured; one with efforts needs --topic.
+    """
+    wanted = states('wanted', q=Q + 0.1, effort=[], later=1e-4)
+    both = write_bag(tmp_path / 'x', [*states(), *wanted])
+    np.testing.assert_array_equal(read_samples(both, NAMES).q, Q)
+    other = states('other', q=Q + 0.1, later=1e-4)
+    unclear = write_bag(tmp_path / 'y', [*states(), *other])
+    with pytest.raises(ArmError, match='which of them is measured is not clear: --topic names it'):
+        read_samples(unclear, NAMES)
+    np.testing.assert_array_equal(read_samples(unclear, NAMES, ReadAs(topic='/other')).q, Q + 0.1)
+
+
+def test_newer_messages_are_interleaved_with_older_ones(tmp_path):
+    """ros/ros_comm#2336. Record one publisher; the line says that two are mixed.
+
+    A second publisher on the topic whose clock is 0.3 s late: every other stamp goes back.
+    """
+    late = states(times=TIMES, q=Q + 0.3)
+    mixed = []
+    for k, (one, two) in enumerate(zip(states(), late, strict=True)):
+        mixed += [one, (two[0], two[1] + 5e-3, START + TIMES[k] - 0.3, *two[3:])]
+    with pytest.raises(ArmError, match='has the states of several publishers, mixed'):
+        read_samples(write_bag(tmp_path / 'x', mixed), NAMES)
+
+
+def test_a_clock_that_was_set_back_makes_one_recording_of_two_times(tmp_path):
+    """berndpfrommer/basalt_ros1#5. Nothing: a stamp that goes back begins a new piece.
+
+    Once in 100 states, by 0.2 s: one line names it, and no state is left out.
+    """
+    times = TIMES - 0.2 * (np.arange(100) >= 50)
+    messages = [
+        (topic, START + t, stamp, *row)
+        for (topic, _, stamp, *row), t in zip(states(times=times), TIMES, strict=True)
+    ]
+    samples, lines = inspected_samples(write_bag(tmp_path / 'x', messages), NAMES)
+    assert len(samples.times) == 100
+    assert 'they go back once, which begins a new piece' in '\n'.join(lines)
+
+
+def test_messages_with_the_same_time_are_replayed_in_an_undefined_order(tmp_path):
+    """ros2/rosbag2#2173. Nothing: the order in the file counts.
+
+    Times of receipt in steps of 50 ms, as of simulated time: five states have the same.
+    """
+    coarse = [
+        (topic, START + 0.05 * (k // 5), *row) for k, (topic, _, *row) in enumerate(states())
+    ]
+    found = read_samples(write_bag(tmp_path / 'x', coarse), NAMES)
+    np.testing.assert_array_equal(found.q, Q)
+    np.testing.assert_allclose(found.times, START + TIMES, atol=1e-6)
+
+
+def test_states_across_the_files_of_a_split_bag_are_out_of_order(tmp_path):
+    """ros2/rosbag2#857. Nothing: every state is read; what was written later is a new piece.
+
+    The second half of the messages was written first: one step goes back, by 0.99 s.
+    """
+    half = states()
+    file = write_bag(tmp_path / 'x', half[50:] + half[:50])
+    samples, lines = inspected_samples(file, NAMES)
+    np.testing.assert_array_equal(samples.q, np.roll(Q, 50, axis=0))
+    np.testing.assert_allclose(np.diff(samples.times).min(), -0.99, atol=1e-6)
+    assert 'they go back once, which begins a new piece' in '\n'.join(lines)
+
+
+def test_headers_without_stamps_give_a_duration_of_zero(tmp_path):
+    """ros/ros_comm#952. Nothing: receive times count, and a line says so."""
+    empty = [(topic, t, 0.0, *row) for topic, t, _, *row in states()]
+    samples, lines = inspected_samples(write_bag(tmp_path / 'x', empty), NAMES)
+    np.testing.assert_allclose(np.ptp(samples.times), np.ptp(TIMES), atol=1e-6)
+    assert any('receive times of the recording, because 100 of 100' in line for line in lines)
+
+
+@pytest.mark.parametrize('effort', [[], np.full((100, 2), np.nan)])
+def test_efforts_are_nan_or_missing(tmp_path, effort):
+    """kroshu/kuka_drivers#254. Record efforts: without them nothing can be identified."""
+    file = write_bag(tmp_path / 'x', states(effort=effort))
+    with pytest.raises(ArmError, match='its joint states have no effort, which is needed'):
+        read_samples(file, NAMES)
+
+
+def test_a_recording_is_corrupted_when_the_power_goes_off(tmp_path):
+    """ros2/rosbag2#2133. Nothing: what was written is read, up to the last whole chunk.
+
+    The last 200 bytes, the index and the summary, are lost with the metadata of the folder.
+    """
+    folder = write_bag(tmp_path / 'x', states())
+    (whole,) = folder.glob('*.mcap')
+    cut = tmp_path / 'cut.mcap'
+    cut.write_bytes(whole.read_bytes()[:-200])
+    np.testing.assert_array_equal(read_samples(cut, NAMES).q, Q)
+
+
+@pytest.mark.parametrize('kind', ['amperes', 'weightless'])
+def test_efforts_are_currents_or_without_gravity_and_nobody_says_so(tmp_path, kind):
+    """UniversalRobots/Universal_Robots_ROS2_Driver#794. Answer --efforts; gravity is found.
+
+    Torques of the model's own inverse dynamics, divided by 10 N.m/A, or minus its gravity terms.
+    """
+    model = load_arm('ur5e')
+    exact = exact_samples(model, some_motion(model, 3), 12.0, noise=0.01)
+    weight = np.array([model.gravity_torque(q) for q in exact.q])
+    effort = exact.effort / 10.0 if kind == 'amperes' else exact.effort - weight
+    np.savez(tmp_path / 'x.npz', t=exact.times, q=exact.q, effort=effort)
+    found = inspected(tmp_path / 'x.npz', model)
+    assert bool(found.open) == (kind == 'amperes')
+    assert found.weightless == (kind == 'weightless')
+    if found.open:
+        assert 'unit of the efforts: no N.m' in found.open[0]

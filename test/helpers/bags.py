@@ -1,0 +1,29 @@
+"""Recordings in rosbag2's format, written by rosbags: joint states as any publisher sends them."""
+
+import numpy as np
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
+
+STORE = get_typestore(Stores.ROS2_JAZZY)
+KIND = 'sensor_msgs/msg/JointState'
+STATE, HEADER, TIME = (
+    STORE.types[name] for name in (KIND, 'std_msgs/msg/Header', 'builtin_interfaces/msg/Time')
+)
+START = 1_700_000_000  # of the recorder's clock [s]
+
+
+def write_bag(folder, messages):
+    """Write a bag of messages in this order; return its folder.
+
+    Each one is a topic, times of receipt and of the header [s], names, positions and efforts, and
+    maybe a frame.
+    """
+    with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        links = {}
+        for topic, received, stamp, names, q, effort, *frame in messages:
+            if topic not in links:
+                links[topic] = writer.add_connection(f'/{topic}', KIND, typestore=STORE)
+            header = HEADER(TIME(*divmod(round(stamp * 1e9), 10**9)), *(frame or ['']))
+            state = STATE(header, list(names), np.array(q), np.zeros(0), np.array(effort))
+            writer.write(links[topic], round(received * 1e9), STORE.serialize_cdr(state, KIND))
+    return folder
