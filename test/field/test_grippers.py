@@ -2,10 +2,17 @@
 
 import numpy as np
 import pytest
+from field import joint, limits, link, model_of
 
-from arm_controllers.gripper import GripperGoal, GripperMonitor, GripperParameters
+from arm_controllers.gripper import GripperGoal, GripperLaw, GripperMonitor, GripperParameters
+from arm_controllers.measurement import Measurement
+from arm_controllers.reference import Reference
 
 PERIOD = 2e-3
+FINGER = model_of(
+    link('base', 0.0), link('pad', 0.5),
+    joint('finger', 'base', 'pad', limits(0.0, 0.05, 200, 0.2), 'prismatic', axis='0 1 0'),
+)  # fmt: skip
 
 
 def end_of(position, goal=0.0, most=60.0, speed=0.1, **parameters):
@@ -89,3 +96,27 @@ def test_a_gripper_that_never_moves_never_answers():
         t, end = end_of(lambda t, noise=noise: 0.04 + noise * rng.uniform(-1, 1))
         assert end.stalled
         assert 1.0 < t < 3.0
+
+
+@pytest.mark.parametrize('most', [0.0, 10.0])
+def test_a_goal_with_a_max_effort_of_zero_does_not_move_the_gripper(most):
+    """ros-controls/ros_controllers#560. Leave the effort out for the controller's own.
+
+    A finger of 0.5 kg under its own law. With 0 N it rests and the goal stalls after
+    stall_timeout, 0.5 s; with 10 N it closes by 20 mm at 0.1 m/s within 0.3 s.
+    """
+    law = GripperLaw(FINGER, GripperParameters(), 'finger')
+    x, v, reference = np.array([0.04]), np.zeros(1), Reference(1)
+    reference.q[:], reference.v[:], reference.effort[:] = 0.02, 0.1, most
+    state, k = law.start(Measurement(x, v), reference), 0
+    monitor = GripperMonitor(GripperParameters(stall_timeout=0.5, goal_tolerance=1e-3), 0.04)
+    monitor.set_goal(GripperGoal(0.02, most, 0.1), 0)
+    outcome = None
+    while outcome is None:
+        effort, state = law(state, Measurement(x, v), reference, PERIOD)
+        v = v + effort / 0.5 * PERIOD
+        x, k = x + v * PERIOD, k + 1
+        outcome = monitor.update(round(k * PERIOD * 1e9), float(x[0]))
+    assert outcome.reached_goal == (most > 0.0)
+    assert outcome.stalled == (most == 0.0)
+    assert (0.18 < k * PERIOD < 0.3) if most else (0.5 < k * PERIOD < 0.51)

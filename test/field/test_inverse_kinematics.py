@@ -81,3 +81,24 @@ def test_after_some_turns_the_solution_is_in_another_turn_than_the_arm(turns):
     """
     seed = turns * FULL + 0.2
     np.testing.assert_allclose(solved(TURNTABLE, [0.5], [seed]), seed + 0.3, atol=1e-5)
+
+
+def test_poses_of_a_base_that_is_turned_by_half_a_turn_have_the_other_sign():
+    """google-deepmind/mujoco_menagerie#75. Nothing: poses are in the root link's axes.
+
+    The same arm, whose base is turned by pi about z on its root: x and y of the tip change sign,
+    and the solution for that pose is the same.
+    """
+    foot = joint('foot', 'root', 'base', kind='fixed')
+    half = foot.replace('<origin xyz="0 0 0"/>', f'<origin xyz="0 0 0" rpy="0 0 {np.pi!r}"/>')
+    assert half != foot
+    arm = (
+        link('root', 0.0), link('base', 0.0), link('a'), link('tip'),
+        joint('turn', 'base', 'a', limits(-2.0, 2.0)),
+        joint('slide', 'a', 'tip', limits(0.1, 1.0), 'prismatic', axis='1 0 0'),
+    )  # fmt: skip
+    q = np.array([0.4, 0.5])
+    straight, turned = (model_of(*arm, each) for each in (foot, half))
+    one, other = (model.forward_kinematics(q) for model in (straight, turned))
+    np.testing.assert_allclose(other.translation, one.translation * [-1.0, -1.0, 1.0], atol=1e-12)
+    np.testing.assert_allclose(solved(turned, q, [0.0, 0.3]), q, atol=1e-5)

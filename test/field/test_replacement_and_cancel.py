@@ -155,3 +155,98 @@ def test_the_trajectory_goes_on_in_a_paused_robot_and_it_jumps_on_resume():
     q, v = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
     assert_no_jump(q, v)
     np.testing.assert_allclose(q[-1], 0.9, atol=1e-9)
+
+
+@pytest.mark.parametrize('scaling', [0.1, 0.0])
+def test_a_goal_is_aborted_because_its_time_ran_out_at_reduced_speed(scaling):
+    """UniversalRobots/Universal_Robots_ROS2_Driver#871. Nothing: goal_time counts at full speed.
+
+    A goal of 2 s with 0.1 s of goal_time, slowed down or stopped from 1 s on: at a tenth of the
+    speed the second half takes 10 s; after 20 s at 0 and at full speed again it takes 1 s.
+    """
+    limits = {'max_deceleration_on_cancel': (1e3,)}  # the speed changes at once
+    arm = table(0.0, LIFT, goal_time=0.1, goal_tolerance=(1e-3,), **limits)
+    arm.set_goal(goal_of([2.0], [0.5], [0.0], identifier='a'), 0)
+    run(arm, 0, SECOND)
+    arm.scaling.wanted = scaling
+    last = 11.0 if scaling else 22.0
+    if not scaling:
+        run(arm, SECOND, 21 * SECOND)
+        arm.scaling.wanted = 1.0
+    run(arm, arm.time_ns + DT, round((last - 0.1) * SECOND))
+    assert not arm.results
+    run(arm, arm.time_ns + DT, round((last + 0.1) * SECOND))
+    assert ends(arm) == [('a', ResultCode.SUCCESSFUL)]
+    np.testing.assert_allclose(arm.reference.q, 0.5, atol=1e-9)
+
+
+def test_a_goal_that_was_canceled_in_a_protective_stop_still_moves_the_arm_afterwards():
+    """UniversalRobots/Universal_Robots_ROS_Driver#274. Nothing: a cancel ends the goal at once.
+
+    At speed 0 the arm rests: the goal ends with the next state, nothing moves, also not at full
+    speed, and a new goal from there is followed.
+    """
+    arm = table(0.0, LIFT)
+    arm.set_goal(goal_of([2.0], [0.5], [0.0], identifier='a'), 0)
+    run(arm, 0, SECOND)
+    arm.scaling.wanted = 0.0
+    run(arm, SECOND, 3 * SECOND)
+    rest = float(arm.reference.q[0])
+    arm.cancel(arm.time_ns)
+    assert arm.results[0].canceled
+    arm.scaling.wanted = 1.0
+    q, v, _ = run(arm, arm.time_ns + DT, 5 * SECOND)
+    assert not v.any()
+    np.testing.assert_array_equal(q, rest)
+    arm.set_goal(goal_of([1.0], [0.9], [0.0]), arm.time_ns)
+    np.testing.assert_allclose(motion(arm, 1.0, arm.time_ns)[0][-1], 0.9, atol=1e-9)
+
+
+def test_a_goal_that_is_replaced_a_hundred_times_a_second_makes_the_joint_shiver():
+    """UniversalRobots/Universal_Robots_ROS_Driver#454. Nothing: each goal goes on from position and velocity.
+
+    For 2 s every 10 ms a goal 0.1 s ahead on x = 0.4 t: 0.4 rad/s from 1 s on, each goal but
+    the last ends as replaced, and that one is reached.
+    """
+    arm = table(0.0, TURNTABLE, allow_nonzero_velocity_at_trajectory_end=True)
+    parts = []
+    for k in range(200):
+        now, t = k * SECOND // 100, 0.01 * k + 0.1
+        arm.set_goal(goal_of([0.1], [0.4 * t], [0.4], start_ns=now, identifier=k), arm.time_ns)
+        parts.append(run(arm, now, now + SECOND // 100))
+    q, v = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    assert_no_jump(q, v)
+    assert np.abs(v[500:] - 0.4).max() < 1e-7
+    ended = ends(arm)
+    assert [name for name, _ in ended] == list(range(199))
+    assert {code for _, code in ended} == {ResultCode.INVALID_GOAL}
+
+
+def test_a_trajectory_of_very_many_points_falls_behind_towards_its_end():
+    """ros-controls/ros2_controllers#1293. Nothing: a point is found without a search from the start.
+
+    200 000 points of 0.4 sin(t) over 200 s, with velocities: at any time between two points the
+    cubic is within h^4 / 384 of the sine, below 1e-14 rad.
+    """
+    t = 0.001 * np.arange(1, 200_001)
+    arm = table(0.0, TURNTABLE, v=0.4, allow_nonzero_velocity_at_trajectory_end=True)
+    arm.set_goal(goal_of(t, 0.4 * np.sin(t), 0.4 * np.cos(t)), 0)
+    for at in (0.0005, 17.12345, 199.9995):
+        np.testing.assert_allclose(
+            arm.peek(round(at * SECOND)).q, 0.4 * np.sin(at), rtol=0.0, atol=1e-12
+        )
+
+
+def test_a_reset_in_motion_leaves_the_controller_with_the_goal_of_before():
+    """ros-controls/ros_controllers#101. Nothing: time that goes back ends all goals.
+
+    At 1 s of a goal the simulation begins again at 0 s and 0 rad: the arm holds there.
+    """
+    arm = table(0.0, LIFT)
+    arm.set_goal(goal_of([2.0], [0.8], identifier='a'), 0)
+    arm.set_goal(goal_of([1.0], [0.1], start_ns=3 * SECOND, identifier='b'), 0)
+    run(arm, 0, SECOND)
+    arm.update(0, np.zeros(1), np.zeros(1))
+    q, _, _ = run(arm, DT, 4 * SECOND)
+    assert ends(arm) == [('a', ResultCode.INVALID_GOAL), ('b', ResultCode.INVALID_GOAL)]
+    assert not q.any()
