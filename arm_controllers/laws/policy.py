@@ -1,14 +1,8 @@
 """A policy from an ONNX file: a trained function of errors and motion, on top of another law."""
 
 import math
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from importlib import import_module
-from pathlib import Path
-from threading import Thread
-from time import monotonic, sleep
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,16 +19,10 @@ from arm_controllers.laws import (
     law_class,
 )
 from arm_controllers.parameter_values import read_fields
-from arm_controllers.policy_layout import PolicyLayout
+from arm_controllers.policy_file import PolicyFile
 from arm_controllers.position_chunks import PositionChunks
-from arm_dynamics.checks import ArmError, one_line
+from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import NumberOrText, Parameters, parameter
-
-# Rows of every inference: kernels for other numbers of rows round differently.
-_ROWS = 16
-_LONGEST = 10_000  # rows, observed numbers, or actions of a chunk
-LONGEST_RUN = 20.0  # of an inference [s]
-_TYPES = {'tensor(float)': np.float32, 'tensor(double)': np.float64}
 
 
 @dataclass(frozen=True)
@@ -47,126 +35,6 @@ class PolicyParameters(Parameters):
     execute: int = parameter(
         0, 'control periods from one observation to the next; 0: as many as a chunk lasts', min=0,
     )  # fmt: skip
-
-
-class _Runs:
-    """Inferences under way: one thread of a process ends those that take too long."""
-
-    def __init__(self) -> None:
-        self._under_way: dict[int, tuple[float, Any]] = {}
-        self._process = -1
-
-    @contextmanager
-    def limited(self, options: Any) -> Iterator[Any]:
-        """Let onnxruntime end a run with these options after LONGEST_RUN."""
-        if self._process != os.getpid():  # a thread does not go on in a forked process
-            self._process = os.getpid()
-            Thread(target=self._watch, daemon=True, name='policy').start()
-        key = id(options)
-        self._under_way[key] = monotonic() + LONGEST_RUN, options
-        try:
-            yield options
-        finally:
-            del self._under_way[key]
-
-    def _watch(self) -> None:
-        while True:
-            sleep(0.05 * LONGEST_RUN)
-            for end, options in list(self._under_way.values()):
-                options.terminate = options.terminate or monotonic() > end
-
-
-_RUNS = _Runs()
-
-
-class PolicyFile:
-    """A policy that onnxruntime evaluates: actions of observations (..., size).
-
-    They are (..., n), or chunks (..., chunk, n) from the observation on, see PolicyLayout. An
-    arm's action is the same bits for any number of arms.
-
-    Attributes:
-        layout: of observation and action.
-        exact: whether it computes with 64 bits.
-        chunk: number of actions in a chunk; 0: its actions are no chunks.
-    """
-
-    def __init__(self, path: str):
-        """Load the file.
-
-        Raises:
-            ArmError: onnxruntime is not installed, no such file, or no policy of this package.
-        """
-        if not path:
-            raise ArmError("law 'policy' needs its file: policy:=FILE.onnx, or policy:FILE.onnx")
-        try:
-            runtime: Any = import_module('onnxruntime')
-        except ImportError:
-            reason = "law 'policy' needs onnxruntime: ./ws pip install 'onnxruntime>=1.20'"
-            raise ArmError(reason) from None
-        if not Path(path).is_file():
-            raise ArmError(f'policy {path!r}: there is no such file')
-        options = runtime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        options.log_severity_level = 4
-        try:
-            session = runtime.InferenceSession(path, options, ['CPUExecutionProvider'])
-        except Exception as error:  # onnxruntime has a class of errors per code
-            raise ArmError(f'policy {path!r} is no ONNX file: {error}'.split('\n')[0]) from None
-        text = session.get_modelmeta().custom_metadata_map.get('arm_sim')
-        if text is None:
-            raise ArmError(
-                f"policy {path!r}: it has no metadata 'arm_sim' with the layout of observation "
-                'and action; export it with arm_lab.gym.export'
-            )
-        self.layout = PolicyLayout.of_text(text, f'policy {path!r}')
-        inputs, (answer, *_) = session.get_inputs(), session.get_outputs()
-        shapes = [each.shape for each in (*inputs, answer)]
-        if [len(shape) for shape in shapes] not in ([2, 2], [2, 3]):
-            raise ArmError(
-                f'policy {path!r} has inputs and an output of shapes {shapes}; it must have one '
-                'input (rows, observation) and actions (rows, joints) or (rows, chunk, joints); '
-                'a recurrent policy, which has further inputs, is not supported'
-            )
-        if any(isinstance(each, int) and each > _LONGEST for shape in shapes for each in shape):
-            raise ArmError(f'policy {path!r} has shapes {shapes}; allowed: at most {_LONGEST}')
-        (features,) = inputs
-        n, rows = len(self.layout.joint_names), features.shape[0]
-        sizes = features.shape[-1], answer.shape[-1]
-        self.chunk: Any = answer.shape[1] if len(answer.shape) > 2 else 0
-        if not isinstance(self.chunk, int):
-            raise ArmError(f'policy {path!r}: its chunks have no fixed number of actions')
-        if features.type not in _TYPES or sizes != (self.layout.size, n):
-            raise ArmError(
-                f'policy {path!r} takes {sizes[0]} {features.type} and gives {sizes[1]} numbers; '
-                f'its layout has {self.layout.size} and {n}'
-            )
-        self._session, self._name, self._type = session, features.name, _TYPES[features.type]
-        self._path, self._options = path, runtime.RunOptions
-        self._rows = rows if isinstance(rows, int) else _ROWS
-        self.exact = self._type is np.float64
-        self._run(np.zeros((self._rows, features.shape[-1]), self._type))
-
-    def _run(self, rows: Array) -> Array:
-        """Return the answer to rows; raise ArmError where there is none, or it has no end."""
-        with _RUNS.limited(self._options()) as options:
-            try:
-                answer: Array = self._session.run(None, {self._name: rows}, options)[0]
-            except Exception as error:
-                late = options.terminate and f'its actions take more than {LONGEST_RUN:g} s'
-                raise ArmError(f'policy {self._path!r}: {late or one_line(error)}') from None
-        return answer
-
-    def __call__(self, observation: Array) -> Array:
-        """Return the actions, commands in [-1, 1]; nan: the policy gave none."""
-        rows = observation.reshape(-1, observation.shape[-1])
-        padded = np.zeros((-(-len(rows) // self._rows) * self._rows, rows.shape[1]), self._type)
-        padded[: len(rows)] = rows
-        parts = np.split(padded, len(padded) // self._rows)
-        answers = np.concatenate([self._run(part) for part in parts])
-        actions = answers[: len(rows)].reshape(*observation.shape[:-1], -1)
-        actions = actions.astype(float)
-        return actions if self.layout.rate else np.clip(actions, -1.0, 1.0)
 
 
 class Plan(NamedTuple):
@@ -197,6 +65,8 @@ class Policy(Law):
     after `execute` periods, and not before its last actions have arrived.
 
     A policy of positions adds nothing: the law follows a spline through them, see PositionChunks.
+    The numbers that a recurrent policy hands from one inference to the next are in the law's
+    state; they begin at zero.
     """
 
     Parameters = PolicyParameters
@@ -246,15 +116,16 @@ class Policy(Law):
             )
 
     def start(self, measured: Measurement, reference: Reference) -> State:
-        """Return the state of the law, and the memory of the policy."""
-        law_state, memory = self.law.start(measured, reference), self.layout.start(measured)
-        if not self._slow:
-            return law_state, memory
+        """Return the state of the law, the memory of the policy, and that of its network."""
         *arms, n = measured.q.shape
+        law_state, memory = self.law.start(measured, reference), self.layout.start(measured)
+        hidden = self.file.start(*arms)
+        if not self._slow:
+            return law_state, memory, hidden
         none = np.zeros((*arms, self.file.chunk or 1, n))
         followed = self._chunks.start(reference.q, reference.v) if self._chunks else none
         counts = np.tile([0, self._execute, -1, 0, 0], (*arms, 1))
-        return law_state, memory, Plan(followed, none, counts)
+        return law_state, memory, hidden, Plan(followed, none, counts)
 
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
@@ -262,13 +133,16 @@ class Policy(Law):
         """Return the torque (..., n) [N.m | N].
 
         Raises:
-            ArmError: another control period than that of the training.
+            ArmError: another control period than that of the training; the policy failed.
         """
-        layout, model, (law_state, memory, *slow) = self.layout, self.model, state
+        layout, model, (law_state, memory, hidden, *slow) = self.layout, self.model, state
         self.check_period(dt)
 
         def answer() -> Array:
-            return self.file(layout.observe(model, memory, measured, reference))
+            nonlocal hidden
+            seen = layout.observe(model, memory, measured, reference)
+            actions, hidden = self.file.step(seen, hidden)
+            return actions
 
         goal = reference
         if not slow:
@@ -285,7 +159,7 @@ class Policy(Law):
         tau, law_state = self.law(law_state, measured, goal, dt)
         memory = layout.remember(model, memory, measured, reference, action)
         tau = tau if self._chunks else tau + self._scale * action
-        return tau, (law_state, memory, *slow)
+        return tau, (law_state, memory, hidden, *slow)
 
     def _in_time(self, plan: Plan, answer: Callable[[], Array], dt: float) -> Plan:
         """Return the plan at this period: with what has arrived, and the next inference begun."""

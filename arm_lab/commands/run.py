@@ -115,6 +115,12 @@ class RunReport(Report):
     def table(self) -> None:
         """Print the numbers of the run, and whether the limits of the task hold."""
         print_outcome(self.loaded.task, self._report, self.checks)
+        if not self.record.completed:
+            last, end = self.record.t[-1], self.loaded.task.duration
+            print(
+                f'unstable: the run stopped after t = {last:g} s of {end:g} s, where a command of '
+                'the law or a state was no finite number'
+            )
 
     def plot_joints(self, file: Path | str = '') -> None:
         """Show position on reference, and reference minus position, for every joint."""

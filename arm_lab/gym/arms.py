@@ -55,10 +55,15 @@ def loaded_experiment(
 
 
 def draws_of(loaded: LoadedExperiment, drawn: bool, seed: int, arms: Sequence[int]) -> list[Draw]:
-    """Return the arms of an episode by their numbers; not `drawn`: only their noise differs."""
+    """Return the arms of an episode by their numbers; not `drawn`: only their noise differs.
+
+    Arms without noise are the same in every episode.
+    """
     if drawn:
         ranges, model = loaded.experiment.ranges, loaded.robot.model
         return [ranges.draw(model, seed, arm) for arm in arms]
+    if loaded.plant_parameters().exact:
+        return [Draw(ModelError(), 0, SensorParameters())] * len(arms)
     return [Draw(ModelError(), 0, SensorParameters(sensor_seed=noise(seed, k))) for k in arms]
 
 

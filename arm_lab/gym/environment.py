@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike
 
 from arm_controllers.policy_layout import BOUND, PolicyLayout
-from arm_dynamics.checks import Array, finite
+from arm_dynamics.checks import ArmError, Array, finite
 from arm_lab.experiments.ranges import Draw
 from arm_lab.gym.arms import GymArms, draws_of, layout_of, loaded_experiment
 
@@ -81,6 +81,14 @@ def spaces_of(layout: PolicyLayout) -> tuple[Any, Any]:
     return Box(-BOUND, BOUND, (layout.size,), np.float64), Box(-1.0, 1.0, (n,), np.float64)
 
 
+def _each_a_seed(seeds: list[int | None], count: int) -> list[int]:
+    """Return a list of seeds; raise ArmError for another number of them, or one that is None."""
+    found = [each for each in seeds if each is not None]
+    if len(seeds) != count or len(found) != count:
+        raise ArmError(f'seed has {len(found)} numbers, {seeds}; it needs one for each of {count}')
+    return found
+
+
 class ArmVectorEnv(VectorEnv[Array, Array, Array]):
     """N arms that follow a task; see ArmEnv for one.
 
@@ -138,25 +146,32 @@ class ArmVectorEnv(VectorEnv[Array, Array, Array]):
         """Start an episode of all arms.
 
         Args:
-            seed: draws arm k as sample k of a Monte Carlo with this seed; None: arms and noise of
-                the episode before, or of a random seed. Of a list the first one counts.
+            seed: draws arm k as sample k of a Monte Carlo with this seed; a list has the seed of
+                each arm, which is sample 0 of it; None: other arms and noise, by a random number
+                of the seed before. Equal seeds give equal sequences of episodes.
             options: `samples` (N,) are the numbers of the samples in place of k.
+
+        Raises:
+            ArmError: a list of seeds of another length, or with some that are None.
         """
         samples = np.arange(self.num_envs)
+        if isinstance(seed, list):
+            seeds = np.array(_each_a_seed(seed, self.num_envs))
+            samples = np.zeros(self.num_envs, dtype=int)
+            super().reset(seed=int(seeds[0]))
+        else:
+            super().reset(seed=seed)
+            number = int(self.np_random.integers(2**31)) if seed is None else seed
+            seeds = np.full(self.num_envs, number)
         if options and 'samples' in options:
             samples = np.asarray(options['samples']).reshape(self.num_envs)
-        first = seed[0] if isinstance(seed, list) else seed
-        super().reset(seed=first)
-        if first is not None or not self._parts:
-            number = int(self.np_random.integers(2**31)) if first is None else first
-            draws = [
-                draws_of(self._loaded, self._drawn, number, samples[each].tolist())
-                for each in self._shares
-            ]
-            if draws != self._draws:
-                _ = self._loaded.task, self._loaded.law_parameters  # once, not in each thread
-                made = (GymArms(self._loaded, self.layout, each, True) for each in draws)
-                self._parts, self._draws = list(made), draws
+        pairs = [(int(seeds[k]), [int(samples[k])]) for k in range(self.num_envs)]
+        every = [draws_of(self._loaded, self._drawn, *pair)[0] for pair in pairs]
+        draws = [[every[k] for k in each] for each in self._shares]
+        if draws != self._draws:
+            _ = self._loaded.task, self._loaded.law_parameters  # once, not in each thread
+            made = (GymArms(self._loaded, self.layout, each, True) for each in draws)
+            self._parts, self._draws = list(made), draws
         self._ended = False
         return np.concatenate([part.reset() for part in self._parts]), {}
 

@@ -203,7 +203,7 @@ def test_a_goal_that_was_canceled_in_a_protective_stop_still_moves_the_arm_after
 
 
 def test_a_goal_that_is_replaced_a_hundred_times_a_second_makes_the_joint_shiver():
-    """UniversalRobots/Universal_Robots_ROS_Driver#454. Nothing: each goal goes on from position and velocity.
+    """UniversalRobots/Universal_Robots_ROS_Driver#454. Nothing: goals go on at speed.
 
     For 2 s every 10 ms a goal 0.1 s ahead on x = 0.4 t: 0.4 rad/s from 1 s on, each goal but
     the last ends as replaced, and that one is reached.
@@ -223,7 +223,7 @@ def test_a_goal_that_is_replaced_a_hundred_times_a_second_makes_the_joint_shiver
 
 
 def test_a_trajectory_of_very_many_points_falls_behind_towards_its_end():
-    """ros-controls/ros2_controllers#1293. Nothing: a point is found without a search from the start.
+    """ros-controls/ros2_controllers#1293. Nothing: points are found at once.
 
     200 000 points of 0.4 sin(t) over 200 s, with velocities: at any time between two points the
     cubic is within h^4 / 384 of the sine, below 1e-14 rad.

@@ -16,7 +16,7 @@ from optional import optional
 from policies import policy_file
 from rich.console import Console
 
-from arm_controllers.laws import policy
+from arm_controllers import policy_file as policies_on_disk
 from arm_dynamics.checks import ArmError
 from arm_dynamics.descriptions import mjcf_files, xacro_process
 from arm_lab.experiments.report import Listing
@@ -195,8 +195,8 @@ def test_a_later_inference_that_has_no_end_is_ended(tmp_path, monkeypatch):
     helper.set_model_props(model, {'arm_sim': layout.text()})
     path = tmp_path / 'later.onnx'
     onnx.save(model, str(path))
-    monkeypatch.setattr(policy, 'LONGEST_RUN', 0.2)
-    file = policy.PolicyFile(str(path))
+    monkeypatch.setattr(policies_on_disk, 'LONGEST_RUN', 0.2)
+    file = policies_on_disk.PolicyFile(str(path))
     assert (file(np.zeros(layout.size)) == 0.0).all()
     with pytest.raises(ArmError, match=r'its actions take more than 0\.2 s') as error:
         file(np.ones(layout.size))

@@ -12,8 +12,9 @@ from scipy.interpolate import CubicSpline
 
 from arm_controllers.latency import latency_of
 from arm_controllers.laws import law_class
-from arm_controllers.laws.policy import Policy, PolicyFile, PolicyParameters
+from arm_controllers.laws.policy import Policy, PolicyParameters
 from arm_controllers.measurement import Measurement
+from arm_controllers.policy_file import PolicyFile
 from arm_controllers.policy_layout import PolicyLayout
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
@@ -244,8 +245,8 @@ def graph_of(nodes, inputs, outputs, path, layout):
 @pytest.mark.parametrize(
     ('inputs', 'output', 'says'),
     [
-        ({'x': [21]}, [3], 'it must have one input'),
-        ({'x': ['n', 21], 'h': ['n', 8]}, ['n', 3], 'a recurrent policy, .*, is not supported'),
+        ({'x': [21]}, [3], r'an input \[21\] and an output \[3\]; .* with an axis of rows'),
+        ({'x': ['n', 21], 'h': ['n', 8]}, ['n', 3], '1 inputs besides .* and 0 outputs'),
         ({'x': [4_000_000_000, 21]}, [4_000_000_000, 3], 'allowed: at most 10000'),
     ],
 )

@@ -15,7 +15,7 @@ optional('gymnasium', 'gymnasium>=1.1')
 import gymnasium  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
-from arm_controllers.laws.policy import PolicyFile  # noqa: E402
+from arm_controllers.policy_file import PolicyFile  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_dynamics.model_error import ModelError  # noqa: E402
 from arm_lab.experiments.experiment import Experiment  # noqa: E402

@@ -59,10 +59,51 @@ def test_episodes_end_together_and_begin_again():
     assert_array_equal(over, [True, False])
     assert rewards[0] < 0.0 == rewards[1]  # the second one has paid for the rest
     again, rewards, lost, over, _ = env.step(actions)
-    assert_array_equal(again, first)
+    assert (again != first).any(axis=1).all()  # other arms
     assert not np.any([rewards, lost, over])
     with pytest.raises(ArmError, match=r'actions has shape \(3, 3\); it must be \(2, 3\)'):
         env.step(np.zeros((3, 3)))
+
+
+def episodes(count, seed, **given):
+    """Return the first observations after some steps (count, N, size) of episodes in a row."""
+    given = {**PLANAR, 'parameters': {'cycles': 0.1, 'frequency': 1.0}, 'threads': 1, **given}
+    envs, found, ended = gymnasium.make_vec('arm_sim/Track-v0', num_envs=2, **given), [], True
+    envs.reset(seed=seed)
+    while len(found) < count:
+        observations, _, lost, over, _ = envs.step(np.zeros((2, 3)))
+        if ended:
+            found.append(observations)
+        ended = bool((lost | over).all())
+        if ended:
+            envs.step(np.zeros((2, 3)))  # starts the next episode
+    envs.close()
+    return np.array(found)
+
+
+def test_each_episode_draws_other_arms_and_a_seed_is_one_sequence_of_them():
+    one = episodes(3, 7)
+    assert_array_equal(one, episodes(3, 7))
+    for k in range(2):
+        assert len({*one[:, k, 0].tolist()}) == 3
+    same = episodes(2, 7, ranges=None)
+    assert_array_equal(same[0], same[1])  # arms without noise are the same
+
+
+def test_a_list_of_seeds_has_one_for_each_arm():
+    env = gymnasium.make_vec('arm_sim/Track-v0', num_envs=2, **PLANAR)
+
+    def first(seed):
+        env.reset(seed=seed)
+        return env.step(np.zeros((2, 3)))[0]
+
+    one, other = first([5, 6]), first([5, 900])
+    assert_array_equal(one[0], other[0])
+    assert (one[1] != other[1]).any()
+    assert_array_equal(first(5)[0], one[0])  # sample 0 of a Monte Carlo with this seed
+    for wrong in ([5], [5, None]):
+        with pytest.raises(ArmError, match='seed has 1 numbers, .*; it needs one for each of 2'):
+            env.reset(seed=wrong)
 
 
 @pytest.mark.slow
