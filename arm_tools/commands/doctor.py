@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from arm_tools.commands import doctor_checks
 from arm_tools.commands.doctor_checks import Diagnosis, Severity
@@ -31,6 +32,13 @@ def findings(checks: Sequence[Callable[[], list[Diagnosis]]]) -> list[Diagnosis]
     return found
 
 
+def facts() -> dict[str, Any]:
+    """Return what `--json` prints."""
+    found = findings(CHECKS)
+    ok = all(each.state != Severity.BROKEN for each in found)
+    return {'ok': ok, 'checks': [each._asdict() for each in found], 'versions': versions()}
+
+
 def show(found: Sequence[Diagnosis]) -> None:
     """Print findings as a table, or as lines where rich is not installed."""
     try:
@@ -54,13 +62,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser('doctor', description=__doc__)
     parser.add_argument('--json', action='store_true', help='print JSON instead of a table')
     options = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
+    if options.json:
+        answer = facts()
+        print(json.dumps(answer, indent=2))
+        return 0 if answer['ok'] else 1
     found = findings(CHECKS)
     broken = [each.name for each in found if each.state == Severity.BROKEN]
-    if options.json:
-        detail = [each._asdict() for each in found]
-        print(json.dumps({'ok': not broken, 'checks': detail, 'versions': versions()}, indent=2))
-    else:
-        show(found)
-        missing = f'needed and missing: {", ".join(broken)}'
-        print(f'doctor: {missing if broken else "all that is needed is there"}')
+    show(found)
+    missing = f'needed and missing: {", ".join(broken)}'
+    print(f'doctor: {missing if broken else "all that is needed is there"}')
     return 1 if broken else 0
