@@ -267,6 +267,8 @@ def test_every_manifest_has_the_same_version():
     setup = ast.parse((ROOT / 'setup.py').read_text())
     keywords = [node for node in ast.walk(setup) if isinstance(node, ast.keyword)]
     assert [k.value.value for k in keywords if k.arg == 'version'] == [version]
+    cited = (ROOT / 'CITATION.cff').read_text()
+    assert re.findall('^version: (.*)$', cited, re.MULTILINE) == [version]
 
 
 def test_every_installed_executable_can_be_loaded():
