@@ -337,7 +337,7 @@ def test_a_step_of_which_nobody_knows_the_way_round_is_refused(points, velocitie
     assert arm.active_goal is None
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(st.floats(-3.0, 3.0), st.floats(0.1, 3.0), st.integers(2, 40), st.integers(-9, 9))
 def test_a_sampled_turn_is_followed_however_its_angles_are_written(start, speed, count, turns):
     """Sampled at intervals of less than half a turn, wrapped or counted from any turn."""
