@@ -39,6 +39,18 @@ def requirements():
     return groups
 
 
+def egg_info():
+    """Return options that keep what is known of a wheel out of this folder.
+
+    Python started here would find it there, in place of the workspace that `./ws` builds.
+    """
+    here = Path(__file__).resolve().parent
+    if Path.cwd() != here:
+        return {}  # colcon's
+    (here / 'build').mkdir(exist_ok=True)
+    return {'egg_info': {'egg_base': 'build'}}
+
+
 REQUIRED = requirements()
 FILM = 'imageio-ffmpeg'  # render to MP4
 GYM = 'gymnasium>=1.1'  # arm_sim/Track-v0 and others
@@ -50,6 +62,7 @@ SIMULATION_SERVICES = 'arm_tools.standards.ros.simulation_services:SimulationSer
 
 setup(
     name=package_name,
+    options=egg_info(),
     version='0.4.0',
     python_requires='>=3.12',
     packages=find_packages(include=['arm_*', 'arm_*.*'], exclude=['arm_interfaces*']),

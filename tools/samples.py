@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -11,7 +12,7 @@ _OURS = r'(?:\$ )?(?:\./ws|ros2) '
 OPTION = r'\[(--[a-z][^\]]*)\]'  # one that may be left out
 _BETWEEN = r'(?:cp|sed) '  # what a block of sh may have between them
 # A block of code in a page: fenced, or shell commands that are indented.
-_FENCED = re.compile(r'^```(\w*)\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(r'^( *)```(\w*)\n(.*?)^ *```$', re.MULTILINE | re.DOTALL)
 _INDENTED = re.compile(rf'^ {{4}}{_OURS}.*(?:\n {{4}}.*)*', re.MULTILINE)
 _INLINE = re.compile(rf'`({_OURS}[^`]*)`')
 
@@ -46,7 +47,7 @@ def blocks(page: Path) -> list[Sample]:
     """Return the fenced blocks of a page."""
     text, name = page.read_text(), str(page.relative_to(ROOT))
     return [
-        Sample(name, text.count('\n', 0, found.start()) + 2, found[1], found[2])
+        Sample(name, text.count('\n', 0, found.start()) + 2, found[2], dedent(found[3]))
         for found in _FENCED.finditer(text)
     ]
 

@@ -71,6 +71,15 @@ def test_a_command_with_something_that_there_is_not_is_found(command, message):
     assert message in check.fault(samples.Sample('a.md', 1, 'sh', command))
 
 
+def test_a_block_in_a_list_is_a_block(tmp_path, monkeypatch):
+    monkeypatch.setattr(samples, 'ROOT', tmp_path)
+    page = tmp_path / 'page.md'
+    page.write_text('1. Do\n\n   ```sh\n   ./ws ros2 topic pub /a b "{\n     c: 1}"\n   ```\n')
+    (found,) = samples.commands(page)
+    assert (found.line, found.kind) == (4, 'sh')
+    assert samples.words(found) == ['ros2', 'topic', 'pub', '/a', 'b', '{\n  c: 1}']
+
+
 def test_commands_are_found_in_blocks_of_each_kind_and_joined_over_lines(tmp_path, monkeypatch):
     monkeypatch.setattr(samples, 'ROOT', tmp_path)
     page = tmp_path / 'page.md'

@@ -70,6 +70,19 @@ def test_bad_use_gets_one_line(arguments, line, code):
     assert (done.stderr, done.returncode) == (line, code)
 
 
+def test_a_wheel_that_is_built_here_leaves_no_sources_and_no_distribution_of_its_own(tmp_path):
+    """`python -m build --wheel` runs setup.py here; what it knows would hide the workspace."""
+    for name in ('arm_sim', 'launch', 'resource'):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    for name in ('setup.py', 'setup.cfg', 'requirements.txt', 'package.xml', 'pyproject.toml'):
+        shutil.copy(ROOT / name, tmp_path)
+    before = {path.name for path in tmp_path.iterdir()}
+    command = [sys.executable, 'setup.py', '-q', 'bdist_wheel']
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    assert {path.name for path in tmp_path.iterdir()} == before | {'build', 'dist'}
+    assert list((tmp_path / 'dist').glob('arm_sim-*.whl'))
+
+
 def test_the_command_gets_its_arguments_its_folder_and_its_variables_as_they_are(tmp_path):
     script = 'printf "%s|" "$PWD" "$ROS_DOMAIN_ID" "$@"; exit 3'
     variables = {**os.environ, 'ROS_DOMAIN_ID': '77'}
