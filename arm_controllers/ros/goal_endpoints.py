@@ -1,6 +1,7 @@
 """ROS endpoints for goals: the topic and the action of a controller, and their results."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from threading import Thread
 
@@ -18,7 +19,7 @@ from arm_controllers.ros.process_settings import share_with_threads
 from arm_controllers.ros.qos import ACTION_QOS
 from arm_controllers.ros.quiet_nodes import quiet_node
 from arm_controllers.ros.rclpy_internals import EventActionServer
-from arm_controllers.ros.running import make_executor
+from arm_controllers.ros.running import SPINS, make_executor
 
 # A client may fetch a result for this time [s], the default of rcl. A result takes 5 kB.
 _RESULT_TIMEOUT = 10
@@ -72,7 +73,7 @@ class GoalEndpoints:
         )
         if realtime:
             share_with_threads()
-            Thread(target=self._spin_front).start()  # the process ends after it, with the context
+            Thread(target=self._spin_front, name=SPINS).start()
 
     def handle(self, identifier: object) -> ServerGoalHandle | None:
         """Return the action's handle of a goal that has not ended."""
@@ -106,11 +107,12 @@ class GoalEndpoints:
     def _spin_front(self) -> None:
         executor = make_executor()
         executor.add_node(self._front)
-        while self._front.context.ok():
-            try:
+        with suppress(ExternalShutdownException):
+            while self._front.context.ok():
                 executor.spin_once(timeout_sec=0.1)
-            except ExternalShutdownException:
-                return
+        executor.shutdown()
+        self._action.destroy()
+        self._front.destroy_node()
 
     def _on_action_goal(self, handle: ServerGoalHandle) -> None:
         identifier = bytes(handle.goal_id.uuid)

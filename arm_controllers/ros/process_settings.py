@@ -31,6 +31,12 @@ def keep_what_exists() -> None:
     gc.freeze()
 
 
+def collect_all() -> None:
+    """Free all that is no longer in use, at the end."""
+    gc.unfreeze()
+    gc.collect()
+
+
 def check_numbers_ourselves() -> None:
     """Turn off NumPy's warnings: numbers that must be finite are checked, in our own words."""
     np.seterr(over='ignore', invalid='ignore')

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
@@ -20,12 +21,15 @@ from arm_controllers.ros.parameters import refuse_unknown_parameters
 from arm_controllers.ros.process_settings import (
     bound_memory,
     check_numbers_ourselves,
+    collect_all,
     keep_what_exists,
 )
 from arm_controllers.ros.rclpy_internals import RCLError
 from arm_controllers.ros.ros_types import Executor
 from arm_dynamics.checks import ArmError
 
+# Name of a thread that spins a node, and ends with the context.
+SPINS = 'spins'
 _TICK = 0.02  # period of looking which periodic function is due [s]
 # Longest time for which a waiting executor dispatches without a check [s]; longer in a flood.
 _SLICE = 0.2
@@ -105,6 +109,14 @@ def run_nodes(makers: Mapping[str, Callable[[], Node]]) -> int:
         for node in reversed(nodes):
             node.destroy_node()
         rclpy.try_shutdown()
+        for thread in threading.enumerate():
+            if thread.name == SPINS:
+                thread.join()
+        if nodes:
+            executor.shutdown()
+            nodes.clear()
+            del node
+            collect_all()  # a node that is left would stay on the graph for another 20 s
     return code
 
 
@@ -139,13 +151,13 @@ def wait_until(
         _dispatch(executor, min(left, _SLICE if news else 0.01), news)
 
 
-def make_executor() -> Executor:
-    """Return the fastest single-threaded executor of this ROS 2."""
+def make_executor(context: Any = None) -> Executor:
+    """Return the fastest single-threaded executor of this ROS 2; `context`: not the default."""
     try:
         from rclpy.experimental import EventsExecutor
     except ImportError:
-        return SingleThreadedExecutor()
-    return EventsExecutor()
+        return SingleThreadedExecutor(context=context)
+    return EventsExecutor(context=context)
 
 
 def now_and_then(node: Node, period: float, do: Callable[[], None]) -> None:

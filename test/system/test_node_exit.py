@@ -1,9 +1,11 @@
 """How a node's process ends."""
 
+import signal
 import subprocess
 import sys
 
 import pytest
+from arm_system import ArmSystem
 from long_wait import LONG_WAIT
 
 INTERRUPTED = """
@@ -39,3 +41,21 @@ def test_a_limit_too_low_for_a_node_gets_one_line_from_the_node(name, limit, mis
     ended = subprocess.run(command, capture_output=True, text=True, timeout=LONG_WAIT, check=False)
     line = f'{name}: a node needs {missing}: raise the limit\n'
     assert (ended.stdout, ended.stderr, ended.returncode) == ('', line, 1)
+
+
+# Time after which ROS removes a process from the graph that has ended without a word [s]: 20.
+AT_ONCE = 10.0
+
+
+@pytest.mark.parametrize('mode', ['lockstep', 'realtime'])
+def test_nodes_that_end_leave_the_graph_at_once(mode):
+    with ArmSystem(mode) as system:
+        system.simulator()
+        system.controller('computed_torque')
+        system.wait_for_motion_control('computed_torque_controller')
+        for process in system.processes.values():
+            process.send_signal(signal.SIGINT)
+        for process in system.processes.values():
+            assert process.wait(LONG_WAIT) == 0
+        own = [system.node.get_name()]
+        system.wait(lambda: system.node.get_node_names() == own, 'end on the graph', AT_ONCE)
