@@ -104,5 +104,6 @@ setup(
             'excite = arm_lab.tasks.excite:Excite',
             'pose_hold = arm_lab.tasks.pose_hold:PoseHold',
         ],
+        'pytest11': ['arm_sim = arm_lab.testing.plugin'],
     },
 )

@@ -35,6 +35,7 @@ from arm_tools.standards.ros2_control import (
     with_hardware,
 )
 
+BROADCASTER, CONTROLLER = 'joint_state_broadcaster', 'joint_trajectory_controller'
 ARGUMENTS = (
     *shared('robot', 'joints', 'tip_frame', 'xacro_args', 'gripper', 'gripper_frame'),
     *shared('engine', 'config', 'viewer'),
@@ -51,6 +52,11 @@ ARGUMENTS = (
         '',
         'path of the parameter file of controller_manager and its controllers; empty: '
         'config/ros2_control/controllers.yaml',
+    ),
+    argument(
+        'spawn',
+        CONTROLLER,
+        'names of the controllers to activate besides joint_state_broadcaster, as a,b',
     ),
     argument(
         'hardware',
@@ -72,7 +78,6 @@ COMPENSATION = (
 )
 # [s]; the spawner waits until simulated time runs.
 SPAWNER_TIMEOUTS = ('--switch-timeout', '60', '--service-call-timeout', '60')
-BROADCASTER, CONTROLLER = 'joint_state_broadcaster', 'joint_trajectory_controller'
 
 
 def hardware(given: dict[str, str]) -> list:
@@ -108,7 +113,11 @@ def hardware(given: dict[str, str]) -> list:
     urdf.write_text(with_hardware(model, given['hardware'], drives))
     parameters = urdf.with_name('controllers.yaml')
     parameters.write_text(yaml.safe_dump(dict(controllers)))
-    return [GroupAction([*remaps, *nodes]), *lines, *manager(str(urdf), str(parameters), core)]
+    return [
+        GroupAction([*remaps, *nodes]),
+        *lines,
+        *manager(str(urdf), str(parameters), given['spawn'], core),
+    ]
 
 
 def compensation(drives: Sequence[str]) -> dict[str, Any]:
@@ -121,7 +130,7 @@ def compensation(drives: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def manager(urdf: str, controllers: str, core: int | None = None) -> list:
+def manager(urdf: str, controllers: str, spawn: str, core: int | None = None) -> list:
     """Return controller_manager with its controllers, or a log line where it is missing."""
     if 'controller_manager' not in get_packages_with_prefixes():
         line = (
@@ -141,7 +150,7 @@ def manager(urdf: str, controllers: str, core: int | None = None) -> list:
         ),
         Node(
             package='controller_manager', executable='spawner',
-            arguments=[BROADCASTER, CONTROLLER, *spawned, *SPAWNER_TIMEOUTS],
+            arguments=[BROADCASTER, *spawn.split(','), *spawned, *SPAWNER_TIMEOUTS],
         ),
     ]  # fmt: skip
 

@@ -1,14 +1,7 @@
-"""For tests of your own controller: `from arm_lab.testing import judge` in a conftest.py.
+"""A judgement as a function, for tests."""
 
-def test_my_controller(judge):
-    found = judge('python3 my_controller.py', 'judge.yaml')
-    assert found.held, found
-"""
-
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-
-import pytest
 
 from arm_lab.judging import report
 from arm_lab.judging.plan import read_plan
@@ -34,13 +27,3 @@ def judged(controller: str | Sequence[str], limits: Path | str, folder: Path | s
     found = judge_all(plan, words, where)
     report.write(found, where)
     return found
-
-
-@pytest.fixture
-def judge(tmp_path: Path) -> Callable[[str | Sequence[str], Path | str], Judgement]:
-    """Return `judged`, with files in `tmp_path / 'judgement'`."""
-
-    def run(controller: str | Sequence[str], limits: Path | str) -> Judgement:
-        return judged(controller, limits, tmp_path / 'judgement')
-
-    return run

@@ -1,0 +1,1 @@
+"""What launch descriptions of tests use."""

@@ -1,0 +1,1 @@
+"""A controller of one's own."""
