@@ -53,3 +53,7 @@ class Executor(Protocol):
     def spin_until_future_complete(self, future: Future, timeout_sec: float | None = None) -> None:
         """Dispatch callbacks until a future is done, for at most a time [s]."""
         ...
+
+    def shutdown(self) -> Any:
+        """Release the nodes."""
+        ...

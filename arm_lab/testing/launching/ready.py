@@ -22,13 +22,15 @@ def when_ready(
     """
     words = [*controllers, '--timeout', str(timeout)]
     wait = Node(package='arm_sim', executable='wait_ready', arguments=words, output='screen')
+    return [RegisterEventHandler(_OnSuccess(target_action=wait, on_exit=[*actions])), wait]
 
-    def go_on(event: ProcessExited, context: LaunchContext) -> list[Any] | None:
+
+class _OnSuccess(OnProcessExit):
+    """Starts actions, which launch_testing looks through, when a process ends with exit code 0."""
+
+    def handle(self, event: ProcessExited, context: LaunchContext) -> Any:
         if event.returncode == 0:
-            return [*actions]
-        if context.is_shutdown:
-            return None
-        raise RuntimeError(f'the arm is not ready: {", ".join(controllers)}')
-
-    handler = OnProcessExit(target_action=wait, on_exit=go_on)
-    return [RegisterEventHandler(handler), wait]
+            return super().handle(event, context)
+        if not context.is_shutdown:
+            raise RuntimeError('the arm is not ready')
+        return None

@@ -221,8 +221,9 @@ class SimulatedArm(LockstepClient):
         if not self.node.count_services(service):
             return None
         if action not in self._clients:
-            self._clients[action] = ActionClient(self.node, FollowJointTrajectory, action)
-        self.until(self._clients[action].server_is_ready, f'action {action}')
+            self._clients[action] = client = ActionClient(self.node, FollowJointTrajectory, action)
+            self.until(client.server_is_ready, f'action {action}')
+            self.settle(controller)  # else ROS can lose the answer to a new client
         return self._clients[action]
 
     def said(self, controller: str) -> str:

@@ -6,6 +6,7 @@ import time
 
 import rclpy
 from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rclpy.utilities import remove_ros_args
 
@@ -20,7 +21,7 @@ def main() -> int:
     parser.add_argument('controllers', nargs='+', help='names, such as servo_controller')
     parser.add_argument('--timeout', type=float, default=120.0, help='longest wait [s]')
     given = parser.parse_args(remove_ros_args(sys.argv)[1:])
-    rclpy.init(args=sys.argv)
+    rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)  # SIGINT ends it
     missing = wait_ready(rclpy.create_node('wait_ready'), given.controllers, given.timeout)
     rclpy.try_shutdown()
     if missing:
