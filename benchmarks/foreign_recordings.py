@@ -26,7 +26,7 @@ from arm_lab.identification.rollouts import Followed
 from arm_lab.identification.servo_fit import OF_SERVO, ServoFit
 
 PERIOD, NOISE, SECONDS = 0.01, 2e-5, 8.0
-SHARP = 1e-4  # below this speed the friction of the foreign arm fades [rad/s]
+SHARP = 2e-5  # below this speed the friction of the foreign arm fades [rad/s]
 _COVER = 1.96  # standard deviations of a 95 % interval
 
 

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import null_space
 from scipy.optimize import nnls
 
 from arm_dynamics.checks import ArmError, Array
@@ -44,6 +45,9 @@ _LEAST_NOISE = 1e-9  # [rad | m]
 _LEAST = 1e-3  # of the mean diagonal of the mass matrix: least rotor inertia to begin with
 _LARGEST_STEP = 10.0  # factor by which one iteration changes a number
 _PIECE = 250  # samples that have the same noise in the search
+_FINER = 8.0  # the estimate is corrected in the end with a step so many times as small
+_UNSURE = 0.5  # share of that correction that counts as a standard deviation
+_DEPENDENT = 1e-8  # relative singular value of a change that no torque shows
 _UNKNOWN = 0.5  # share of the prior's spread from which on a direction is not shown
 _PART = 0.25  # of a direction's length: a parameter that is named
 
@@ -77,7 +81,8 @@ def identify_positions(
         parameters: step and prior.
         cutoff: of the filters of the first, linear estimate [Hz].
         held_back: last share of the recording, which is kept for validation.
-        friction: see Rollouts.
+        friction: see Rollouts; with that of an engine, the step is the engine's, and the estimate
+            is not corrected to a continuous arm.
         progress: receives a line about each iteration.
 
     Raises:
@@ -100,12 +105,19 @@ def identify_positions(
     best = int(np.argmin(costs))
     x, left, jacobian = _fitted(
         rollouts, used.q[begin:], tried[best], lefts[best], center, spread, model.damping,
-        progress,
+        _exchanges(regressor), progress,
     )  # fmt: skip
+    finer = rollouts.of(used, 1.0 / _FINER if friction is None else 1.0)
+    shift = _shift(
+        jacobian, left, used.q[begin:] - finer(_values(x[np.newaxis]))[0, begin:], spread
+    )
+    x = x + _FINER / (_FINER - 1.0) * shift
+    left = used.q[begin:] - finer(_values(x[np.newaxis]))[0, begin:]
     fit = np.sqrt((left**2).mean(axis=0))
     of_prior, covariance = _covariance(used.times[begin:], jacobian, left, spread)
-    share_left = np.sqrt(np.diagonal(covariance))
-    whole = rollouts.of(followed)
+    rest = _UNSURE * (_mixing(n) @ shift) / of_prior
+    share_left = np.sqrt(np.diagonal(covariance) + rest**2)
+    whole = finer.of(followed)
     simulated = whole(_values(x[np.newaxis]))[0]
     error, count = followed.q - simulated, len(used.times)
     validation = np.full(n, np.nan)
@@ -114,7 +126,7 @@ def identify_positions(
     names = servo_names(model, regressor.link_names)
     return ServoFit(
         names, _values(x), of_prior * share_left, share_left, _unknown(covariance, names), fit,
-        validation, used.q.std(axis=0), rollouts.count + whole.count, simulated,
+        validation, used.q.std(axis=0), rollouts.count + finer.count + whole.count, simulated,
     )  # fmt: skip
 
 
@@ -198,6 +210,7 @@ def _fitted(
     center: Array,
     spread: Array,
     damping: Array,
+    exchanges: Array,
     progress: Callable[[str], None],
 ) -> tuple[Array, Array, Array]:
     """Return the best parameters (p,), their residuals (m, n), the last step's Jacobian (m, n, p).
@@ -208,6 +221,7 @@ def _fitted(
         x, left: parameters to begin with, and their residuals.
         center, spread: of the prior.
         damping: (n,) of the model, which no parameter has [N.m.s/rad].
+        exchanges: see `_exchanges`.
         progress: receives a line about each iteration.
     """
     steps = np.append(np.full(len(x) - 1, _STEP), _DELAY_STEP)
@@ -220,7 +234,7 @@ def _fitted(
         progress(f'iteration {iteration + 1}: {1e3 * np.sqrt((left**2).mean()):.4g} mrad RMS')
         varied = rollouts(_values(x + np.diag(steps)))[:, rollouts.begin :] - (q - left)
         jacobian = np.moveaxis(varied / steps[:, None, None], 0, -1)
-        jacobian = _blind(jacobian, x, damping)
+        jacobian = _blind(jacobian, x, damping, exchanges)
         noise = _noise(left)
         scaled = (jacobian / noise[..., np.newaxis]).reshape(-1, len(x))
         hessian = scaled.T @ scaled + np.diag(1.0 / spread**2)
@@ -242,18 +256,49 @@ def _fitted(
     return x, left, jacobian
 
 
-def _blind(jacobian: Array, x: Array, damping: Array) -> Array:
+def _shift(jacobian: Array, left: Array, finer: Array, spread: Array) -> Array:
+    """Return by how much a finer integration moves the estimate (p,), to first order.
+
+    Where a joint sticks and slips, rollouts err by the first power of the step.
+
+    Args:
+        jacobian: (m, n, p).
+        left, finer: residuals (m, n) with the step and with a part of it.
+        spread: (p,) standard deviations of the prior.
+    """
+    noise = _noise(finer)
+    scaled = (jacobian / noise[..., np.newaxis]).reshape(-1, len(spread))
+    hessian = scaled.T @ scaled + np.diag(1.0 / spread**2)
+    return np.linalg.solve(hessian, scaled.T @ ((finer - left) / noise).ravel())
+
+
+def _exchanges(regressor: JointRegressor) -> Array:
+    """Return the changes (2 n, k) of rotor inertias and links' mass factors that no torque shows.
+
+    The first link of most arms, for example, turns about one axis only, with the first rotor.
+    """
+    n, rows = regressor.model.nv, regressor.random_rows()
+    links = rows[:, : 10 * n] * regressor.parameters()[: 10 * n]
+    columns = np.hstack([rows[:, 10 * n : 11 * n], links.reshape(-1, n, 10).sum(axis=-1)])
+    size = np.linalg.norm(columns, axis=0)
+    size[size == 0.0] = 1.0
+    return null_space(columns / size, rcond=_DEPENDENT) / size[:, np.newaxis]
+
+
+def _blind(jacobian: Array, x: Array, damping: Array, exchanges: Array) -> Array:
     """Return the Jacobian (m, n, p) without what the motion cannot show.
 
-    Where everything that moves or holds the arm is larger by one factor, the motion is the same.
-    Differences of rollouts whose joints stick have noise there, as if they showed the factor.
+    Where everything that moves or holds the arm is larger by one factor, the motion is the same;
+    so it is along `exchanges`. Differences of rollouts whose joints stick have noise there, as if
+    they showed these directions.
     """
-    n = len(damping)
-    kd = _values(x)[n : 2 * n]
-    factor = np.concatenate([np.ones(n), 1.0 + damping / kd, np.ones(3 * n), [0.0]])
-    along = _mixing(n) @ factor
-    along /= np.linalg.norm(along)
-    return jacobian - (jacobian @ along)[..., np.newaxis] * along
+    n, values = len(damping), _values(x)
+    along = np.zeros((5 * n + 1, 1 + exchanges.shape[1]))
+    along[: 5 * n, 0] = 1.0
+    along[n : 2 * n, 0] += damping / values[n : 2 * n]
+    along[3 * n : 5 * n, 1:] = exchanges / values[3 * n : 5 * n, np.newaxis]
+    along, _ = np.linalg.qr(_mixing(n) @ along)
+    return jacobian - (jacobian @ along) @ along.T
 
 
 def _covariance(times: Array, jacobian: Array, left: Array, spread: Array) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ from arm_dynamics.checks import Array
 from arm_dynamics.compiled import ServoArms, SoftFriction
 from arm_dynamics.model import RobotModel
 
-_SETTLED = 0.5  # time from the start that does not count: the start is a guess [s]
+_SETTLED = 1.0  # time from the start that does not count: the start is a guess [s]
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,10 @@ class Rollouts:
         self._take(followed)
         self._arms = ServoArms(model, friction)
 
-    def of(self, followed: Followed) -> 'Rollouts':
-        """Return rollouts of the same arm along another recording."""
+    def of(self, followed: Followed, share: float = 1.0) -> 'Rollouts':
+        """Return rollouts of the same arm along a recording, with a share of the step."""
         other = copy(self)
+        other._longest = share * self._longest
         other._take(followed)
         return other
 

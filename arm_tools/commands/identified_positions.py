@@ -10,7 +10,6 @@ from arm_lab.identification.positions import PositionParameters, identify_positi
 from arm_lab.identification.rollouts import Followed
 from arm_lab.identification.servo_fit import OF_SERVO, ServoFit
 from arm_lab.progress import new_console
-from arm_sim.loop.batch_plant import mujoco_friction
 from arm_sim.pictures import BLUE, new_figure, style
 from arm_sim.robot import Robot
 from arm_tools.recording.joint_streams import ReadAs
@@ -35,10 +34,9 @@ def fitted(
     followed = read_followed(path, robot.model.joint_names, reading)
     q, command = (in_radians(each, robot.model, units) for each in (followed.q, followed.command))
     followed = Followed(followed.times, q, command)
-    friction = mujoco_friction(options.step)
     with new_console().status(f'identifying from {len(followed.times)} positions') as status:
         return identify_positions(
-            robot.model, followed, options, known.cutoff, known.held_back, friction, status.update
+            robot.model, followed, options, known.cutoff, known.held_back, progress=status.update
         )
 
 

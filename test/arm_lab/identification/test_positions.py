@@ -40,12 +40,12 @@ def some_servos(model, seed, delay):
     return np.concatenate([kp, kd, friction, rotors, masses, [delay]])
 
 
-def followed_by(model, true, seconds, noise=2e-4, period=0.01):
+def followed_by(model, true, seconds, noise=2e-4, step=0.001, friction=SOFT, period=0.01):
     """Return what an arm does under commands, 100 a second, in the batch simulation."""
     times = np.arange(0.0, seconds, period)
     command = some_motion(model, 4).states(times)[0]
     still = Followed(times, np.tile(command[0], (len(times), 1)), command)
-    q = Rollouts(model, still, 0.001, SOFT)(true[np.newaxis])[0]
+    q = Rollouts(model, still, step, friction)(true[np.newaxis])[0]
     return Followed(times, q + noise * np.random.default_rng(1).standard_normal(q.shape), command)
 
 
@@ -107,9 +107,10 @@ def test_servos_are_found_up_to_a_common_factor(name, sticking):
     found = identify_positions(
         model, followed, PositionParameters(), friction=SOFT, progress=lines.append
     )
-    assert_allclose(found.validation, 2e-4, rtol=0.15)  # the noise
+    # The noise; where a joint sticks most of the time, it moves on from where it last stuck.
+    assert_allclose(found.validation, 2e-4, rtol=0.15 if sticking == 1.0 else 0.3)
     left = followed.q - Rollouts(model, followed, 0.002, SOFT)(true[np.newaxis])[0]
-    floor = np.sqrt((left[50:640] ** 2).mean(axis=0))  # of the true parameters
+    floor = np.sqrt((left[100:640] ** 2).mean(axis=0))  # of the true parameters
     assert (found.fit < 1.01 * floor).all()
     assert_allclose(found.delay, 0.013, atol=5e-4)
     # Nothing shows how heavy the arm is, except where gravity holds against no servo.
@@ -158,7 +159,7 @@ def test_a_servo_that_does_not_move_is_refused():
 def test_identify_from_positions_writes_what_the_launch_files_take(tmp_path, capsys):
     robot = Robot.load('planar_3r')
     true = some_servos(robot.model, 3, 0.013)
-    followed = followed_by(robot.model, true, 8.0)
+    followed = followed_by(robot.model, true, 8.0, step=1e-4, friction=None)
     names = robot.model.joint_names
     header = ','.join(['time', *(f'{j}.{x}' for x in ('position', 'command') for j in names)])
     table = np.column_stack([followed.times, followed.q, followed.command])
