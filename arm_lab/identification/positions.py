@@ -108,11 +108,13 @@ def identify_positions(
         _exchanges(regressor), progress,
     )  # fmt: skip
     finer = rollouts.of(used, 1.0 / _FINER if friction is None else 1.0)
-    shift = _shift(
-        jacobian, left, used.q[begin:] - finer(_values(x[np.newaxis]))[0, begin:], spread
-    )
-    x = x + _FINER / (_FINER - 1.0) * shift
-    left = used.q[begin:] - finer(_values(x[np.newaxis]))[0, begin:]
+    fine = used.q[begin:] - finer(_values(x[np.newaxis]))[0, begin:]
+    last, shift = _last_step(jacobian, left, fine, (center - x) / spread**2, spread)
+    trials = x + np.array([last, shift, 0.0 * shift])
+    lefts = used.q[begin:] - finer(_values(trials))[:, begin:]
+    priors = (((trials - center) / spread) ** 2).sum(axis=1)
+    best = int(np.argmin([_cost(each) for each in lefts] + priors))
+    x, left = trials[best], lefts[best]
     fit = np.sqrt((left**2).mean(axis=0))
     of_prior, covariance = _covariance(used.times[begin:], jacobian, left, spread)
     rest = _UNSURE * (_mixing(n) @ shift) / of_prior
@@ -256,20 +258,25 @@ def _fitted(
     return x, left, jacobian
 
 
-def _shift(jacobian: Array, left: Array, finer: Array, spread: Array) -> Array:
-    """Return by how much a finer integration moves the estimate (p,), to first order.
+def _last_step(
+    jacobian: Array, left: Array, finer: Array, of_prior: Array, spread: Array
+) -> Array:
+    """Return Newton's last step to the estimate (p,), and what of this the finer integration does.
 
-    Where a joint sticks and slips, rollouts err by the first power of the step.
+    Where a joint sticks and slips, rollouts err by the first power of their step. The search ends
+    where little is left to gain, by which the prior alone may still move some parameters.
 
     Args:
         jacobian: (m, n, p).
-        left, finer: residuals (m, n) with the step and with a part of it.
+        left, finer: residuals (m, n) with the step of the search and with a part of it.
+        of_prior: (p,) slope of the prior.
         spread: (p,) standard deviations of the prior.
     """
     noise = _noise(finer)
     scaled = (jacobian / noise[..., np.newaxis]).reshape(-1, len(spread))
     hessian = scaled.T @ scaled + np.diag(1.0 / spread**2)
-    return np.linalg.solve(hessian, scaled.T @ ((finer - left) / noise).ravel())
+    slopes = [scaled.T @ (each / noise).ravel() for each in (finer, finer - left)]
+    return np.linalg.solve(hessian, np.array([slopes[0] + of_prior, slopes[1]]).T).T
 
 
 def _exchanges(regressor: JointRegressor) -> Array:

@@ -29,7 +29,7 @@ from arm_sim.launching.arguments import namespace_of, number_of
 from arm_sim.launching.companions import LaunchedArm, companions
 from arm_sim.launching.processes import is_installed, node_process
 from arm_sim.parameter_files import parameters_of
-from arm_sim.ros.config import config_file, feedforward_of, robot_parameter, sections_of
+from arm_sim.ros.config import config_file, feedforward_of, robot_parameters, sections_of
 from arm_sim.simulation.plant import (
     ACTUATOR_FOR,
     PlantParameters,
@@ -57,7 +57,6 @@ def arm_nodes(
     """
     robot, law, mode = (given[name] for name in ('robot', 'controller', 'mode'))
     model, space = RobotModel.from_urdf(find_urdf(robot)), namespace_of(given)
-    common: dict[str, Any] = {'robot': robot_parameter(robot)}
     core = {'core': core_of(space)} if mode == 'lockstep' else {}
     config = config_file(robot, given['config'], space, law)
     if law == 'none' and not plant_class(given['engine']).takes_goals:
@@ -66,8 +65,7 @@ def arm_nodes(
         )
     sections = sections_of(robot, given['config'], law)
     in_files = parameters_of(sections, 'simulator')
-    if RobotArgument.of(robot).gripper and 'tool_frame' not in in_files:
-        common['tool_frame'] = model.tip_frame  # for recordings, whose URDF has no SRDF
+    common = robot_parameters(robot, model, in_files)
     actuator = _actuator(law, given['actuator'], in_files)
     plant = {'engine': given['engine'], 'mode': mode, 'actuator': actuator}
     if given['integrator']:

@@ -19,7 +19,7 @@ from arm_sim.launching.arguments import RECORD, law_word, namespace_of, of_param
 from arm_sim.launching.arm import arm_nodes
 from arm_sim.launching.processes import task_node
 from arm_sim.robot import Robot, model_error_of
-from arm_sim.ros.config import config_file, feedforward_of, robot_parameter
+from arm_sim.ros.config import config_file, feedforward_of, robot_parameters
 from arm_sim.simulation.scene import read_objects, read_scene
 from arm_sim.tasks import Task, make_task, simulator_of, task_class
 
@@ -118,20 +118,21 @@ def _nodes(
             f'task {task!r} learns from each pass by a law of this package'
         )
     space = namespace_of(given)
+    files = made.robot.parameters('simulator')
     parameters: dict[str, Any] = {
-        'robot': robot_parameter(given['robot']),
+        **robot_parameters(given['robot'], made.robot.model, files),
         **{name: given[name] for name in names},
         'record': RECORD[given['record']],
         **_values(given, repeated),
         'feedforward': controller.get('feedforward', design or feedforward_of(law, level, mode)),
         **{name: controller[name] for name in stepping if name in controller},
     }
-    simulated = made.robot.parameters('simulator') | dict(simulator)
+    simulated = files | dict(simulator)
     if integrator := given['integrator'] or simulated.get('integrator'):
         parameters['integrator'] = integrator
     if error.of_geometry:
         parameters['length_scale'] = as_ros_value(error.length_scale)
-    if faults := given['faults'] or made.robot.parameters('simulator').get('faults'):
+    if faults := given['faults'] or files.get('faults'):
         parameters['faults'] = ParameterValue(faults, value_type=str)
     for field in parameter_fields(made.Parameters):
         value = as_ros_value(getattr(made.parameters, field.name, None))

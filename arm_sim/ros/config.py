@@ -1,7 +1,9 @@
 """The parameters of a robot for its nodes: one file, and values that follow from arguments."""
 
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -57,3 +59,13 @@ def robot_parameter(robot: str) -> str:
     """Return the parameter `robot` of nodes: a shipped robot's name, or the path of a URDF."""
     parts = RobotArgument.of(robot)
     return parts.name if parts.is_shipped else str(find_urdf(robot))
+
+
+def robot_parameters(robot: str, model: RobotModel, files: Mapping[str, Any]) -> dict[str, Any]:
+    """Return `robot` and, with a gripper, `tool_frame`, unless the robot's `files` name one.
+
+    The SRDF of an arm with a gripper names the frame between the fingers; the URDF in a recording
+    does not.
+    """
+    named = bool(RobotArgument.of(robot).gripper) and 'tool_frame' not in files
+    return {'robot': robot_parameter(robot)} | ({'tool_frame': model.tip_frame} if named else {})

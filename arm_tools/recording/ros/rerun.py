@@ -88,13 +88,16 @@ def rerun(recording: RecordedRun, commands: bool = False) -> Rerun:
 
     Raises:
         ArmError: the recording is of real time, does not begin at t = 0, has a gap, or has no
-            commands or parameters; a command is not finite, or not of all joints.
+            commands or parameters; several controllers; a command is not finite.
     """
     if not recording.commands:
         raise recording.lacks('joint_commands')
-    reader = JointStateReader((), ())
-    reader.open(recording.commands[0])
-    controller = reader.sender
+    controller, *others = _senders(recording.commands)
+    if others:
+        raise ArmError(
+            f'{" and ".join(sorted([controller, *others]))} command the arm; a rerun repeats one '
+            'controller of all joints'
+        )
     nodes = KnownNodes(
         controller.removesuffix('_controller'), lambda name, names: recording.parameters_of(name)
     )
@@ -116,6 +119,15 @@ def rerun(recording: RecordedRun, commands: bool = False) -> Rerun:
         q, v, effort, *_ = loop.plant.measured
         row[:] = q, v, loop.plant.effort if effort is None else effort
     return Rerun(controller, joints, recorded, again, len(recording.goals))
+
+
+def _senders(commands: Iterable[bytes]) -> list[str]:
+    """Return the controllers that have sent these commands, the first one first."""
+    reader, senders = JointStateReader((), ()), dict[str, None]()
+    for raw in commands:
+        reader.open(raw)
+        senders[reader.sender] = None
+    return list(senders)
 
 
 class _BrakedPlant(Plant):
