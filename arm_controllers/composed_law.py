@@ -37,6 +37,8 @@ class ComposedLaw(Law):
         self._places = [
             np.array([names.index(name) for name in law.model.joint_names]) for law in laws
         ]
+        # What each law sees of a reference, overwritten in each period; by its leading axes.
+        self._parts: dict[tuple[int, ...], list[Reference]] = {}
         interfaces = {
             name: law.command_interface for law in laws for name in law.model.joint_names
         }
@@ -49,8 +51,10 @@ class ComposedLaw(Law):
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the states with which the laws take over the arm."""
         return tuple(
-            law.start(_measured_by(measured, joints), _of_joints(reference, joints))
-            for law, joints in zip(self._laws, self._places, strict=True)
+            law.start(_measured_by(measured, joints), part)
+            for law, joints, part in zip(
+                self._laws, self._places, self._parts_of(reference), strict=True
+            )
         )
 
     def __call__(
@@ -58,11 +62,21 @@ class ComposedLaw(Law):
     ) -> tuple[Array, State]:
         """Return the commands (..., n), each in the unit of its joint's interface."""
         command, states = np.empty_like(measured.q), []
-        for law, joints, before in zip(self._laws, self._places, state, strict=True):
-            part = _measured_by(measured, joints), _of_joints(reference, joints)
-            command[..., joints], after = law(before, *part, dt)
+        parts = self._parts_of(reference)
+        for law, joints, part, before in zip(self._laws, self._places, parts, state, strict=True):
+            command[..., joints], after = law(before, _measured_by(measured, joints), part, dt)
             states.append(after)
         return command, tuple(states)
+
+    def _parts_of(self, reference: Reference) -> list[Reference]:
+        """Return the reference of the joints of each law; the next call overwrites them."""
+        arms = reference.row.shape[:-1]
+        if arms not in self._parts:
+            self._parts[arms] = [Reference(len(joints), arms) for joints in self._places]
+        parts = self._parts[arms]
+        for part, joints in zip(parts, self._places, strict=True):
+            _write_part(part, reference, joints)
+        return parts
 
 
 def _measured_by(measured: Measurement, joints: NDArray[np.intp]) -> Measurement:
@@ -72,12 +86,15 @@ def _measured_by(measured: Measurement, joints: NDArray[np.intp]) -> Measurement
     return measured._replace(q=q, v=v, effort=effort)
 
 
-def _of_joints(reference: Reference, joints: NDArray[np.intp]) -> Reference:
-    """Return the reference of the joints at these places, with its future."""
-    part = Reference(len(joints), reference.row.shape[:-1])
+def _write_part(part: Reference, reference: Reference, joints: NDArray[np.intp]) -> Reference:
+    """Write the reference of the joints at these places, with its future, to `part`."""
     each = reference.row.reshape(*reference.row.shape[:-1], 4, -1).take(joints, axis=-1)
     part.row[:] = each.reshape(part.row.shape)
     part.set_wrench(reference.wrench, reference.selection)
+    part.future = None
     if reference.future is not None:
-        part.future = lambda periods: _of_joints(reference.ahead(periods), joints)
+        arms = reference.row.shape[:-1]
+        part.future = lambda periods: _write_part(
+            Reference(len(joints), arms), reference.ahead(periods), joints
+        )
     return part

@@ -15,8 +15,6 @@ APPROACH_ACCELERATION = 0.1  # [m/s^2]
 PRIOR = 2e-5  # weight of the expected normal against the motion that was seen [m^2/s]
 TURNED = 0.7  # cosine of a turn of the desired force after which the normal is a new one
 SLOW = 0.005  # reference speed from which on friction is cancelled in full [m/s]
-AVERAGED = 2.0  # product of integral gain and time at rest
-OFF = 0.2  # force error as a share of the goal that ends the rest
 _SWEEPS = 30  # of Jacobi's method, which converges quadratically
 
 announce('arm_controllers.contact_rows', 'force laws')
@@ -172,95 +170,3 @@ def contact_rows(
             sides[k],
         )  # fmt: skip
     return expected, sides, kept, touches, selects_several(selection)
-
-
-@_without_lock
-def hybrid_row(
-    numbers, dt, wrench, selection, felt, target, tip, error, memory, others, force, tip_a
-):  # fmt: skip
-    """Advance hybrid force and motion control of one arm by a period.
-
-    Args:
-        numbers: of `contact_row`, then kp, kd, orientation_kp, orientation_kd, force_damping,
-            force_ki, force_ki_at_rest, cancel_friction.
-        dt: [s].
-        wrench: (6,) the goal; (0,): none.
-        selection, felt: as for `contact_row`.
-        target: (12,) velocity and acceleration of the tip in the reference.
-        tip: (12,) its velocity, and Jdot v.
-        error: (6,) of its pose.
-        memory: of the contact.
-        others: integral (1,), rest (1,), sides (3,).
-        force: (6,) of the force loop, is written.
-        tip_a: (6,) desired acceleration of the tip minus Jdot v, is written.
-    """
-    kp, kd, damping, cancels = numbers[4], numbers[5], numbers[8], numbers[11]
-    normal, age, approach, _ = memory
-    integral, rest, sideways = others
-    expected, sides = np.zeros(3), np.zeros((3, 3))
-    force[:] = 0.0
-    if len(wrench) == 0:
-        normal[:] = 0.0
-    else:
-        moving = min(math.sqrt(dot(target, target)) / SLOW, 1.0)
-        kept, touches = contact_row(
-            numbers, dt, wrench, selection, felt, tip, moving, memory, expected, sides
-        )
-        rise = min(max(age[0] / numbers[2], 0.0), 1.0)
-        goal, rate = rise * math.sqrt(dot(wrench, wrench)), dot(tip, normal)
-        before = age[0] < 0.0
-        push = damping * approach[0] if before else goal
-        off = goal - dot(felt, normal) if touches else 0.0
-        off = push + damping * rate if before else off
-        still = not np.any(target[:6] != 0.0)
-        steady = still and age[0] > numbers[2] and abs(off) < OFF * goal
-        rest[0] = rest[0] + dt if steady else 0.0
-        ki = min(numbers[9], max(AVERAGED / max(rest[0], dt), numbers[10]))
-        integral[0] = (integral[0] if kept else 0.0) + dt * ki * off
-        friction = felt.copy()
-        subtract_along(friction, normal, normal)
-        reaction = np.zeros(3)
-        for i in range(3):
-            reaction[i] = dot(sides[i], felt)
-        pressed = math.sqrt(dot(reaction, reaction)) > numbers[0]
-        for i in range(3):
-            wanted = rise * dot(sides[i], wrench)
-            grown = dt * ki * (wanted + reaction[i]) if pressed else 0.0
-            sideways[i] = (sideways[i] if kept else 0.0) + grown
-            force[i] = -(push + integral[0] + damping * rate) * normal[i]
-            held = wanted + sideways[i] - damping * dot(sides[i], tip)
-            force[i] += held if sides.any() else 0.0
-            force[i] -= cancels * moving * (friction[i] - reaction[i])
-    linear, slip = np.empty(3), tip[:3].copy()
-    for i in range(3):
-        linear[i] = target[6 + i] + kd * target[i] + kp * error[i]
-        turn = target[9 + i] + numbers[7] * (target[3 + i] - tip[3 + i])
-        tip_a[3 + i] = turn + numbers[6] * error[3 + i] - tip[9 + i]
-    subtract_along(linear, normal, expected)
-    subtract_along(slip, normal, normal)
-    for i in range(3):
-        linear[i] -= kd * slip[i]
-    for i in range(3):
-        tip_a[i] = linear[i] - dot(sides[i], linear) - tip[6 + i]
-
-
-@_without_lock
-def hybrid_rows(
-    numbers, dt, wrench, selection, felt, target, tip, error, normal, integral, age,
-    approach, seen, rest, sideways,
-):  # fmt: skip
-    """Advance the law of N arms; see `hybrid_row`. The memory is overwritten.
-
-    Returns:
-        Forces and desired accelerations (N, 6).
-    """
-    count = normal.shape[0]
-    force, tip_a = np.empty((count, 6)), np.empty((count, 6))
-    for k in range(count):
-        row, goal = numbers[min(k, len(numbers) - 1)], wrench[min(k, len(wrench) - 1)]
-        memory = normal[k], age[k], approach[k], seen[k]
-        hybrid_row(
-            row, dt, goal, selection, felt[k], target[k], tip[k], error[k], memory,
-            (integral[k], rest[k], sideways[k]), force[k], tip_a[k],
-        )  # fmt: skip
-    return force, tip_a

@@ -82,8 +82,8 @@ class TaskSpace:
         """
         self._model = model
         self.frame = frame or model.tip_frame
-        self._sensor = sensor or model.tool_carrier
-        model.frame_id(self.frame), model.frame_id(self._sensor)  # there are such frames
+        self.sensor = sensor or model.tool_carrier
+        model.frame_id(self.frame), model.frame_id(self.sensor)  # there are such frames
         self._at_rest = np.zeros(model.nv)
 
     def target(self, reference: Reference) -> FrameMotion:
@@ -142,12 +142,11 @@ class TaskSpace:
         """
         if measured.wrench is None:
             return np.zeros((*measured.q.shape[:-1], 6))
-        sensor, wrench = motion, measured.wrench
-        if self._sensor != self.frame:
-            still = np.zeros_like(measured.v)
-            sensor = self._model.frame_motion(measured.q, still, still, self._sensor)
-        force, torque = (times(sensor.rotation, wrench[..., k : k + 3]) for k in (0, 3))
-        torque += cross(sensor.position - motion.position, force)
+        turn, position = motion.rotation, motion.position
+        if self.sensor != self.frame:
+            turn, position = self._model.poses(measured.q, self.sensor)
+        force, torque = (times(turn, measured.wrench[..., k : k + 3]) for k in (0, 3))
+        torque += cross(position - motion.position, force)
         return np.concatenate([force, torque], axis=-1)
 
 

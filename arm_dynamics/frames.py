@@ -195,6 +195,11 @@ class Frames:
         pin.forwardKinematics(self.pin_model, self.pin_data, self.to_pin(q))
         return pin.updateFramePlacement(self.pin_model, self.pin_data, frame_id)
 
+    def poses(self, q: ArrayLike, frame: str | None = None) -> tuple[Array, Array]:
+        """Return rotation (3, 3) and origin (3,) [m] of a frame in the base frame."""
+        pose = self.forward_kinematics(q, frame)
+        return pose.rotation, pose.translation
+
     def jacobian(self, q: ArrayLike, frame: str | None = None) -> Array:
         """Return J (6 x nv): [v; omega] = J(q) qdot.
 

@@ -5,19 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arm_controllers.contact import (
-    CONTACT_NUMBERS,
-    Contact,
-    ContactParameters,
-    numbers_of,
-    owned,
-    rows,
-    selection_of,
-    shaped,
-)
-from arm_controllers.contact_rows import hybrid_rows
+from arm_controllers.contact import CONTACT_NUMBERS, ContactParameters, numbers_of, rows
+from arm_controllers.hybrid_rows import AGE, INTEGRAL, MEMORY, REST, hybrid_rows
 from arm_controllers.laws import Array, LawEvaluation, Measurement, Reference, State
-from arm_controllers.task_space import PostureParameters, ToolLaw, ToolParameters, pose_error
+from arm_controllers.task_rows import joint_numbers
+from arm_controllers.task_space import PostureParameters, ToolLaw, ToolParameters
+from arm_dynamics.link_rows import frame_on_link, link_table
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
 
@@ -25,8 +18,7 @@ _NUMBERS = (
     *CONTACT_NUMBERS, 'kp', 'kd', 'orientation_kp', 'orientation_kd', 'force_damping', 'force_ki',
     'force_ki_at_rest', 'cancel_friction',
 )  # fmt: skip
-_FREE = np.empty((1, 0))  # no wrench goal
-_LEAST_MOBILITY = 0.01  # below this a direction of the task is given up smoothly [1/kg]
+_NONE = np.empty((0, 0))  # no selection
 
 
 @dataclass(frozen=True)
@@ -52,25 +44,33 @@ class HybridForceMotionParameters(ContactParameters, PostureParameters, ToolPara
 
 
 class HybridState(NamedTuple):
-    """Memory of the law; zero normals are not known yet.
+    """Memory of the law, in one row; zero normals are not known yet.
 
     Attributes:
-        normal: (..., 3) out of the surface, in base axes.
-        integral: (..., 1) e_i [N].
-        age: (..., 1) time since the first contact [s]; -1: there was none.
-        approach: (..., 1) speed towards the surface before the first contact [m/s].
-        seen: (..., 3, 3) weighted mean of v v^T of the tip, times its time [m^2/s].
-        rest: (..., 1) time of contact with a constant reference [s].
-        sides: (..., 3) e_i in the other directions that a wrench goal selects, in base axes [N].
+        row: (..., MEMORY) what the properties show.
     """
 
-    normal: Array
-    integral: Array
-    age: Array
-    approach: Array
-    seen: Array
-    rest: Array
-    sides: Array
+    row: Array
+
+    @property
+    def normal(self) -> Array:
+        """(..., 3) out of the surface, in base axes."""
+        return self.row[..., :3]
+
+    @property
+    def age(self) -> Array:
+        """(..., 1) time since the first contact [s]; -1: there was none."""
+        return self.row[..., AGE : AGE + 1]
+
+    @property
+    def integral(self) -> Array:
+        """(..., 1) e_i [N]."""
+        return self.row[..., INTEGRAL : INTEGRAL + 1]
+
+    @property
+    def rest(self) -> Array:
+        """(..., 1) time of contact with a constant reference [s]."""
+        return self.row[..., REST : REST + 1]
 
 
 class HybridForceMotion(ToolLaw):
@@ -105,11 +105,9 @@ class HybridForceMotion(ToolLaw):
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return a memory of no contact."""
-        arms = measured.q.shape[:-1]
-        integral, rest, sides = (np.zeros((*arms, size)) for size in (1, 1, 3))
-        return HybridState(
-            **Contact.none(arms)._asdict(), integral=integral, rest=rest, sides=sides
-        )
+        row = np.zeros((*measured.q.shape[:-1], MEMORY))
+        row[..., AGE] = -1.0
+        return HybridState(row)
 
     def resumed(self, state: State) -> State | None:
         """Return None: a new contact begins."""
@@ -117,59 +115,28 @@ class HybridForceMotion(ToolLaw):
 
     def __init__(self, model: RobotModel, parameters: HybridForceMotionParameters):
         super().__init__(model, parameters)
-        self._numbers = numbers_of(self.parameters, _NUMBERS)
-        rest = Reference(model.nv)
-        memory = self.start(Measurement(rest.q, rest.v), rest)
-        felt, tip = np.zeros(6), np.zeros(12)
-        # Compiles before a deadline.
-        self._next(HybridState(*memory), rest, felt, tip, tip, felt, 1e-3)
+        p, space = self.parameters, self._space
+        frames = [frame_on_link(model, name) for name in (space.frame, space.sensor)]
+        self._arm = link_table(model), joint_numbers(model), np.array(frames)
+        self._numbers = numbers_of(p, _NUMBERS), numbers_of(p, ('posture_kp', 'posture_kd'))
+        q = model.neutral()
+        rest = Measurement(q, np.zeros(model.nv))
+        self((np.zeros(MEMORY),), rest, Reference(model.nv), 1e-3)  # compiles before a deadline
 
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
     ) -> tuple[Array, State]:
         """Return the torque (..., n) [N.m | N], and the memory."""
-        space, p = self._space, self.parameters
-        target, tip = space.target(reference), space.motion(measured)
-        felt = space.wrench(measured, tip)
-        wanted, moves = (
-            np.concatenate([each.velocity, each.acceleration], axis=-1) for each in (target, tip)
-        )
-        state, wrench, tip_a = self._next(
-            HybridState(*state), reference, felt, wanted, moves, pose_error(target, tip), dt
-        )
-        jacobian = space.jacobian(measured)
-        tau = space.torque(p, measured, reference, jacobian, tip_a, _LEAST_MOBILITY, wrench)
-        tau += reference.effort
-        return tau, state
-
-    def _next(
-        self,
-        state: HybridState,
-        reference: Reference,
-        felt: Array,
-        target: Array,
-        tip: Array,
-        error: Array,
-        dt: float,
-    ) -> tuple[HybridState, Array, Array]:
-        """Return the memory, the wrench (..., 6) of the force loop, and the tip's acceleration.
-
-        The latter (..., 6) is the desired one minus the tip's Jdot v.
-
-        Args:
-            state: of the period before.
-            reference: with the wrench goal.
-            felt: (..., 6) measured wrench on the tool, in base axes.
-            target, tip: (..., 12) velocity and acceleration of the tip in the reference; of the
-                tip without joint accelerations.
-            error: (..., 6) of its pose.
-            dt: [s].
-        """
-        goal = _FREE if reference.wrench is None else rows(reference.wrench)
-        memory = owned(state, felt.ndim - 1)
-        wrench, tip_a = hybrid_rows(
-            self._numbers, dt, goal, selection_of(reference), rows(felt), rows(target), rows(tip),
-            rows(error), *memory,
+        (memory,), felt, goal = state, measured.wrench, reference.wrench
+        none, selection = np.zeros((*measured.q.shape[:-1], 6)), _NONE
+        if reference.selection is not None:
+            selection = np.array(reference.selection)
+        parts = (
+            measured.q, measured.v, reference.row, none if felt is None else felt,
+            none if goal is None else np.broadcast_to(goal, none.shape),
         )  # fmt: skip
-        found = wrench.reshape(felt.shape), tip_a.reshape(felt.shape)
-        return HybridState(*shaped(memory, state)), *found
+        tau, after = hybrid_rows(
+            *self._arm, *self._numbers, dt, goal is not None, selection,
+            rows(np.concatenate(parts, axis=-1)), rows(memory),
+        )  # fmt: skip
+        return tau.reshape(measured.q.shape), HybridState(after.reshape(memory.shape))

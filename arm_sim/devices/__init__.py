@@ -1,7 +1,6 @@
 """Devices of a simulated arm: one file each, or an entry point of the group `arm_sim.devices`."""
 
 from arm_sim.devices._device import DEVICES, Device, Devices, Setup
-from arm_sim.devices._link_motion import LinkMotion
 from arm_sim.devices._parameters import DeviceParameters, SensorParameters, alike, needs_motion
 
 __all__ = [
@@ -9,7 +8,6 @@ __all__ = [
     'Device',
     'DeviceParameters',
     'Devices',
-    'LinkMotion',
     'SensorParameters',
     'Setup',
     'alike',

@@ -16,10 +16,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from arm_controllers.measurement import Measurement
 from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.link_loads import LinkLoads
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters
 from arm_dynamics.plugins import PluginRegistry
-from arm_sim.devices._link_motion import LinkMotion
 
 
 class Setup(NamedTuple):
@@ -59,7 +59,6 @@ class Device:
         is_sensor: whether an Experiment has the parameters among its `sensors`.
         changes_joints: whether it changes readings of positions and velocities of joints.
         needs_motion: whether it reads `plant.link_motion`, which costs time in each period.
-        needs_poses: whether it reads `inertial` or `gravity` of that.
         cut: link before which `plant.link_motion` has the wrench; empty: none.
         idle: whether the device does nothing now; it is skipped.
         name: in the registry of devices.
@@ -71,7 +70,6 @@ class Device:
     is_sensor: ClassVar[bool] = True
     changes_joints: ClassVar[bool] = False
     needs_motion: ClassVar[bool] = False
-    needs_poses: bool = False
     cut: str = ''
     idle = False
     name = ''
@@ -197,19 +195,17 @@ class Devices:
         self.has_readings = bool(self._read)
         self.changes_joint_readings = any(x.changes_joints and not x.idle for x in each)
 
-    def link_motion(self, models: Sequence[RobotModel]) -> LinkMotion:
-        """Return the motion of the links of N arms that devices read.
+    def link_motion(self, models: Sequence[RobotModel]) -> LinkLoads:
+        """Return the loads and the motion of the links of N arms that devices read.
 
         Raises:
             ArmError: no link of this name, or the base.
         """
         named = next((each for each in self if each.cut), None)
         try:
-            motion = LinkMotion(models, named.cut if named else '')
+            return LinkLoads(models, named.cut if named else '')
         except ArmError as error:
             raise ArmError(f'{named.name}.frame: {error}' if named else str(error)) from None
-        motion.with_poses = any(each.needs_poses for each in self)
-        return motion
 
     def get(self, name: str) -> Any:
         """Return the device of this name; None: the arm has none."""

@@ -148,7 +148,6 @@ class ForceTorqueDevice(Device):
         super().__init__(setup)
         self.frame = self.cut = setup.each[0].force_torque_frame
         self.sensor = ForceTorqueSensor(setup.each, setup.period)
-        self.needs_poses = self.sensor.has_tool
 
     def reset(self, seed: int | None, measured: Measurement) -> Measurement:
         """Begin again; return the first reading."""

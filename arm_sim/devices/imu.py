@@ -50,7 +50,6 @@ class ImuDevice(Device):
     order = 30.0
     alike = ('imu_frame',)
     needs_motion = True
-    needs_poses = True
 
     @classmethod
     def wanted(cls, parameters: ImuParameters) -> bool:

@@ -27,7 +27,6 @@ integrators of a known order, or steps by the million: engine analytical. The ba
 links are rigid.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import mujoco
@@ -78,7 +77,7 @@ class ArmsInMujoco(Plant):
         self.q, self.v = arrays.qpos[..., rows], arrays.qvel[..., dofs]
         self._ctrl = arrays.ctrl[..., -n:]
         self._servos = np.array(self.command_interfaces) == 'position'
-        self._steps = steps_of(mj_model, self.parameters)
+        self._steps, self._step = steps_of(mj_model, self.parameters), mj_model.opt.timestep
         self._smooth = mj_model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4
         self._links = Links(mj_model, model) if self.parameters.touching else None
         self._home = home_of(model, mj_model) if model.mjcf else None
@@ -100,7 +99,7 @@ class ArmsInMujoco(Plant):
     @property
     def integration_step(self) -> float:
         """The integration step [s], which contacts may divide."""
-        return self.mj_model.opt.timestep
+        return self._step
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Go to state q, v; the servo holds q until the first command."""
@@ -220,6 +219,9 @@ class MujocoPlant(ArmsInMujoco):
         self.mj_data = mujoco.MjData(mj_model)
         self._find_places(model, mj_model, self.mj_data)
         self.effort = self.mj_data.qfrc_actuator[self._rows_dofs[1]]
+        self._on_links = self.mj_data.cfrc_ext[np.newaxis], self.mj_data.subtree_com[np.newaxis]
+        if mj_model.nsensor and not model.mjcf:  # read once in a control period, in `forces`
+            mj_model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR
         if model.friction.any() and not parameters.has_drive_trains:
             self.notes += (
                 'Coulomb friction: in MuJoCo it is a soft constraint, under which a joint creeps; '
@@ -243,6 +245,7 @@ class MujocoPlant(ArmsInMujoco):
         if model.mjcf:
             self.notes += self._passive_note()
         self.reset(model.neutral())
+        self.contacts.facts(), self.external_forces()  # compile before a deadline
 
     def _clear(self) -> None:
         mujoco.mj_resetData(self.mj_model, self.mj_data)
@@ -290,8 +293,9 @@ class MujocoPlant(ArmsInMujoco):
         mujoco.mj_forward(self.mj_model, self.mj_data)
         return self._model.reduced(self.mj_data.qfrc_bias[self._every[1]].copy())
 
-    def external_forces(self) -> Sequence[Sequence[External]]:
+    def external_forces(self) -> External | None:
         """Return the contact forces and pushes on links in the last integration step."""
         if self._links is None:
             return super().external_forces()
-        return [self._links.forces(self.mj_data.cfrc_ext, self.mj_data.subtree_com)]
+        mujoco.mj_rnePostConstraint(self.mj_model, self.mj_data)
+        return self._links.forces(*self._on_links)

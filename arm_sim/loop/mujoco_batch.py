@@ -94,11 +94,11 @@ class MujocoBatch(ArmsInMujoco, ManyArms):
         for mj_model, row in zip(self._mj_models, damping, strict=True):
             set_damping(self._model, mj_model, self._rows_dofs[1], row)
 
-    def external_forces(self) -> Sequence[Sequence[External]]:
+    def external_forces(self) -> External | None:
         """Return the contact forces and pushes on links in the last integration step."""
         if self._links is None:
             return super().external_forces()
-        return [self._links.forces(*arm) for arm in zip(*self._on_links, strict=True)]
+        return self._links.forces(*self._on_links)
 
 
 class _BatchContacts(ContactState):

@@ -30,15 +30,16 @@ class Recorder:
     def __call__(self, step: Step) -> None:
         """Keep a step."""
         i = step.number
-        self._t[i], self._states[i] = step.t, (step.q, step.v)
-        self._references[i] = step.reference.q, step.reference.v
+        states, references = self._states[i], self._references[i]
+        self._t[i], states[0], states[1] = step.t, step.q, step.v
+        references[0], references[1] = step.reference.q, step.reference.v
         if len(self._wrenches):
             self._wrenches[i] = step.measured.wrench
         if step.alive:
             self._efforts[i] = step.effort
             if len(self._contacts):
                 self._contacts[i] = self._loop.plant.contacts.facts()
-            if self._loop.plant.scene.objects:
+            if len(self._objects[0]):
                 self._objects.append(self._loop.plant.scene.object_poses())
             self._done = i + 1
 

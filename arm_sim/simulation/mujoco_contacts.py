@@ -1,6 +1,7 @@
 """Contacts of the links of an arm in MuJoCo."""
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 import mujoco
@@ -21,40 +22,39 @@ class Links:
     def __init__(self, mj_model: mujoco.MjModel, model: RobotModel):
         kind = mujoco.mjtObj.mjOBJ_BODY
         bodies = {name: mujoco.mj_name2id(mj_model, kind, name) for name in model.frame_names}
-        self._names = [name for name, body in bodies.items() if body > 0]
-        self._bodies = [bodies[name] for name in self._names]
+        self._names = tuple(name for name, body in bodies.items() if body > 0)
+        self._bodies = np.array([bodies[name] for name in self._names])
         self._roots = mj_model.body_rootid[self._bodies]
         self._is_link = np.isin(mj_model.geom_bodyid, self._bodies)  # by shape
+        # Contacts with three rows each, a normal and two tangents.
+        dims = np.append(mj_model.pair_dim, mj_model.geom_condim)
+        self._has_rows = mj_model.opt.cone == _ELLIPTIC and (dims >= _AXES).all()
+        self._rows = import_module('arm_sim.simulation.mujoco_contact_rows')
 
-    def forces(self, cfrc_ext: Array, subtree_com: Array) -> list[External]:
-        """Return what acts on the links, from MuJoCo's arrays of these names."""
-        forces = cfrc_ext[self._bodies]
-        hit = np.flatnonzero(forces.any(axis=1))
-        if not len(hit):
-            return []
-        wrenches = forces[hit][:, [3, 4, 5, 0, 1, 2]]
-        wrenches[:, 3:] += cross(subtree_com[self._roots[hit]], wrenches[:, :3])
-        return [External(self._names[k], w) for k, w in zip(hit, wrenches, strict=True)]
+    def forces(self, cfrc_ext: Array, subtree_com: Array) -> External:
+        """Return what acts on the links of N arms, from MuJoCo's arrays of these names."""
+        wrenches = np.empty((len(cfrc_ext), len(self._names), 6))
+        self._rows.link_forces(cfrc_ext, subtree_com, self._bodies, self._roots, wrenches)
+        return External(self._names, wrenches)
 
     def facts(self, mj_model: mujoco.MjModel, mj_data: mujoco.MjData) -> Array:
         """Return the contact facts (3,) of the links; see ContactState."""
-        contacts = mj_data.contact
-        own = np.flatnonzero(self._is_link[contacts.geom].any(axis=1))
-        if not len(own):
-            return np.zeros(3)
-        depth = max(0.0, -contacts.dist[own].min())
-        loaded = own[contacts.efc_address[own] >= 0]
-        if mj_model.opt.cone == _ELLIPTIC and (contacts.dim[loaded] >= _AXES).all():
-            rows = contacts.efc_address[loaded, np.newaxis] + np.arange(_AXES)
-            forces, slips = mj_data.efc_force[rows], mj_data.efc_vel[rows[:, 1:]]
-        else:
-            forces, slips = self._of_any_kind(mj_model, mj_data, loaded)
-        sizes, speeds = (np.sqrt(np.einsum('ij,ij->i', each, each)) for each in (forces, slips))
-        slipping = speeds[forces[:, 0] > 0.0]
-        return np.array([1e3 * depth, sizes.sum(), 1e3 * slipping.max(initial=0.0)])
+        facts, contacts = np.zeros(3), mj_data.contact
+        # Contiguous, or Numba compiles once for a single contact and once for several.
+        shapes, depths, rows = map(
+            np.ascontiguousarray, (contacts.geom, contacts.dist, contacts.efc_address)
+        )
+        forces, slips = mj_data.efc_force, mj_data.efc_vel
+        if len(rows) and not self._has_rows:
+            own = np.flatnonzero((rows >= 0) & self._is_link[shapes].any(axis=1))
+            forces, slips = self._of_any_kind(mj_model, mj_data, own)
+            rows = np.full(len(rows), -1, dtype=np.int32)
+            rows[own] = _AXES * np.arange(len(own))
+        self._rows.contact_facts(self._is_link, shapes, depths, rows, forces, slips, facts)
+        return facts
 
     def _of_any_kind(self, mj_model: Any, mj_data: Any, own: Any) -> tuple[Array, Array]:
-        """Return forces (k, 3) and slips (k, 2) of contacts of any kind, in their own axes."""
+        """Return forces and slips (3 k,) of k contacts of any kind, in their own axes."""
         contacts, bodies = mj_data.contact, mj_model.geom_bodyid[mj_data.contact.geom[own]]
         forces = np.empty((len(own), 6))
         for i, force in zip(own.tolist(), forces, strict=True):
@@ -63,7 +63,8 @@ class Links:
         lever = contacts.pos[own, np.newaxis] - mj_data.subtree_com[mj_model.body_rootid[bodies]]
         one, other = (move + cross(turn, lever)).swapaxes(0, 1)
         across = contacts.frame[own].reshape(-1, 3, 3)[:, 1:] @ (other - one)[..., np.newaxis]
-        return forces[:, :_AXES], across[..., 0]
+        slips = np.hstack([np.zeros((len(own), 1)), across[..., 0]])
+        return forces[:, :_AXES].ravel(), slips.ravel()
 
 
 class MujocoContacts(ContactState):

@@ -1,5 +1,7 @@
 """The objects and loose links of an arm in MuJoCo."""
 
+from typing import Any
+
 import mujoco
 import numpy as np
 
@@ -20,8 +22,12 @@ class MujocoSceneState(SceneState):
     ):
         """`has_scene`: whether the parameters of the plant name objects."""
         self._model, self._data = mj_model, data
-        self._bodies = moving_bodies(mj_model)
-        self.objects = tuple(mj_model.body(body).name for body in self._bodies)
+        bodies = np.array(moving_bodies(mj_model), dtype=np.int64)
+        self.objects = tuple(mj_model.body(body).name for body in bodies)
+        self._places, self._turns = data.xpos, data.xquat
+        self._bodies: Any = bodies
+        if len(bodies) and (np.diff(bodies) == 1).all():
+            self._bodies = slice(bodies[0], bodies[-1] + 1)
         if has_scene:
             self.shapes = object_shapes(mj_model)
         self._origins = loose_links(model) if model.mjcf else {}
@@ -32,8 +38,10 @@ class MujocoSceneState(SceneState):
     def object_poses(self) -> Array:
         """Return the poses of moving objects (k, 7): position [m], quaternion x, y, z, w."""
         mujoco.mj_kinematics(self._model, self._data)  # of the present state
-        turns = self._data.xquat[self._bodies][:, [1, 2, 3, 0]]
-        return np.hstack([self._data.xpos[self._bodies], turns])
+        poses, turns = np.empty((len(self.objects), 7)), self._turns[self._bodies]
+        poses[:, :3] = self._places[self._bodies]
+        poses[:, 3:6], poses[:, 6] = turns[:, 1:], turns[:, 0]
+        return poses
 
     def link_poses(self) -> Array:
         """Return the poses of `loose_links` (k, 7): position [m], quaternion x, y, z, w."""

@@ -13,11 +13,11 @@ from arm_controllers.measurement import Measurement
 from arm_dynamics.actuators import ACTUATORS, ActuatorParameters, one_or_each, servo_gains
 from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.clearance import Surroundings
-from arm_dynamics.link_loads import External
+from arm_dynamics.link_loads import External, LinkLoads
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, Stepping, parameter
 from arm_dynamics.plugins import PluginRegistry
-from arm_sim.devices import DeviceParameters, Devices, LinkMotion, Setup
+from arm_sim.devices import DeviceParameters, Devices, Setup
 from arm_sim.simulation.contact_state import ContactState
 from arm_sim.simulation.integration import CONTINUOUS
 from arm_sim.simulation.mjcf_parts import MjcfParts
@@ -125,7 +125,7 @@ class Plant:
         actuator_kinds: kinds of actuators that its joints can have.
         has_contacts: whether its links can touch something.
         devices: drives, sensors, faults and all else that is no physics.
-        link_motion: see LinkMotion; None: no device needs it.
+        link_motion: see LinkLoads; None: no device needs it.
         motors: position and velocity of the motors (n,), seen at the joints; views.
         sensed: position and velocity at the encoders; views.
         arms: leading axes of all arrays; () for one arm.
@@ -150,7 +150,7 @@ class Plant:
     seed: int | None = None
     motors: tuple[Array, Array]
     sensed: tuple[Array, Array]
-    link_motion: LinkMotion | None = None
+    link_motion: LinkLoads | None = None
     q: Array
     v: Array
     effort: Array
@@ -210,7 +210,7 @@ class Plant:
         self.effort[:] = 0.0
         self._views()
         if self.link_motion is not None:
-            self._update_motion(self.link_motion, np.zeros_like(self.v), ())
+            self._update_motion(self.link_motion, np.zeros_like(self.v), None)
         self.measured = self.devices.reset(self.seed, Measurement(*self.sensed)).read_only()
 
     def continue_from(self, before: 'Plant') -> None:
@@ -250,10 +250,9 @@ class Plant:
         """Return dv/dt (n,) at the end of a period; `before`: v before the last step."""
         return (self.v - before) / self.integration_step
 
-    def _update_motion(
-        self, motion: LinkMotion, a: Array, external: Sequence[Sequence[External]]
-    ) -> None:
-        q, v, a = (each.reshape(-1, a.shape[-1]) for each in (self.q, self.v, a))
+    def _update_motion(self, motion: LinkLoads, a: Array, external: External | None) -> None:
+        n = a.shape[-1]
+        q, v, a = (np.ascontiguousarray(each).reshape(-1, n) for each in (self.q, self.v, a))
         motion.update(q, v, a, external)
 
     def act(self, command: Array) -> None:
@@ -278,25 +277,20 @@ class Plant:
         """The integration step [s]."""
         return self.parameters.timestep / self.parameters.joint_substeps
 
-    def external_forces(self) -> Sequence[Sequence[External]]:
-        """Return what acted on the links of each arm in the last integration step.
+    def external_forces(self) -> External | None:
+        """Return what acted on the links in the last integration step; None: nothing.
 
-        Pushes, here; engines with contacts add them. Empty: nothing acts on any arm.
+        Pushes, here; engines with contacts add them.
         """
         if not self.wrenches:
-            return ()
-        return [self._pushes_on(arm, q) for arm, q in enumerate(self.sensed_rows()[0])]
-
-    def _pushes_on(self, arm: int, q: Array) -> list[External]:
-        """Return the wrenches on an arm, about the base's origin."""
-        found = []
-        for frame, wrench in self.wrenches.items():
-            force, torque = np.split(wrench if wrench.ndim == 1 else wrench[arm], 2)
-            origin = self._model.forward_kinematics(q, frame).translation
-            found.append(
-                External(frame, np.concatenate([force, torque + np.cross(origin, force)]))
-            )
-        return found
+            return None
+        rows, place = self.sensed_rows()[0], self._model.forward_kinematics
+        found = np.empty((len(rows), len(self.wrenches), 6))
+        for k, (frame, wrench) in enumerate(self.wrenches.items()):
+            found[:, k] = wrench
+            origins = np.array([place(q, frame).translation for q in rows])
+            found[:, k, 3:] += np.cross(origins, found[:, k, :3])
+        return External(tuple(self.wrenches), found)
 
     def apply_wrench(self, frame: str, wrench: ArrayLike) -> None:
         """Apply a wrench to a frame until the next call for this frame.

@@ -1,5 +1,6 @@
 """The base of tasks in which the tool presses on a surface while it moves along a path."""
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -62,24 +63,27 @@ class SlidingTask(ContactTask):
         return speed * (t - 0.5 * _SPEED_UP), speed, 0.0
 
     @cached_property
-    def _joints(self) -> CubicSpline:
-        """The joint positions at each way along the path."""
+    def _joints(self) -> tuple[list[float], Array]:
+        """Ways along the path, and from each to the next the joint positions as cubics (4, n)."""
         p, start = self.parameters, self.robot.model.forward_kinematics(self.robot.start).copy()
         last = p.speed * (self.duration - p.press_time - _SPEED_UP)
         ways = np.linspace(0.0, last, max(20, round(last / _SPACING)))
         places = start.translation + self.path(ways)
         poses = (pin.SE3(start.rotation, place) for place in places)
-        return CubicSpline(ways, joint_path(self, poses, self.robot.start))
+        spline = CubicSpline(ways, joint_path(self, poses, self.robot.start))
+        return ways.tolist(), spline.c.swapaxes(0, 1).copy()
 
     def reference(self, t: float, reference: Reference) -> None:
         """Write the motion along the path, and the force."""
         way, speed, acceleration = self.way(t)
-        joints = self._joints
-        first = joints(way, 1)
-        reference.row[:] = 0.0
-        reference.q[:] = joints(way)
+        ways, cubics = self._joints
+        k = max(0, min(bisect_right(ways, way), len(cubics)) - 1)
+        s = way - ways[k]
+        powers = (s**3, s**2, s, 1.0), (3.0 * s**2, 2.0 * s, 1.0, 0.0), (6.0 * s, 2.0, 0.0, 0.0)
+        reference.q[:], first, second = np.array(powers) @ cubics[k]
         reference.v[:] = speed * first
-        reference.a[:] = speed**2 * joints(way, 2) + acceleration * first
+        reference.a[:] = speed**2 * second + acceleration * first
+        reference.effort[:] = 0.0
         self.add_wrench(t, reference)
 
 

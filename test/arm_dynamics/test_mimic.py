@@ -114,17 +114,18 @@ def test_coriolis_matrix_makes_the_passive_form(arm, states):
 
 @pytest.mark.parametrize('cut', ['', 'level_link', 'tip_of_other_link'])
 def test_loads_at_the_joints_are_those_of_the_links_of_leaders_and_followers(arm, states, cut):
-    loads = LinkLoads(arm, cut)
+    loads = LinkLoads([arm], cut)
     for q, v, a in zip(*states, strict=True):
         wanted = arm.inverse_dynamics(q, v, a) - arm.armature * a - arm.friction_torque(v)
-        np.testing.assert_allclose(loads.update(q, v, a), wanted, rtol=0.0, atol=1e-12)
+        loads.update(*(each[np.newaxis] for each in (q, v, a)))
+        np.testing.assert_allclose(loads.torque[0], wanted, rtol=0.0, atol=1e-12)
     if cut:
-        loads.update(q, np.zeros(3), np.zeros(3))
+        loads.update(q[np.newaxis], *np.zeros((2, 1, 3)))
         masses = {
             'level_link': 2.0 / 4 + 2.0 / 6 + 2.0 / 7 + 2.0 / 8,
             'tip_of_other_link': 2.0 / 8,
         }
-        weight = np.linalg.norm(loads.wrench()[:3])
+        weight = np.linalg.norm(loads.wrench()[0, :3])
         assert weight == pytest.approx(9.81 * masses[cut])
 
 

@@ -7,7 +7,7 @@ from arm_dynamics.model import RobotModel
 
 OF_EACH_ARM = (
     'mass_matrix', 'coriolis_matrix', 'gravity_torque', 'bias_torque', 'friction_torque',
-    'inverse_dynamics', 'jacobian', 'frame_motion', 'regressor',
+    'inverse_dynamics', 'jacobian', 'frame_motion', 'poses', 'regressor',
 )  # fmt: skip
 
 
@@ -32,8 +32,9 @@ def stacked(function):
         *arms, _ = np.broadcast_shapes(*(array.shape for array in arrays))
         rows = [np.broadcast_to(a, (*arms, a.shape[-1])).reshape(-1, a.shape[-1]) for a in arrays]
         found = [function(*one, *others) for one in zip(*rows, strict=True)]
-        if isinstance(found[0], FrameMotion):
-            return FrameMotion(*(together(part, arms) for part in zip(*found, strict=True)))
+        if isinstance(found[0], tuple):
+            parts = [together(part, arms) for part in zip(*found, strict=True)]
+            return FrameMotion(*parts) if isinstance(found[0], FrameMotion) else tuple(parts)
         return together(found, arms)
 
     return answers
