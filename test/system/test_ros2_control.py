@@ -221,7 +221,8 @@ def launched(monkeypatch, packages=(), **given):
     )
     usual = usual_values() | {'engine': 'mujoco'}
     own = {'actuator': 'servo', 'controllers': '', 'hardware': next(iter(PLUGINS))}
-    own |= {'mode': 'realtime', 'gravity_compensation': 'true'}
+    own |= {'spawn': 'joint_trajectory_controller', 'mode': 'realtime'}
+    own |= {'gravity_compensation': 'true'}
     return file['hardware'](usual | own | {'robot': 'planar_3r'} | given)
 
 
@@ -232,7 +233,8 @@ def simulator_of(monkeypatch, **given):
         file['hardware'].__globals__, 'arm_nodes', lambda arm, own, **_: found.append(own) or []
     )
     own = {'actuator': 'servo', 'controllers': '', 'hardware': next(iter(PLUGINS))}
-    own |= {'mode': 'realtime', 'gravity_compensation': 'true', 'engine': 'mujoco'}
+    own |= {'spawn': 'joint_trajectory_controller', 'mode': 'realtime'}
+    own |= {'gravity_compensation': 'true', 'engine': 'mujoco'}
     actions = file['hardware'](usual_values() | own | {'robot': 'ur5e'} | given)
     lines = [each for each in actions if isinstance(each, LogInfo)]
     return found[0], [''.join(part.text for part in line.msg) for line in lines]

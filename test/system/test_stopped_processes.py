@@ -105,7 +105,7 @@ def test_in_real_time_a_stall_ends_the_goal_and_says_by_how_much_and_what_helps(
     assert (code, report) == (1, {})
     (line,) = re.findall('^sinusoid_task: (?!waiting for ).*', launch.printed(), re.MULTILINE)
     assert 'the machine was too slow for real time' in line
-    assert ' ms old; mode:=lockstep, a smaller real_time_factor or a longer' in line
+    assert ' ms old; mode:=lockstep, or a smaller real_time_factor or a longer' in line
 
 
 def test_a_diverged_pose_ends_with_the_simulators_reason(tmp_path):

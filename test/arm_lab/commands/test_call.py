@@ -73,7 +73,15 @@ def test_a_call_has_the_options_of_its_command_and_writes_only_where_it_is_asked
 
 
 # Commands that are no experiments: they look at a machine, at files, or at another robot.
-TOOLS = {'doctor', 'try_robots', 'lessons', 'export', 'compare_recordings', 'tune_pose_hold'}
+TOOLS = {
+    'doctor',
+    'report_bug',
+    'try_robots',
+    'lessons',
+    'export',
+    'compare_recordings',
+    'tune_pose_hold',
+}
 NAMES = {'compare_controllers': {'compare', 'sweep', 'monte_carlo'}}
 
 

@@ -48,11 +48,11 @@ def test_a_quaternion_that_mujoco_does_not_read_is_a_difference_of_the_tool(writ
 
 
 def test_what_is_not_used_and_weak_joints_are_notes(written):
-    file = written('effort="50"', 'effort="3" jerk="1"')
+    file = written('effort="50"', 'effort="3" jrk="1"')
     file.write_text(re.sub('axis xyz="0 0 1"', 'axis xyz="0 1 0"', file.read_text()))
     report = arm_sim.inspect_robot(str(file))
     named, weak = report.notes
-    assert named.startswith('jerk="" of <limit> of a is not used')
+    assert named.startswith('not used, as no URDF has it: jrk="" of <limit>')
     assert weak == "gravity asks joint 'a' for more than 90% of its effort"
 
 
