@@ -34,7 +34,7 @@ from arm_controllers.ros.messages import (
     trajectory_message,
 )
 from arm_controllers.ros.qos import CONTROL_QOS, RECORD_QOS
-from arm_controllers.ros.running import wait_for, wait_until
+from arm_controllers.ros.running import wait_until
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import ArmError
 from arm_sim.loop.record import JointStates
@@ -100,7 +100,7 @@ class GoalRun:
         diagnostics: values of the simulator's newest diagnostic status.
         fault: why physics has stopped, or ''.
         wall_time: duration of the last run [s of the wall clock].
-        wait_until, call: of its `Waiting`.
+        waiting: how this node waits for others; wait_until, call: its methods.
     """
 
     def __init__(
@@ -125,8 +125,8 @@ class GoalRun:
         """
         self._on_messages, self._is_recorded = on_messages, is_recorded
         self._node, self._executor, self._log = node, executor, Log(node, 1.0)
-        waiting = Waiting(node, executor, timeout)
-        self.wait_until, self.call = waiting.wait_until, waiting.call
+        self.waiting = Waiting(node, executor, timeout)
+        self.wait_until, self.call = self.waiting.wait_until, self.waiting.call
         self._reader = JointStateReader(joints, FIELDS)
         self._server, self._timeout = server, timeout
         self._simulator = prefix_of(node) + 'simulator'
@@ -276,8 +276,7 @@ class GoalRun:
             return None
         self.wait_until(self._follow.server_is_ready, self._server)
         request = FollowJointTrajectory.Goal(trajectory=trajectory_message(goal))
-        sent = self._follow.send_goal_async(request)
-        handle = wait_for(self._executor, sent, 'answer to the goal', self._timeout)
+        handle = self.waiting.answer(partial(self._follow.send_goal_async, request), self._server)
         if not handle.accepted:
             raise ArmError(f'{self._server} rejected the goal; its log says why')
         return handle.get_result_async()

@@ -1,6 +1,7 @@
 """What a task asks of other nodes: inverse kinematics, goals of the gripper, objects it moves."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,9 +16,9 @@ from rclpy.node import Node
 from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.object_messages import shapes_of
 from arm_controllers.ros.pose_messages import pose_to_message
-from arm_controllers.ros.running import wait_for
 from arm_dynamics.checks import ArmError, Array
 from arm_interfaces.srv import ComputeIK, ComputeIKPath
+from arm_sim.ros.waiting import Waiting
 
 ACTION = 'gripper_controller/gripper_cmd'
 _TRIES = 50  # of a goal that comes before the controller's first state
@@ -58,32 +59,26 @@ def _result(answer: Any, q: np.ndarray, *names: str) -> SimpleNamespace:
 class GripperGoals:
     """Sends goals that begin at a simulated time."""
 
-    def __init__(self, node: Node, executor: Any, joint: str, timeout: float):
-        """`joint`: the gripper's; `timeout`: longest wait for the controller [s]."""
-        self._executor, self._joint, self._timeout = executor, joint, timeout
+    def __init__(self, node: Node, waiting: Waiting, joint: str):
+        """`waiting`: how the node waits for others; `joint`: the gripper's."""
+        self._waiting, self._joint = waiting, joint
         self._client = ActionClient(node, ParallelGripperCommand, ACTION)
 
-    def send(
-        self,
-        goals: Sequence[tuple[float, float, float]],
-        start_ns: int,
-        wait_until: Callable[..., None],
-    ) -> None:
+    def send(self, goals: Sequence[tuple[float, float, float]], start_ns: int) -> None:
         """Send goals: times after `start_ns` [s], positions [m | rad], efforts [N | N.m].
 
         Raises:
             ArmError: the gripper controller is missing, or refuses a goal.
         """
-        wait_until(self._client.server_is_ready, ACTION)
+        self._waiting.wait_until(self._client.server_is_ready, ACTION)
         for time, position, effort in goals:
             goal = ParallelGripperCommand.Goal()
             set_stamp(goal.command.header.stamp, start_ns + round(time * 1e9))
             goal.command.name = [self._joint]
             goal.command.position, goal.command.effort = [position], [effort]
             for _ in range(_TRIES):
-                sent = self._client.send_goal_async(goal)
-                handle = wait_for(self._executor, sent, f'answer of {ACTION}', self._timeout)
-                if handle.accepted:
+                send = partial(self._client.send_goal_async, goal)
+                if self._waiting.answer(send, ACTION).accepted:
                     break
             else:
                 raise ArmError(f'{ACTION} rejected a goal; its log says why')

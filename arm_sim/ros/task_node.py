@@ -133,7 +133,7 @@ class TaskNode(Node):
         for note in task.notes:
             self._say(note)
         if task.gripper:
-            self._gripper = GripperGoals(self, executor, task.gripper, p.timeout)
+            self._gripper = GripperGoals(self, arm.waiting, task.gripper)
         nodes = running_nodes(self, p.law, arm.call)
         compared = task.report.asks_prediction
         expected = nodes.predicted(task) if compared and p.law != 'external' else None
@@ -182,7 +182,7 @@ class TaskNode(Node):
         if task.push is not None:
             self._send(task.push, arm.joint_states().q[-1], ends[0])
         if self._gripper is not None:
-            self._gripper.send(task.gripper_goals(), ends[0], arm.wait_until)
+            self._gripper.send(task.gripper_goals(), ends[0])
             goal = goal and without_joint(goal, task.gripper)
         if task.wrench is not None:
             self._send_goal(arm, task.wrench, ends[0] + task.wrench_start_ns)

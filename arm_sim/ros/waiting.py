@@ -3,12 +3,13 @@
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from rclpy.node import Node
 
 from arm_controllers.ros.active_controllers import nodes_of_arm
-from arm_controllers.ros.running import wait_until
+from arm_controllers.ros.running import wait_for, wait_until
 from arm_dynamics.checks import ArmError
 
 # A service that has not answered for this time is called again [s].
@@ -50,15 +51,28 @@ class Waiting:
             ArmError: there is no answer within the timeout.
         """
         self.wait_until(client.service_is_ready, f'service {client.srv_name}', of)
-        what, begin = f'answer from {client.srv_name}', time.monotonic()
-        sent: list[Any] = []
+        return self.answer(partial(client.call_async, request), client.srv_name)
 
-        def answered() -> bool:
-            return any(each.done() for each in sent)
+    def answer(self, send: Callable[[], Any], sender: str) -> Any:
+        """Return the answer to a request or goal, which is sent again where no answer comes.
 
-        while (left := begin + self._timeout - time.monotonic()) > 0.0:
-            sent.append(client.call_async(request))  # ROS can lose an answer to a new client
+        ROS can lose an answer to a client that has just come. A goal that is sent again replaces
+        the one before: only the newest one's answer holds, and each has twice as long to come.
+
+        Args:
+            send: sends it, and returns the future of the answer.
+            sender: who answers.
+
+        Raises:
+            ArmError: there is no answer within the timeout.
+        """
+        what, end, longest = (
+            f'answer from {sender}',
+            time.monotonic() + self._timeout,
+            REPEAT_PERIOD,
+        )
+        while (left := end - time.monotonic()) > 0.0:
             with suppress(ArmError):
-                wait_until(self._executor, answered, what, min(REPEAT_PERIOD, left), sent[-1])
-                return next(each.result() for each in sent if each.done())
+                return wait_for(self._executor, send(), what, min(longest, left))
+            longest *= 2.0
         raise ArmError(f'no {what} within {self._timeout:g} s')
