@@ -23,8 +23,8 @@ def test_a_goal_of_more_than_a_turn_succeeds_before_it_is_reached():
     assert v.min() > -1e-9
 
 
-def test_a_motion_that_begins_at_pi_bumps_into_the_wrong_direction_first():
-    """ros-controls/ros_controllers#274. Nothing: -pi and 3.1413 rad are 0.3 mrad apart.
+def test_a_motion_that_begins_at_pi_goes_the_wrong_way_first():
+    """ros-controls/ros_controllers#274. -pi and 3.1413 rad are 0.3 mrad apart.
 
     Held at -pi, points from 3.1413 down to 2.5 rad: the joint only ever turns backwards.
     """
@@ -36,8 +36,8 @@ def test_a_motion_that_begins_at_pi_bumps_into_the_wrong_direction_first():
     assert v.max() < 1e-9
 
 
-def test_after_some_turns_the_joint_unwinds_all_the_way_to_an_angle():
-    """PR2/pr2_controllers#285. Nothing: an angle within half a turn of zero is the nearest one.
+def test_after_some_turns_the_joint_unwinds_all_the_way():
+    """PR2/pr2_controllers#285. An angle within half a turn of zero is the nearest one.
 
     At 4 turns and 0.1 rad the angle 0.2 rad is 0.1 rad away.
     """
@@ -48,7 +48,7 @@ def test_after_some_turns_the_joint_unwinds_all_the_way_to_an_angle():
 
 
 def test_an_arm_that_was_turned_by_hand_rotates_by_720_degrees():
-    """PR2/pr2_controllers#40. Nothing: errors of continuous joints are angles.
+    """PR2/pr2_controllers#40. Errors of continuous joints are angles.
 
     A measured position two turns off is the same place: the goal with 0.1 rad tolerance succeeds.
     """
@@ -60,7 +60,7 @@ def test_an_arm_that_was_turned_by_hand_rotates_by_720_degrees():
 
 
 @pytest.mark.parametrize('turns', [0, 2])
-def test_a_full_turn_from_0_to_360_degrees_does_not_move_the_joint(turns):
+def test_a_turn_from_0_to_360_degrees_does_not_move_the_joint(turns):
     """PR2/pr2_controllers#352. Give the velocity of the turn; without one it is refused.
 
     The wrap of the first point holds for the whole goal: from 720 to 1080 degrees.
@@ -75,8 +75,8 @@ def test_a_full_turn_from_0_to_360_degrees_does_not_move_the_joint(turns):
     assert v.min() > -1e-9
 
 
-def test_a_rotation_that_is_repeated_from_180_to_minus_180_degrees_spins_back_quickly():
-    """ros-controls/ros2_controllers#1183. Nothing, where points are less than half a turn apart.
+def test_repeating_180_to_minus_180_degrees_spins_back_quickly():
+    """ros-controls/ros2_controllers#1183. Give points less than half a turn apart.
 
     Three turns of points at 1 rad/s, each from -pi to pi: 18.8 rad, never backwards.
     """
@@ -90,7 +90,7 @@ def test_a_rotation_that_is_repeated_from_180_to_minus_180_degrees_spins_back_qu
 
 
 @pytest.mark.parametrize('turns', [-3, 1, 2, 5])
-def test_only_one_wrap_is_unwound_between_the_arm_and_the_trajectory(turns):
+def test_only_one_wrap_is_unwound_at_the_start(turns):
     """moveit/moveit2#1777. Begin with a point at time 0, which is where the arm is.
 
     The numbers of a dense trajectory are several turns away: every step is followed as written.
@@ -103,8 +103,8 @@ def test_only_one_wrap_is_unwound_between_the_arm_and_the_trajectory(turns):
     assert v.max() < 0.9  # 1 rad in 2 s; the first segment begins at rest
 
 
-def test_an_offset_of_one_turn_between_arm_and_first_point_spins_the_joint():
-    """ros-controls/ros2_controllers#796. Nothing: the first point is an angle.
+def test_an_offset_of_one_turn_at_the_first_point_spins_the_joint():
+    """ros-controls/ros2_controllers#796. The first point is an angle.
 
     At 2 pi + 0.05 rad, the points 0.1 and 0.3 rad are 0.05 and 0.25 rad away.
     """

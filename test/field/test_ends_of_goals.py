@@ -17,7 +17,7 @@ def run_behind(arm, behind, seconds):
     return None
 
 
-def test_a_goal_that_the_arm_misses_by_little_never_gets_a_result():
+def test_a_goal_that_the_arm_misses_by_little_never_ends():
     """ros-controls/ros2_controllers#548. Set `constraints.goal_time`, or `goal_time_limit`.
 
     2 mrad from the goal with a tolerance of 1 mrad: the goal of 1 s ends after its time limit.
@@ -29,8 +29,8 @@ def test_a_goal_that_the_arm_misses_by_little_never_gets_a_result():
     assert ends(arm) == [('a', ResultCode.GOAL_TOLERANCE_VIOLATED)]
 
 
-def test_a_goal_time_tolerance_of_zero_in_the_goal_waits_for_ever():
-    """ros-controls/ros2_controllers#1192. Nothing: 0 in a goal means the controller's own.
+def test_a_goal_time_tolerance_of_zero_waits_for_ever():
+    """ros-controls/ros2_controllers#1192. 0 in a goal means the controller's own.
 
     constraints.goal_time is 0.5 s: a goal of 1 s that is missed ends at 1.5 s.
     """
@@ -41,7 +41,7 @@ def test_a_goal_time_tolerance_of_zero_in_the_goal_waits_for_ever():
 
 
 def test_tolerances_of_the_goal_are_ignored():
-    """ros-controls/ros2_controllers#249. Nothing: they replace the controller's own.
+    """ros-controls/ros2_controllers#249. They replace the controller's own.
 
     2 mrad behind: within 5 mrad of the goal's own tolerance, beyond the controller's 1 mrad.
     """
@@ -52,8 +52,8 @@ def test_tolerances_of_the_goal_are_ignored():
     assert ends(arm) == [('a', ResultCode.SUCCESSFUL)]
 
 
-def test_a_goal_succeeds_at_its_time_although_the_arm_is_far_away():
-    """nasa/ow_simulator#50. Set `constraints.<joint>.goal`; the result names joint and error.
+def test_a_goal_succeeds_although_the_arm_is_far_away():
+    """nasa/ow_simulator#50. Set `constraints.<joint>.goal`.
 
     0.2 rad away at the end with a tolerance of 0.1 rad: no success.
     """

@@ -43,8 +43,8 @@ def pushed(q, wrench):
     return plant.measured.wrench, UR5E.model.forward_kinematics(plant.q, 'tool0').rotation
 
 
-def test_wrenches_are_those_of_the_base_whatever_the_sensors_frame():
-    """UniversalRobots/Universal_Robots_ROS2_Driver#235. Nothing: axes are those of the frame.
+def test_wrenches_are_those_of_the_base_whatever_the_frame():
+    """UniversalRobots/Universal_Robots_ROS2_Driver#235. Axes are those of the frame.
 
     20 N along x of the base is R^T (20, 0, 0) N in the tool's axes, in each of two poses;
     nothing heavy is beyond the sensor.
@@ -54,8 +54,8 @@ def test_wrenches_are_those_of_the_base_whatever_the_sensors_frame():
         np.testing.assert_allclose(found[:3], rotation.T @ [20.0, 0.0, 0.0], atol=1e-9)
 
 
-def test_forces_have_the_sign_of_what_the_arm_does_to_the_world():
-    """ros-pybullet/ros_pybullet_interface#6. Nothing: it is the force of the world on the tool.
+def test_forces_have_the_sign_of_the_arm_on_the_world():
+    """ros-pybullet/ros_pybullet_interface#6. A wrench is that of the world on the tool.
 
     A load of 1.5 kg pulls down: the force is R^T (0, 0, -1.5 * 9.81) N.
     """
@@ -66,7 +66,7 @@ def test_forces_have_the_sign_of_what_the_arm_does_to_the_world():
 
 
 def test_a_model_that_is_turned_by_90_degrees_has_other_forces():
-    """osrf/drcsim#193. Nothing: forces of gravity do not know where the base looks.
+    """osrf/drcsim#193. The weight is the same wherever the base looks.
 
     The first joint turns about the vertical: the reading stays.
     """
@@ -76,7 +76,7 @@ def test_a_model_that_is_turned_by_90_degrees_has_other_forces():
 
 
 def test_torques_refer_to_the_joint_and_not_to_the_sensor():
-    """gazebosim/sdformat#130. Nothing: torques are about the origin of the sensor's frame.
+    """gazebosim/sdformat#130. Torques are about the origin of the sensor's frame.
 
     A force of 20 N at the tool makes no torque in tool0; about the wrist's link before it, the
     torque is r x F with the way r from there to the tool.
@@ -94,8 +94,8 @@ def test_torques_refer_to_the_joint_and_not_to_the_sensor():
     np.testing.assert_allclose(loaded, [*force, *np.cross(shift, force)], atol=1e-9)
 
 
-def test_compensation_adds_the_weight_in_place_of_removing_it():
-    """kth-ros-pkg/force_torque_tools#18. Nothing: with the tool's mass and centre, 0 is left.
+def test_compensation_adds_the_weight():
+    """kth-ros-pkg/force_torque_tools#18. With the tool's mass and centre, 0 is left.
 
     In three poses of a tool of 1.5 kg; a mass that is 0.1 kg too small leaves 0.981 N downwards.
     """
@@ -108,8 +108,8 @@ def test_compensation_adds_the_weight_in_place_of_removing_it():
 
 
 @pytest.mark.parametrize('wrist', [0.5 * np.pi, np.pi])
-def test_a_sensor_that_was_zeroed_reports_a_force_once_the_tool_turns(wrist):
-    """fzi-forschungszentrum-informatik/cartesian_controllers#120. Set tool_mass and tool_com.
+def test_a_zeroed_sensor_reports_a_force_once_the_tool_turns(wrist):
+    """fzi-forschungszentrum-informatik/cartesian_controllers#120. Set `tool_mass` and `tool_com`.
 
     Tared in one pose and turned by an angle, 1.5 kg leave 2 m g sin(angle / 2): 20.8 N after 90
     degrees, 29.4 N after 180. With the tool's mass nothing is left.
@@ -127,7 +127,7 @@ def test_a_sensor_that_was_zeroed_reports_a_force_once_the_tool_turns(wrist):
 
 
 def test_the_sensor_is_zeroed_at_the_start_whether_it_touches_or_not():
-    """UniversalRobots/Universal_Robots_ROS_Driver#512. Set force_torque.tare_at_reset for that.
+    """UniversalRobots/Universal_Robots_ROS_Driver#512. Set `force_torque.tare_at_reset` for that.
 
     By default the first reading is the weight, 14.7 N; with the option it is zero.
     """
@@ -135,8 +135,8 @@ def test_the_sensor_is_zeroed_at_the_start_whether_it_touches_or_not():
     np.testing.assert_allclose(reading(MASS, tare_at_reset=True), 0.0, atol=1e-9)
 
 
-def test_a_bias_is_taken_for_weight_and_the_weight_for_a_bias():
-    """iirob/ati_force_torque#14. Nothing: the mean of two opposite poses is the bias.
+def test_a_bias_is_taken_for_weight():
+    """iirob/ati_force_torque#14. The mean of two opposite poses is the bias.
 
     (b + R^T w) and (b - R^T w): the tool's axes turned by 180 degrees about a horizontal axis.
     """

@@ -31,8 +31,8 @@ def closing(t, width=0.02):
     return max(0.04 - 0.1 * t, width)
 
 
-def test_the_action_never_stalls_in_simulation_because_the_velocity_oscillates():
-    """PR2/pr2_controllers#307. Nothing: it stalls where it comes no nearer to its goal.
+def test_the_action_never_stalls_because_the_velocity_oscillates():
+    """PR2/pr2_controllers#307. It stalls where it comes no nearer to its goal.
 
     1 mm of oscillation at 50 Hz on the object: 0.3 m/s, 300 times the threshold.
     """
@@ -43,7 +43,7 @@ def test_the_action_never_stalls_in_simulation_because_the_velocity_oscillates()
 
 @pytest.mark.parametrize('allowed', [True, False])
 def test_fingers_that_chatter_on_a_bottle_time_out(allowed):
-    """PickNikRobotics/moveit_pro_example_ws#951. Set allow_stalling for a success.
+    """PickNikRobotics/moveit_pro_example_ws#951. Set `allow_stalling` for a success.
 
     Velocity noise of 25 mm/s, as of 0.05 mm at 80 Hz.
     """
@@ -54,8 +54,8 @@ def test_fingers_that_chatter_on_a_bottle_time_out(allowed):
     assert t < 0.6
 
 
-def test_a_limit_cycle_at_the_rate_of_the_simulation_never_counts_as_stalled():
-    """PickNikRobotics/moveit_pro_example_ws#923. Nothing: positions count, not velocities.
+def test_a_limit_cycle_never_counts_as_stalled():
+    """PickNikRobotics/moveit_pro_example_ws#923. Positions count, not velocities.
 
     The velocity flips by 0.6 m/s each period: 1.2 mm from one state to the next.
     """
@@ -69,7 +69,7 @@ def test_a_limit_cycle_at_the_rate_of_the_simulation_never_counts_as_stalled():
 
 
 def test_opening_slowly_is_aborted_as_a_stall():
-    """PR2/pr2_simulator#104. Nothing: a slow goal stalls below half its own speed.
+    """PR2/pr2_simulator#104. A slow goal stalls below half its own speed.
 
     0.8 mm/s, slower than the threshold of 1 mm/s, for 20 mm: 25 s less the tolerance.
     """
@@ -78,8 +78,8 @@ def test_opening_slowly_is_aborted_as_a_stall():
     np.testing.assert_allclose(t, (0.02 - 1e-3) / 8e-4, atol=3 * PERIOD)
 
 
-def test_a_grasp_of_an_object_of_unknown_size_is_a_failure():
-    """ros-controls/ros2_controllers#355. Set allow_stalling."""
+def test_a_grasp_of_unknown_size_is_a_failure():
+    """ros-controls/ros2_controllers#355. Set `allow_stalling`."""
     for width in (0.005, 0.02, 0.035):
         _, end = end_of(lambda t, width=width: closing(t, width), allow_stalling=True)
         assert end.succeeded
@@ -87,7 +87,7 @@ def test_a_grasp_of_an_object_of_unknown_size_is_a_failure():
 
 
 def test_a_gripper_that_never_moves_never_answers():
-    """rt-net/sciurus17_ros#124. Nothing: it stalls after stall_timeout.
+    """rt-net/sciurus17_ros#124. It stalls after `stall_timeout`.
 
     Fingers that are held from the start, and with any noise of 1 mm.
     """
@@ -99,7 +99,7 @@ def test_a_gripper_that_never_moves_never_answers():
 
 
 @pytest.mark.parametrize('most', [0.0, 10.0])
-def test_a_goal_with_a_max_effort_of_zero_does_not_move_the_gripper(most):
+def test_a_max_effort_of_zero_does_not_move_the_gripper(most):
     """ros-controls/ros_controllers#560. Leave the effort out for the controller's own.
 
     A finger of 0.5 kg under its own law. With 0 N it rests and the goal stalls after

@@ -29,7 +29,7 @@ def one_joint(lower, upper):
 
 @pytest.mark.parametrize('turn', [-FULL, FULL])
 def test_solutions_beyond_half_a_turn_are_never_found(turn):
-    """moveit/moveit#571. Nothing: of equal poses the one nearest to the seed is returned.
+    """moveit/moveit#571. Of equal poses the one nearest to the seed is returned.
 
     A UR5e with its last joint at 0.4 rad and a turn, limits 2 pi: the seed is the solution.
     """
@@ -39,15 +39,15 @@ def test_solutions_beyond_half_a_turn_are_never_found(turn):
 
 
 def test_the_first_solution_is_not_the_one_nearest_to_the_seed():
-    """tesseract-robotics/tesseract#579. Nothing: the nearest one is returned.
+    """tesseract-robotics/tesseract#579. The nearest one is returned.
 
     The pose of the seed, moved by 1 mrad in each joint.
     """
     np.testing.assert_allclose(solved(MODEL, SEED + 1e-3, SEED), SEED + 1e-3, atol=1e-4)
 
 
-def test_a_solution_is_discarded_although_the_same_angle_a_turn_away_is_allowed():
-    """tesseract-robotics/tesseract#833. Nothing: a joint is turned into its limits.
+def test_a_solution_is_discarded_although_a_turn_away_it_is_allowed():
+    """tesseract-robotics/tesseract#833. A joint is turned into its limits.
 
     Limits from -200 to 70 degrees, the pose at -190 degrees, which is 170 degrees as well.
     """
@@ -58,7 +58,7 @@ def test_a_solution_is_discarded_although_the_same_angle_a_turn_away_is_allowed(
 
 
 def test_limits_that_do_not_contain_zero_have_no_solution():
-    """dartsim/dart#1449. Nothing: a joint is turned into its limits.
+    """dartsim/dart#1449. A joint is turned into its limits.
 
     Limits from pi / 8 to 2 pi; the pose at pi is that at -pi.
     """
@@ -66,16 +66,16 @@ def test_limits_that_do_not_contain_zero_have_no_solution():
     np.testing.assert_allclose(solved(model, [np.pi], [1.0]), np.pi, atol=1e-5)
 
 
-def test_inverse_kinematics_returns_joints_beyond_their_limits():
-    """bulletphysics/bullet3#2908. Nothing: `solved` checks the limits of twenty poses."""
+def test_solutions_are_beyond_the_limits():
+    """bulletphysics/bullet3#2908. Every solution is within them."""
     rng = np.random.default_rng(4)
     for _ in range(20):
         solved(MODEL, MODEL.random_configuration(rng), MODEL.random_configuration(rng))
 
 
 @pytest.mark.parametrize('turns', [-10, 0, 1, 10])
-def test_after_some_turns_the_solution_is_in_another_turn_than_the_arm(turns):
-    """ros-industrial/universal_robot#155. Nothing: a continuous joint stays in the seed's turn.
+def test_after_some_turns_the_solution_is_in_another_turn(turns):
+    """ros-industrial/universal_robot#155. A continuous joint stays in the seed's turn.
 
     At ten turns and 0.2 rad, the pose at 0.5 rad is 0.3 rad away.
     """
@@ -83,8 +83,8 @@ def test_after_some_turns_the_solution_is_in_another_turn_than_the_arm(turns):
     np.testing.assert_allclose(solved(TURNTABLE, [0.5], [seed]), seed + 0.3, atol=1e-5)
 
 
-def test_poses_of_a_base_that_is_turned_by_half_a_turn_have_the_other_sign():
-    """google-deepmind/mujoco_menagerie#75. Nothing: poses are in the root link's axes.
+def test_a_base_that_is_turned_by_half_a_turn_changes_signs():
+    """google-deepmind/mujoco_menagerie#75. Poses are in the root link's axes.
 
     The same arm, whose base is turned by pi about z on its root: x and y of the tip change sign,
     and the solution for that pose is the same.

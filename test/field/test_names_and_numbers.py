@@ -7,8 +7,8 @@ from following import HOME, NAMES, SECOND, goal, make
 from arm_controllers.follower.goal import GoalError
 
 
-def test_the_order_of_the_joints_in_a_goal_is_not_that_of_the_controller():
-    """PR2/pr2_controllers#355. Nothing: joints have names, in any order.
+def test_the_order_of_the_joints_is_not_that_of_the_controller():
+    """PR2/pr2_controllers#355. Joints have names, in any order.
 
     The same goal with its columns reversed moves every joint to the same place.
     """
@@ -20,7 +20,7 @@ def test_the_order_of_the_joints_in_a_goal_is_not_that_of_the_controller():
 
 
 def test_a_recorded_trajectory_moves_the_elbow_in_place_of_the_shoulder():
-    """fzi-forschungszentrum-informatik/cartesian_ros_control#4. Nothing, as above.
+    """fzi-forschungszentrum-informatik/cartesian_ros_control#4. As above.
 
     elbow, pan, lift, wrists as the message has them: only the elbow moves.
     """
@@ -32,8 +32,8 @@ def test_a_recorded_trajectory_moves_the_elbow_in_place_of_the_shoulder():
     np.testing.assert_allclose(arm.peek(3 * SECOND).q, target, atol=1e-12)
 
 
-def test_a_goal_for_some_of_the_joints_is_refused_without_a_way_out():
-    """ros-controls/ros2_controllers#37. Set allow_partial_joints_goal; the others hold."""
+def test_a_goal_for_some_of_the_joints_is_refused():
+    """ros-controls/ros2_controllers#37. Set `allow_partial_joints_goal`; the others hold."""
     part = goal([2.0], [[HOME[2] + 0.3]], names=[NAMES[2]])
     with pytest.raises(GoalError, match='set allow_partial_joints_goal to let the others hold'):
         make().set_goal(part, 0)
@@ -42,7 +42,7 @@ def test_a_goal_for_some_of_the_joints_is_refused_without_a_way_out():
     np.testing.assert_allclose(arm.peek(3 * SECOND).q - HOME, 0.3 * (np.arange(6) == 2), atol=1e-9)
 
 
-def test_joints_on_incoming_goal_do_not_match_the_controller_joints():
+def test_joints_of_the_goal_do_not_match_the_controller():
     """xArm-Developer/xarm_ros#197. The line names the joint, and those of the controller."""
     with pytest.raises(GoalError, match=r"joint 'joint1' is unknown; this controller has shoul"):
         make().set_goal(goal([2.0], [[0.0] * 6], names=[f'joint{k}' for k in range(1, 7)]), 0)

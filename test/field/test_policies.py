@@ -33,8 +33,8 @@ def commands(path, count=3):
     return np.array(found)
 
 
-def test_the_state_of_a_recurrent_policy_is_not_reset_between_episodes(tmp_path, plain):
-    """ikostrikov/pytorch-a2c-ppo-acktr-gail#206. Nothing: each start of the law is zeros.
+def test_a_recurrent_state_is_not_reset_between_episodes(tmp_path, plain):
+    """ikostrikov/pytorch-a2c-ppo-acktr-gail#206. Each start of the law is zeros.
 
     With a constant observation the commands of an episode differ from period to period, and are
     the same bits in the next episode.
@@ -45,8 +45,8 @@ def test_the_state_of_a_recurrent_policy_is_not_reset_between_episodes(tmp_path,
     np.testing.assert_array_equal(first, second)
 
 
-def test_a_runtime_that_supplies_the_observation_alone_cannot_run_an_lstm(tmp_path, plain):
-    """pollen-robotics/microduck#231. Nothing: further inputs are states.
+def test_a_runtime_cannot_run_an_lstm_on_the_observation_alone(tmp_path, plain):
+    """pollen-robotics/microduck#231. Further inputs are states.
 
     A state (1, 1, k), as torch exports it for one row, gives what the state (rows, k) gives.
     """
@@ -80,7 +80,7 @@ def test_an_input_of_another_rank_is_an_error_of_the_runtime(tmp_path, plain):
 
 
 def test_the_number_of_rows_is_frozen_in_the_file(tmp_path, plain):
-    """ray-project/ray#51519. Nothing: observations are padded to the rows of the file.
+    """ray-project/ray#51519. Observations are padded to the rows of the file.
 
     Seven arms with a file of 3 rows are seven arms with any rows.
     """
@@ -105,13 +105,13 @@ def test_actions_that_are_not_numbers_freeze_the_agent(tmp_path):
 
 
 def test_the_joint_order_of_training_is_not_that_of_the_robot(plain):
-    """Open-X-Humanoid/TienKung-Lab#26. Nothing: the file has the names; others are refused."""
+    """Open-X-Humanoid/TienKung-Lab#26. The file has the names; others are refused."""
     model = Robot.load('ur5e').model
     with pytest.raises(ArmError, match=r'is for the joints joint_1, .*; the arm has shoulder_pan'):
         Policy(model, PolicyParameters(policy=plain[0]))
 
 
-def test_the_actions_of_training_are_larger_at_the_rate_of_the_robot(plain):
+def test_actions_are_larger_at_the_rate_of_the_robot(plain):
     """ARISE-Initiative/robosuite#502. Train with the robot's period; another one is refused."""
     law = Policy(ROBOT.model, PolicyParameters(policy=plain[0]))
     law.check_period(1e-3)
@@ -141,20 +141,20 @@ def first_episodes(seed, count=3):
     return np.array(found)
 
 
-def test_seeding_a_vector_of_environments_leaves_automatic_resets_to_chance():
-    """Farama-Foundation/Gymnasium#1321. Nothing: a seed is the whole sequence of episodes."""
+def test_seeding_a_vector_leaves_automatic_resets_to_chance():
+    """Farama-Foundation/Gymnasium#1321. A seed is the whole sequence of episodes."""
     np.testing.assert_array_equal(first_episodes(7), first_episodes(7))
     assert (first_episodes(7) != first_episodes(8)).all()
 
 
-def test_every_episode_has_the_same_goal_since_the_generator_is_seeded_at_each_reset():
-    """SofaDefrost/SofaGym#36. Nothing: an automatic reset draws other arms."""
+def test_every_episode_has_the_same_goal():
+    """SofaDefrost/SofaGym#36. An automatic reset draws other arms."""
     found = first_episodes(7)
     assert all(len({*column.tolist()}) == 3 for column in found.T)
 
 
-def test_randomised_dynamics_do_not_follow_the_seed_of_the_environment():
-    """duckietown/gym-duckietown#201. Nothing: an arm is drawn from its seed and its number.
+def test_randomised_dynamics_do_not_follow_the_seed():
+    """duckietown/gym-duckietown#201. An arm is drawn from its seed and its number.
 
     Arm 1 of two is arm 1 of any number; seeds 7 and 8 are other arms.
     """

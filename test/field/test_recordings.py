@@ -26,7 +26,7 @@ def states(topic='joint_states', times=TIMES, q=Q, effort=EFFORT, names=NAMES, l
 
 
 def test_joint_states_are_published_in_the_wrong_order(tmp_path):
-    """UniversalRobots/Universal_Robots_ROS_Driver#619. Nothing: columns go by name.
+    """UniversalRobots/Universal_Robots_ROS_Driver#619. Columns go by name.
 
     The same motion, written as (b, a).
     """
@@ -38,8 +38,8 @@ def test_joint_states_are_published_in_the_wrong_order(tmp_path):
     np.testing.assert_array_equal(found.effort, EFFORT)
 
 
-def test_joints_of_a_gripper_on_the_same_topic_come_between_those_of_the_arm(tmp_path):
-    """jmscslgroup/catvehicle#9. Nothing: messages without the arm's joints are not of the arm."""
+def test_joints_of_a_gripper_come_between_those_of_the_arm(tmp_path):
+    """jmscslgroup/catvehicle#9. Messages without the arm's joints are not of the arm."""
     arm = states()
     gripper = [(topic, t, stamp, ['finger'], [0.02], [1.0]) for topic, t, stamp, *_ in arm]
     mixed = [each for pair in zip(arm, gripper, strict=True) for each in pair]
@@ -75,7 +75,7 @@ def test_newer_messages_are_interleaved_with_older_ones(tmp_path):
 
 
 def test_a_clock_that_was_set_back_makes_one_recording_of_two_times(tmp_path):
-    """berndpfrommer/basalt_ros1#5. Nothing: a stamp that goes back begins a new piece.
+    """berndpfrommer/basalt_ros1#5. A stamp that goes back begins a new piece.
 
     Once in 100 states, by 0.2 s: one line names it, and no state is left out.
     """
@@ -89,8 +89,8 @@ def test_a_clock_that_was_set_back_makes_one_recording_of_two_times(tmp_path):
     assert 'they go back once, which begins a new piece' in '\n'.join(lines)
 
 
-def test_messages_with_the_same_time_are_replayed_in_an_undefined_order(tmp_path):
-    """ros2/rosbag2#2173. Nothing: the order in the file counts.
+def test_messages_with_the_same_time_have_no_order(tmp_path):
+    """ros2/rosbag2#2173. The order in the file counts.
 
     Times of receipt in steps of 50 ms, as of simulated time: five states have the same.
     """
@@ -102,8 +102,8 @@ def test_messages_with_the_same_time_are_replayed_in_an_undefined_order(tmp_path
     np.testing.assert_allclose(found.times, START + TIMES, atol=1e-6)
 
 
-def test_states_across_the_files_of_a_split_bag_are_out_of_order(tmp_path):
-    """ros2/rosbag2#857. Nothing: every state is read; what was written later is a new piece.
+def test_states_across_a_split_bag_are_out_of_order(tmp_path):
+    """ros2/rosbag2#857. What was written later is a new piece.
 
     The second half of the messages was written first: one step goes back, by 0.99 s.
     """
@@ -116,7 +116,7 @@ def test_states_across_the_files_of_a_split_bag_are_out_of_order(tmp_path):
 
 
 def test_headers_without_stamps_give_a_duration_of_zero(tmp_path):
-    """ros/ros_comm#952. Nothing: receive times count, and a line says so."""
+    """ros/ros_comm#952. Receive times count, and a line says so."""
     empty = [(topic, t, 0.0, *row) for topic, t, _, *row in states()]
     samples, lines = inspected_samples(write_bag(tmp_path / 'x', empty), NAMES)
     np.testing.assert_allclose(np.ptp(samples.times), np.ptp(TIMES), atol=1e-6)
@@ -132,7 +132,7 @@ def test_efforts_are_nan_or_missing(tmp_path, effort):
 
 
 def test_a_recording_is_corrupted_when_the_power_goes_off(tmp_path):
-    """ros2/rosbag2#2133. Nothing: what was written is read, up to the last whole chunk.
+    """ros2/rosbag2#2133. It is read up to the last whole chunk.
 
     The last 200 bytes, the index and the summary, are lost with the metadata of the folder.
     """
@@ -144,8 +144,8 @@ def test_a_recording_is_corrupted_when_the_power_goes_off(tmp_path):
 
 
 @pytest.mark.parametrize('kind', ['amperes', 'weightless'])
-def test_efforts_are_currents_or_without_gravity_and_nobody_says_so(tmp_path, kind):
-    """UniversalRobots/Universal_Robots_ROS2_Driver#794. Answer --efforts; gravity is found.
+def test_efforts_are_currents_or_without_gravity(tmp_path, kind):
+    """UniversalRobots/Universal_Robots_ROS2_Driver#794. Answer `--efforts`; gravity is found.
 
     Torques of the model's own inverse dynamics, divided by 10 N.m/A, or minus its gravity terms.
     """

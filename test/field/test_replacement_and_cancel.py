@@ -8,8 +8,8 @@ from following import DT, SECOND, assert_no_jump, ends, run
 from arm_controllers.follower.goal import GoalError, ResultCode
 
 
-def test_the_arm_freezes_at_the_second_goal_that_was_sent_for_later():
-    """ros-controls/ros2_controllers#2607. Nothing: every goal takes over at its stamp.
+def test_the_arm_freezes_at_a_goal_that_was_sent_for_later():
+    """ros-controls/ros2_controllers#2607. Every goal takes over at its stamp.
 
     A goal each second, 50 ms ahead: the arm moves on until the last one, at 0.5 rad.
     """
@@ -26,7 +26,7 @@ def test_the_arm_freezes_at_the_second_goal_that_was_sent_for_later():
 
 
 def test_the_velocity_goes_to_zero_whenever_a_message_arrives():
-    """ros-controls/ros2_controllers#1800. Nothing: a stream of near points is passed at speed.
+    """ros-controls/ros2_controllers#1800. A stream of near points is passed at speed.
 
     Points every 0.1 s at 0.5 rad/s: after the first ones the velocity stays within 10 % of it.
     """
@@ -39,7 +39,7 @@ def test_the_velocity_goes_to_zero_whenever_a_message_arrives():
 
 
 def test_a_cancel_steps_back_by_the_tracking_error():
-    """ros-controls/ros2_controllers#2587. Nothing: the stop begins at the reference.
+    """ros-controls/ros2_controllers#2587. The stop begins at the reference.
 
     An arm 5.6 mrad behind at 0.5 rad/s: the reference goes on without a step, and brakes.
     """
@@ -56,7 +56,7 @@ def test_a_cancel_steps_back_by_the_tracking_error():
 
 
 def test_a_cancel_stops_the_joints_within_one_period():
-    """ros-controls/ros2_controllers#2163. Set max_deceleration_on_cancel.
+    """ros-controls/ros2_controllers#2163. Set `max_deceleration_on_cancel`.
 
     From 0.6 rad/s at 3 rad/s^2 the joint needs 0.2 s and 60 mrad.
     """
@@ -67,8 +67,8 @@ def test_a_cancel_stops_the_joints_within_one_period():
     assert abs(v[95]) > 0.02 > abs(v[105])
 
 
-def test_a_first_segment_with_accelerations_begins_with_a_step_of_acceleration():
-    """ros-controls/ros2_controllers#2015. Nothing: it is a quintic from the reference.
+def test_a_first_segment_begins_with_a_step_of_acceleration():
+    """ros-controls/ros2_controllers#2015. It is a quintic from the reference.
 
     Rest to rest over 0.5 rad in 2 s: the acceleration is 0 at both ends, at most
     10 / sqrt(3) * 0.5 / 4 rad/s^2 in between.
@@ -81,8 +81,8 @@ def test_a_first_segment_with_accelerations_begins_with_a_step_of_acceleration()
     np.testing.assert_allclose(np.abs(a).max(), 10.0 / np.sqrt(3.0) * 0.5 / 4.0, rtol=1e-4)
 
 
-def test_a_goal_after_a_cancel_and_a_pause_is_executed_at_many_times_its_speed():
-    """fetchrobotics/robot_controllers#33. Nothing: time counts from the new goal.
+def test_a_goal_after_a_pause_is_executed_at_many_times_its_speed():
+    """fetchrobotics/robot_controllers#33. Time counts from the new goal.
 
     10 s after the cancel, 0.9 rad in 3 s: the cubic peaks at 0.45 rad/s.
     """
@@ -98,7 +98,7 @@ def test_a_goal_after_a_cancel_and_a_pause_is_executed_at_many_times_its_speed()
 
 
 def test_the_trajectory_goes_on_after_its_goal_was_aborted():
-    """ros-controls/ros_controllers#461. Nothing: the arm brakes from where it is.
+    """ros-controls/ros_controllers#461. The arm brakes from where it is.
 
     An arm that stands still violates its path tolerance, and the reference comes to it.
     """
@@ -127,7 +127,7 @@ def test_a_velocity_at_the_last_point_runs_away():
 
 
 def test_a_goal_at_reduced_speed_begins_with_a_delay():
-    """UniversalRobots/Universal_Robots_ROS2_Driver#714. Nothing: only its time is stretched.
+    """UniversalRobots/Universal_Robots_ROS2_Driver#714. Only its time is stretched.
 
     At 40 % a goal of 2 s takes 5 s, from the first period on.
     """
@@ -139,7 +139,7 @@ def test_a_goal_at_reduced_speed_begins_with_a_delay():
     np.testing.assert_allclose(q[-1], 0.5, atol=1e-9)
 
 
-def test_the_trajectory_goes_on_in_a_paused_robot_and_it_jumps_on_resume():
+def test_a_paused_robot_jumps_on_resume():
     """UniversalRobots/Universal_Robots_ROS2_Driver#279. Set the speed to 0 while it is paused.
 
     20 s at speed 0: the reference stays, and goes on from there without a jump.
@@ -158,8 +158,8 @@ def test_the_trajectory_goes_on_in_a_paused_robot_and_it_jumps_on_resume():
 
 
 @pytest.mark.parametrize('scaling', [0.1, 0.0])
-def test_a_goal_is_aborted_because_its_time_ran_out_at_reduced_speed(scaling):
-    """UniversalRobots/Universal_Robots_ROS2_Driver#871. Nothing: goal_time counts at full speed.
+def test_a_goal_at_reduced_speed_runs_out_of_time(scaling):
+    """UniversalRobots/Universal_Robots_ROS2_Driver#871. `goal_time` counts at full speed.
 
     A goal of 2 s with 0.1 s of goal_time, slowed down or stopped from 1 s on: at a tenth of the
     speed the second half takes 10 s; after 20 s at 0 and at full speed again it takes 1 s.
@@ -180,8 +180,8 @@ def test_a_goal_is_aborted_because_its_time_ran_out_at_reduced_speed(scaling):
     np.testing.assert_allclose(arm.reference.q, 0.5, atol=1e-9)
 
 
-def test_a_goal_that_was_canceled_in_a_protective_stop_still_moves_the_arm_afterwards():
-    """UniversalRobots/Universal_Robots_ROS_Driver#274. Nothing: a cancel ends the goal at once.
+def test_a_canceled_goal_still_moves_the_arm_afterwards():
+    """UniversalRobots/Universal_Robots_ROS_Driver#274. A cancel ends the goal at once.
 
     At speed 0 the arm rests: the goal ends with the next state, nothing moves, also not at full
     speed, and a new goal from there is followed.
@@ -202,8 +202,8 @@ def test_a_goal_that_was_canceled_in_a_protective_stop_still_moves_the_arm_after
     np.testing.assert_allclose(motion(arm, 1.0, arm.time_ns)[0][-1], 0.9, atol=1e-9)
 
 
-def test_a_goal_that_is_replaced_a_hundred_times_a_second_makes_the_joint_shiver():
-    """UniversalRobots/Universal_Robots_ROS_Driver#454. Nothing: goals go on at speed.
+def test_a_hundred_goals_a_second_make_the_joint_shiver():
+    """UniversalRobots/Universal_Robots_ROS_Driver#454. Goals go on at speed.
 
     For 2 s every 10 ms a goal 0.1 s ahead on x = 0.4 t: 0.4 rad/s from 1 s on, each goal but
     the last ends as replaced, and that one is reached.
@@ -222,8 +222,8 @@ def test_a_goal_that_is_replaced_a_hundred_times_a_second_makes_the_joint_shiver
     assert {code for _, code in ended} == {ResultCode.INVALID_GOAL}
 
 
-def test_a_trajectory_of_very_many_points_falls_behind_towards_its_end():
-    """ros-controls/ros2_controllers#1293. Nothing: points are found at once.
+def test_a_trajectory_of_very_many_points_falls_behind():
+    """ros-controls/ros2_controllers#1293. Points are found at once.
 
     200 000 points of 0.4 sin(t) over 200 s, with velocities: at any time between two points the
     cubic is within h^4 / 384 of the sine, below 1e-14 rad.
@@ -237,8 +237,8 @@ def test_a_trajectory_of_very_many_points_falls_behind_towards_its_end():
         )
 
 
-def test_a_reset_in_motion_leaves_the_controller_with_the_goal_of_before():
-    """ros-controls/ros_controllers#101. Nothing: time that goes back ends all goals.
+def test_a_reset_in_motion_leaves_the_goal_of_before():
+    """ros-controls/ros_controllers#101. Time that goes back ends all goals.
 
     At 1 s of a goal the simulation begins again at 0 s and 0 rad: the arm holds there.
     """

@@ -10,7 +10,7 @@ from arm_dynamics.model import RobotModel
 G = 9.81
 
 
-def test_zero_effort_and_velocity_limits_leave_a_robot_that_cannot_move():
+def test_zero_limits_leave_a_robot_that_cannot_move():
     """Chestnut-Robotics/aero-hand-open#53. Write the limits; zeros count as none, with a note."""
     zero = limits(-1.0, 1.0, 0, 0)
     model = model_of(link('base', 0.0), link('a'), joint('turn', 'base', 'a', zero))
@@ -19,8 +19,8 @@ def test_zero_effort_and_velocity_limits_leave_a_robot_that_cannot_move():
     assert any('turn' in note and 'effort' in note for note in model.notes)
 
 
-def test_some_joints_of_one_file_have_zero_limits_and_others_have_real_ones():
-    """dexsuite/dex-urdf#29. Nothing: the real ones count, the others are named."""
+def test_some_joints_have_zero_limits_and_others_real_ones():
+    """dexsuite/dex-urdf#29. The real ones count, the others are named."""
     model = model_of(
         link('base', 0.0), link('a'), link('b'),
         joint('one', 'base', 'a', limits(-1.0, 1.0, 0, 0)),
@@ -34,7 +34,7 @@ def test_some_joints_of_one_file_have_zero_limits_and_others_have_real_ones():
 
 @pytest.mark.parametrize(('ratio', 'offset'), [(-1.0, 0.02), (0.5, 0.0), (2.0, -0.01)])
 def test_a_mimic_joint_is_free_or_stands_still(ratio, offset):
-    """google-deepmind/mujoco#3527. Nothing: q_follower = multiplier * q + offset.
+    """google-deepmind/mujoco#3527. q_follower = multiplier * q + offset.
 
     Two slides along x: the second link is at (1 + multiplier) q + offset.
     """
@@ -53,7 +53,7 @@ def test_a_mimic_joint_is_free_or_stands_still(ratio, offset):
 
 
 def test_an_inertia_without_an_origin_is_discarded():
-    """Genesis-Embodied-AI/genesis-world#3183. Nothing: the origin is zero, the tensor counts."""
+    """Genesis-Embodied-AI/genesis-world#3183. The origin is zero, the tensor counts."""
     model = model_of(
         link('base', 0.0), link('wheel', 2.0, 0.37), joint('turn', 'base', 'wheel', limits())
     )
@@ -61,7 +61,7 @@ def test_an_inertia_without_an_origin_is_discarded():
 
 
 def test_a_link_without_mass_is_dropped_and_so_is_its_frame():
-    """gazebosim/sdformat#199. Nothing: frames of links without mass stay.
+    """gazebosim/sdformat#199. Frames of links without mass stay.
 
     A tool frame 0.3 m along x of a turning link: at 90 degrees it is at y = 0.3 m.
     """
@@ -75,7 +75,7 @@ def test_a_link_without_mass_is_dropped_and_so_is_its_frame():
 
 
 def test_a_first_link_without_inertia_crashes_the_simulator():
-    """gazebosim/gazebo-classic#4. Nothing: a base needs no mass."""
+    """gazebosim/gazebo-classic#4. A base needs no mass."""
     model = model_of(
         link('world', 0.0), link('base', 0.0), link('a'),
         joint('foot', 'world', 'base', kind='fixed', xyz='0 0 0.5'),
@@ -85,7 +85,7 @@ def test_a_first_link_without_inertia_crashes_the_simulator():
 
 
 def test_a_base_with_an_inertia_is_a_warning_and_a_wrong_model():
-    """RethinkRobotics/baxter_common#2. Nothing: a base that does not move has no effect."""
+    """RethinkRobotics/baxter_common#2. A base that does not move has no effect."""
     parts = link('a', 2.0, 0.2), joint('turn', 'base', 'a', limits())
     with_mass, without = (model_of(link('base', mass), *parts) for mass in (50.0, 0.0))
     np.testing.assert_array_equal(
@@ -94,7 +94,7 @@ def test_a_base_with_an_inertia_is_a_warning_and_a_wrong_model():
 
 
 def test_a_link_without_inertia_weighs_a_kilogram():
-    """bulletphysics/bullet3#3110. Nothing: what the file does not say is zero.
+    """bulletphysics/bullet3#3110. What the file does not say is zero.
 
     2 kg at 0.5 m about a horizontal axis: 2 * 9.81 * 0.5 N.m, with or without an empty link.
     """
@@ -112,7 +112,7 @@ def test_a_link_without_inertia_weighs_a_kilogram():
 
 
 def test_effort_limits_of_the_file_are_not_read():
-    """RobotLocomotion/drake#12859. Nothing: limits of effort and velocity are the file's."""
+    """RobotLocomotion/drake#12859. Limits of effort and velocity are the file's."""
     model = model_of(
         link('base', 0.0), link('a'), joint('turn', 'base', 'a', limits(-1, 1, 1.5, 6.2))
     )
@@ -130,13 +130,13 @@ def axis_of(axis, kind='prismatic'):
 
 @pytest.mark.parametrize('axis', ['0 0 2', '0 0 0.5'])
 def test_an_axis_that_is_no_unit_vector_scales_the_motion(axis):
-    """compas-dev/compas#864. Nothing: axes are unit vectors, whatever their length in the file."""
+    """compas-dev/compas#864. Axes are unit vectors, whatever their length in the file."""
     tip = axis_of(axis).forward_kinematics(np.array([0.1])).translation
     np.testing.assert_allclose(tip, [0.0, 0.0, 0.1], atol=1e-12)
 
 
 def test_an_axis_that_is_skew_gives_another_number_of_joints():
-    """petercorke/robotics-toolbox-python#253. Nothing: any axis is allowed.
+    """petercorke/robotics-toolbox-python#253. Any axis is allowed.
 
     Rodrigues' formula about (1, 1, 1) / sqrt(3) by 120 degrees permutes x, y and z.
     """
@@ -154,13 +154,13 @@ def test_an_axis_of_zeros_is_read_without_a_word():
 
 
 def test_a_joint_without_an_axis_is_an_error():
-    """petrikvladimir/pyphysx#24. Nothing: the axis is x, as the format says."""
+    """petrikvladimir/pyphysx#24. The axis is x, as the format says."""
     tip = axis_of('').forward_kinematics(np.array([0.1])).translation
     np.testing.assert_allclose(tip, [0.1, 0.0, 0.0], atol=1e-12)
 
 
 def test_damping_and_friction_of_the_file_are_dropped():
-    """isaac-sim/IsaacSim#841. Nothing: <dynamics> counts.
+    """isaac-sim/IsaacSim#841. `<dynamics>` counts.
 
     At 1 rad/s: 0.6 N.m of damping and 0.25 N.m of friction more than without.
     """
@@ -176,7 +176,7 @@ def test_damping_and_friction_of_the_file_are_dropped():
 
 
 def test_coulomb_friction_is_ignored_although_damping_is_read():
-    """dartsim/dart#890. Nothing: both count, each by itself."""
+    """dartsim/dart#890. Both count."""
     more = '<dynamics friction="0.25"/>'
     model = model_of(link('base', 0.0), link('a'), joint('turn', 'base', 'a', limits(), more=more))
     assert (model.friction[0], model.damping[0]) == (0.25, 0.0)
@@ -207,8 +207,8 @@ def test_a_link_with_two_parents_is_an_error_without_its_name():
         )  # fmt: skip
 
 
-def test_a_file_whose_joints_stand_before_their_links_is_not_read():
-    """PR2/pr2_mechanism#82. Nothing: the order in the file has no meaning."""
+def test_joints_that_stand_before_their_links_are_not_read():
+    """PR2/pr2_mechanism#82. The order in the file has no meaning."""
     parts = [
         joint('two', 'a', 'b', limits(), xyz='1 0 0'), link('b'),
         joint('one', 'base', 'a', limits()), link('a'), link('base', 0.0),
@@ -220,7 +220,7 @@ def test_a_file_whose_joints_stand_before_their_links_is_not_read():
 
 
 def test_a_joint_with_the_name_of_a_link_takes_its_place():
-    """iory/scikit-robot#868. Nothing: names of links and joints are apart."""
+    """iory/scikit-robot#868. Names of links and joints are apart."""
     model = model_of(link('base', 0.0), link('a'), joint('base', 'base', 'a', limits()))
     assert model.joint_names == ('base',)
 
@@ -233,14 +233,14 @@ def test_a_joint_with_the_name_of_a_link_takes_its_place():
     ],
 )
 def test_an_inertia_that_no_body_has_is_integrated(tensor):
-    """RobotLocomotion/drake#11109. Correct the tensor; the link is named before anything moves."""
+    """RobotLocomotion/drake#11109. Correct the tensor; the line names the link."""
     inertial = f'<inertial><mass value="1"/><inertia {tensor}/></inertial>'
     part = f'<link name="a">{inertial}</link>'
     model = model_of(link('base', 0.0), part, joint('turn', 'base', 'a', limits()))
     assert 'a' in model.impossible_inertias
 
 
-def test_an_inertia_that_was_written_row_by_row_is_not_positive_definite():
+def test_an_inertia_written_row_by_row_is_not_positive_definite():
     """fiveages-sim/robot_descriptions#29. Write ixx ixy ixz iyy iyz izz; the line asks for that.
 
     The rows of diag(0.2, 0.3, 0.4) in the six places: 0.2 0 0 0 0.3 0.

@@ -28,8 +28,8 @@ def moving(tip):
     return tip.move(TWIST)
 
 
-def test_a_stale_command_that_is_not_zero_is_published_for_ever():
-    """moveit/moveit#3049. Nothing: the tip brakes after `command_timeout`, then nothing is sent.
+def test_a_stale_command_is_published_for_ever():
+    """moveit/moveit#3049. The tip brakes after `command_timeout`.
 
     One command at 0 s: steps up to 0.1 s, braking within 0.08 s, and no step after 0.2 s.
     """
@@ -41,7 +41,7 @@ def test_a_stale_command_that_is_not_zero_is_published_for_ever():
 
 
 def test_the_velocity_is_not_set_to_zero_when_no_command_comes():
-    """moveit/moveit#2254. Nothing: each message ends with the way to rest.
+    """moveit/moveit#2254. Each message ends with the way to rest.
 
     The reference that was sent last, alone, brings the arm to rest, should the node die.
     """
@@ -53,8 +53,8 @@ def test_the_velocity_is_not_set_to_zero_when_no_command_comes():
         assert len(way) <= 1 + 0.08 / 0.02
 
 
-def test_a_joystick_whose_last_message_was_no_stop_keeps_the_robot_going():
-    """turtlebot/turtlebot_apps#55. Nothing: silence is a stop.
+def test_a_joystick_whose_last_message_was_no_stop_goes_on():
+    """turtlebot/turtlebot_apps#55. Silence is a stop.
 
     At 0.1 m/s for 1 s, then silence: the tip goes on for 0.1 s and brakes within 0.08 s, that is
     less than 0.11 * (0.1 + 0.08) m.
@@ -70,8 +70,8 @@ def test_a_joystick_whose_last_message_was_no_stop_keeps_the_robot_going():
     assert 0.1 * 0.1 * 0.8 < way < np.linalg.norm(TWIST) * (0.1 + 0.08)
 
 
-def test_a_pause_of_the_servo_is_followed_by_a_jump_to_where_it_was():
-    """moveit/moveit2#707. Nothing: it begins at the reference of the controller, at rest.
+def test_a_pause_of_the_servo_is_followed_by_a_jump():
+    """moveit/moveit2#707. It begins at the reference of the controller, at rest.
 
     The arm was moved by 0.5 rad meanwhile: the first step is that of 10 rad/s^2 in 20 ms.
     """
@@ -87,7 +87,7 @@ def test_a_pause_of_the_servo_is_followed_by_a_jump_to_where_it_was():
 
 
 def test_a_stamp_of_another_clock_switches_the_timeout_off():
-    """moveit/moveit2#772. Nothing: a command counts from when it came, by the clock of the states.
+    """moveit/moveit2#772. A command counts from its arrival, by the clock of the states.
 
     The header's stamp, of the wall clock, is not read: with simulated time 3 s the arm stops.
     """
@@ -98,7 +98,7 @@ def test_a_stamp_of_another_clock_switches_the_timeout_off():
 
 
 def test_a_simulated_clock_that_starts_late_ends_the_first_goal():
-    """ros-controls/ros2_controllers#585. Nothing, where the goal has no stamp.
+    """ros-controls/ros2_controllers#585. Leave the stamp at zero.
 
     The first states are stamped 0 s, then the clock jumps to 1000 s: a goal that came before ends
     with one line that names the jump, and one that comes after it takes its own time.
@@ -117,8 +117,8 @@ def test_a_simulated_clock_that_starts_late_ends_the_first_goal():
     assert ends(arm) == [('late', ResultCode.SUCCESSFUL)]
 
 
-def test_nothing_is_published_until_the_clock_has_caught_up_with_a_jump_back():
-    """ros-controls/ros_controllers#101. Nothing: time goes on from the earlier stamp.
+def test_nothing_is_published_after_the_clock_jumped_back():
+    """ros-controls/ros_controllers#101. Time goes on from the earlier stamp.
 
     A reset from 100 s to 0 s: the states after it follow each other, and a goal is followed.
     """
@@ -135,7 +135,7 @@ def test_nothing_is_published_until_the_clock_has_caught_up_with_a_jump_back():
     np.testing.assert_allclose(q[-1], 0.5, atol=1e-9)
 
 
-def test_a_stamp_of_the_wall_clock_before_the_first_clock_message_waits_for_years():
+def test_a_stamp_before_the_first_clock_message_waits_for_years():
     """ros-controls/ros2_control#1311. Leave the stamp at zero until the clock runs.
 
     Simulated time is 0 s where no clock was received yet: the line names both times.
@@ -164,7 +164,7 @@ def nodes(monkeypatch):
 
 
 def test_a_joystick_with_the_quality_of_a_sensor_is_not_heard(nodes):
-    """RobotWebTools/rosbridge_suite#551. Nothing: streams and states are read with any quality.
+    """RobotWebTools/rosbridge_suite#551. Streams and states are read with any quality.
 
     A best-effort publisher reaches a best-effort reader, and no reliable one.
     """
