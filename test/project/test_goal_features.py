@@ -6,11 +6,13 @@ from repository import ROOT, TESTS
 
 TEXT = (ROOT / 'docs' / 'trajectory_goals.md').read_text()
 TABLE = TEXT[TEXT.index('## Feature by feature') : TEXT.index('## The same goals to JTC')]
-ROWS = [
-    tuple(cell.strip() for cell in line.strip('|').split('|'))
-    for line in TABLE.splitlines()
-    if line.startswith('|')
-][2:]
+SAME = re.search(r'The same as there: (.*?)\. *\n?Acceleration', TABLE, re.DOTALL)[1]
+OFFERED = [
+    re.sub(r' \(\[.*|(?<=its own) \(.*|\[(`\w+`)\]\(.*', r'\1', ' '.join(each.split()))
+    for each in SAME.split(';')
+] + [line.strip('|').split('|')[0].strip() for line in TABLE.splitlines() if line.startswith('|')][
+    2:
+]
 FILES = {
     'E': 'test_goal_ends.py',
     'F': 'test_follower.py',
@@ -170,12 +172,10 @@ def functions(file):
     return re.findall(r'^def (test_\w+)', next(TESTS.rglob(file)).read_text(), re.MULTILINE)
 
 
-def test_every_feature_is_the_same_or_better_and_has_tests_or_is_not_offered():
-    assert len(ROWS) > 30
-    offered = [feature for feature, _, here in ROWS if not here.startswith('not offered')]
-    assert all(here.startswith(('same', 'better', 'not offered')) for *_, here in ROWS)
+def test_every_offered_feature_has_tests():
+    assert len(OFFERED) > 30
     tests = features()
-    assert list(tests) == offered
+    assert sorted(tests) == sorted(OFFERED)
     assert all(tests.values())
 
 
