@@ -36,6 +36,13 @@ _NOT_NEGATIVE = {
 # Larger lengths, masses and moments of inertia are mistakes; a larger limit means no limit.
 _LARGEST = 1e9
 
+# Other formats, by their root element.
+_OTHER_FORMATS = {
+    'mujoco': 'MJCF, not a URDF: its root element is <mujoco>; give the URDF',
+    'sdf': 'SDF, not a URDF: give the URDF or xacro that it was made from, or convert it by '
+    '`./ws pip install rod` and `./ws rod -f arm.sdf -o arm.urdf`, and compare masses and limits',
+}
+
 # A URDF with more joints takes minutes to load.
 _MOST_JOINTS = 200
 
@@ -87,8 +94,8 @@ def check_urdf(tree: Element) -> None:
     """Raise ArmError unless a URDF's links and joints make an arm."""
     if any('wiki/xacro}' in each.tag for each in tree.iter()):
         raise ArmError('this is xacro, not a URDF: run `xacro FILE > arm.urdf` and give that file')
-    if tree.tag == 'mujoco':
-        raise ArmError('this is MJCF, not a URDF: its root element is <mujoco>; give the URDF')
+    if tree.tag in _OTHER_FORMATS:
+        raise ArmError(f'this is {_OTHER_FORMATS[tree.tag]}')
     if tree.tag != 'robot':
         raise ArmError(f'not a URDF: its root element is <{tree.tag}>, not <robot>')
     for kind in ('link', 'joint'):

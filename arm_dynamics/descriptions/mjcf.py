@@ -45,12 +45,18 @@ class Mjcf:
         """Compile the file.
 
         Raises:
-            ArmError: MuJoCo does not compile the file, its base floats, or a joint is a ball or
-                has no name.
+            ArmError: MuJoCo does not compile the file, its base floats, a joint is a ball or has
+                no name, or an actuator has several controls.
         """
         self.file = file
         self.mj_model, self.missing = compiled(file)
         m = self.mj_model
+        for k in np.flatnonzero((m.actuator_ctrlnum != 1) | (m.actuator_outnum != 1)):
+            raise ArmError(
+                f'actuator {m.actuator(k).name or f"number {k}"!r} has {m.actuator_ctrlnum[k]} '
+                f'controls and {m.actuator_outnum[k]} outputs (pid, orientation); write an '
+                'actuator with one: position, velocity or motor'
+            )
         self._links = [m.body(body).name or f'body_{body}' for body in range(m.nbody)]
         for joint in range(m.njnt):
             name, kind = m.joint(joint).name, int(m.jnt_type[joint])

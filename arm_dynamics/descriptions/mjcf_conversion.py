@@ -4,9 +4,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
+import mujoco
+
 from arm_dynamics.checks import ArmError, some_of
 from arm_dynamics.descriptions import mjcf, mjcf_model
 from arm_dynamics.descriptions.held_joints import hold_others
+from arm_dynamics.descriptions.mjcf_grammar import lacking
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import ParameterValues
 
@@ -28,6 +31,11 @@ def converted(
     mjcf_file = mjcf.Mjcf(file)
     tree, m = mjcf_file.urdf(folder, native), mjcf_file.mj_model
     if native:
+        if m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_ACTUATION:
+            raise ArmError(
+                '<flag actuation="disable"> keeps all drives from acting: remove it, or add '
+                'mjcf:=converted'
+            )
         moving = moving or mjcf_file.commanded
         held = hold_others(tree, moving, tip_frame, places=mjcf_model.home(m))
         of_mjcf = SubElement(tree, 'mjcf', file=str(file))
@@ -39,7 +47,7 @@ def converted(
             )
         held = hold_others(tree, moving, tip_frame, mjcf_file.coupled)
     model = RobotModel(ElementTree.tostring(tree, encoding='unicode'))
-    lost = mjcf_model.lost(m, model)
+    lacks = lacking(m, model, native)
     if native:
         of_mjcf.set('springs', mjcf_model.springs_at(m, model.joint_names, mjcf_file.coupled))
     else:
@@ -51,7 +59,7 @@ def converted(
     lines = []
     if mjcf_file.missing:
         lines.append(f'not found, and so not shown: {some_of(mjcf_file.missing)}')
-    if lost:
+    if lacks:
         where = "not in the controllers' model" if native else 'not simulated'
-        lines.append(f'{where}: {"; ".join(lost)}')
+        lines.append(f'{where}: {"; ".join(lacks)}')
     return tree, parameters, list(held), lines

@@ -30,7 +30,7 @@ def parameters_of(m: mujoco.MjModel, model: RobotModel) -> dict[str, ParameterVa
     gravity = m.opt.gravity * float(falls)
     if not np.array_equal(gravity, model.gravity):
         shared['gravity'] = gravity.tolist()
-    servos = [_servo(m, joint.id) for joint in joints]
+    servos = [servo_of(m, joint.id) for joint in joints]
     if all(servos):
         shared['servo_kp'], shared['servo_kd'] = map(list, zip(*servos, strict=True))
     found = {'/**': shared}
@@ -56,39 +56,12 @@ def home(m: mujoco.MjModel) -> dict[str, float]:
     return {m.joint(k).name: float(qpos[m.jnt_qposadr[k]]) for k in range(m.njnt)}
 
 
-def lost(m: mujoco.MjModel, model: RobotModel) -> list[str]:
-    """Return what an MJCF has and the model of its URDF lacks, a phrase each."""
-    joint_names = model.joint_names
-    followers = set(model.moving_joints) - set(joint_names)  # by <mimic>
-    equalities = [
-        k
-        for k in range(m.neq)
-        if m.eq_type[k] != mujoco.mjtEq.mjEQ_JOINT or m.joint(m.eq_obj1id[k]).name not in followers
-    ]
-    springs = [m.joint(k).name for k in range(m.njnt) if _has_spring(m, k)]
-    curved = [m.joint(m.dof_jntid[k]).name for k in np.flatnonzero(m.dof_dampingpoly.any(axis=1))]
-    others = [
-        m.actuator(k).name or f'number {k}'
-        for k in range(m.nu)
-        if not any(k in actuators_on(m, m.joint(name).id) for name in joint_names)
-    ]
-    parts = {
-        'springs of joints': springs,
-        'nonlinear damping of joints': curved,
-        'tendons': [m.tendon(k).name or f'number {k}' for k in range(m.ntendon)],
-        'equalities': [m.equality(k).name or f'number {k}' for k in equalities],
-        'actuators': others,
-        'sensors': [m.sensor(k).name or f'number {k}' for k in range(m.nsensor)],
-        'gravcomp (carried by the law)': [m.body(k).name for k in np.flatnonzero(m.body_gravcomp)],
-    }
-    return [f'{what} {some_of(names)}' for what, names in parts.items() if names]
-
-
-def _has_spring(m: mujoco.MjModel, joint: int) -> bool:
+def has_spring(m: mujoco.MjModel, joint: int) -> bool:
+    """Return whether a joint has a spring."""
     return bool(m.jnt_stiffness[joint] or m.jnt_stiffnesspoly[joint].any())
 
 
-def _servo(m: mujoco.MjModel, joint: int) -> tuple[float, float] | None:
+def servo_of(m: mujoco.MjModel, joint: int) -> tuple[float, float] | None:
     """Return kp and kd [N.m/rad | N/m, and times s] of a joint's position servo, if it has one."""
     for k in actuators_on(m, joint):
         gain, bias = m.actuator_gainprm[k], m.actuator_biasprm[k]
@@ -104,7 +77,7 @@ def springs_at(m: mujoco.MjModel, names: Sequence[str], coupled: Sequence[str]) 
     joints in loops act on all joints `coupled` in them.
     """
     joints, data, rng = [m.joint(name) for name in names], home_state(m), np.random.default_rng(0)
-    sprung = [name for name in coupled if _has_spring(m, m.joint(name).id)]
+    sprung = [name for name in coupled if has_spring(m, m.joint(name).id)]
     if sprung and (moved := [name for name in names if name in coupled]):
         return f'springs of {some_of(sprung)} act through a loop on joint {moved[0]!r}{_REMEDY}'
     most, where = 0.0, ''
@@ -135,7 +108,7 @@ def check_springs(m: mujoco.MjModel, model: RobotModel) -> None:
     """Raise ArmError for moving joints with springs or nonlinear damping."""
     for name in model.moving_joints:
         joint = m.joint(name)
-        if _has_spring(m, joint.id):
+        if has_spring(m, joint.id):
             stiffness = f'stiffness {m.jnt_stiffness[joint.id]:g}'
             raise ArmError(
                 f'joint {name!r}: a spring, {stiffness}, is not simulated: remove it, or hold '

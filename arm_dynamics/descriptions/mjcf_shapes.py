@@ -13,6 +13,7 @@ from arm_dynamics.urdf_elements import number_text, set_origin
 _SPHERE, _CAPSULE = int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_CAPSULE)
 _CYLINDER, _BOX = int(mujoco.mjtGeom.mjGEOM_CYLINDER), int(mujoco.mjtGeom.mjGEOM_BOX)
 _MESH = int(mujoco.mjtGeom.mjGEOM_MESH)
+SOLIDS = (_SPHERE, _CAPSULE, _CYLINDER, _BOX, _MESH)  # which a URDF has
 _SEEN = 3  # groups below this one are drawn by MuJoCo's viewer as it opens
 
 

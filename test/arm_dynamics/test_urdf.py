@@ -40,6 +40,10 @@ def bounded(lower=-1, upper=1, effort=1, velocity=1):
         ('<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arm/></robot>', 'run `xacro'),
         (bounded(lower='${-pi}'), 'is it xacro'),
         ('<mujoco><worldbody/></mujoco>', 'this is MJCF'),
+        (
+            '<sdf version="1.9"><model name="arm"/></sdf>',
+            'this is SDF.*rod -f arm.sdf -o',
+        ),
         ('<robot name="none"/>', 'one root link, this one has 0'),
         (ARM.replace('</robot>', '<link name="b_link"/></robot>'), "2 x link 'b_link'"),
         (ARM.replace('joint name="b"', 'joint name="a"'), "2 x joint 'a'"),

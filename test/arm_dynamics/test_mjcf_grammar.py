@@ -1,0 +1,130 @@
+"""Each element and attribute of MuJoCo's schema has a fate; what is named is in the line."""
+
+import re
+
+import mujoco
+import pytest
+from scripts import load_script
+
+from arm_dynamics.checks import ArmError
+from arm_dynamics.descriptions.mjcf_grammar import _CONVERTED, LACKS, NAMED, ROWS, fate_of
+from arm_sim.robot import Robot
+
+ELEMENT = re.compile(r'( *)(\S+) \([!?*R]\) *(.*)')
+
+
+def schema():
+    """Return the elements, below <mujoco>, and attributes of the installed MuJoCo's schema."""
+    path, found = [], []
+    for line in mujoco.mj_printSchema(False, False).splitlines():
+        element = ELEMENT.match(line)
+        if element:
+            path[len(element[1]) // 3 :] = [element[2]]
+        words = element[3] if element else line
+        found += [('/'.join(path[1:]), word) for word in words.split()]
+    return found
+
+
+def test_each_element_and_attribute_of_the_installed_mujoco_has_a_fate():
+    every = schema()
+    assert len(every) > 1500
+    assert ('(world)body/joint', 'springref') in every
+    assert [each for each in every if fate_of(*each) is None] == []
+
+
+def test_a_name_that_is_new_in_mujoco_has_none():
+    assert fate_of('(world)body/joint', 'backlash') is None
+    assert fate_of('default/joint', 'backlash') is None
+    assert fate_of('actuator/hydraulic', 'gear') is None
+    assert fate_of('option', 'relativity') is None
+
+
+def test_what_the_table_names_is_what_the_line_can_name():
+    assert {row.what for row in ROWS if row.fate == NAMED} == {*LACKS, *_CONVERTED}
+
+
+def test_the_page_is_generated():
+    tool = load_script('tools/mjcf_elements.py')
+    assert tool.PAGE.read_text() == tool.page(), './ws python tools/mjcf_elements.py'
+
+
+ARM = """<mujoco>{top}<worldbody>{world}<body name="one" {body}><joint name="a" axis="0 1 0"
+  range="-120 120" limited="true" {joint}/><geom type="capsule" fromto="0 0 0 0 0 0.3" size="0.03"
+  {geom}/><site name="end" pos="0 0 0.3"/></body></worldbody>{end}</mujoco>"""
+SERVO = '<actuator><position name="m" joint="a" kp="9" {}/></actuator>'
+KEY = '<keyframe><key name="home" qpos="0" qvel="{}"/></keyframe>'
+CASES = [
+    ('springs of joints a', {'joint': 'stiffness="3"'}),
+    ('nonlinear damping of joints a', {'joint': 'damping="1 2"'}),
+    ('tendons t', {'end': '<tendon><fixed name="t"><joint joint="a" coef="1"/></fixed></tendon>'}),
+    ('equalities e', {'end': '<equality><joint name="e" joint1="a"/></equality>'}),
+    ('actuators s', {'end': '<actuator><motor name="s" site="end"/></actuator>'}),
+    ('other drives v', {'end': '<actuator><velocity name="v" joint="a" kv="2"/></actuator>'}),
+    ('other drives m', {'end': SERVO.format('gear="50"')}),
+    ('activation of drives m', {'end': SERVO.format('timeconst="0.1"')}),
+    ('delays of drives m', {'end': SERVO.format('delay="0.004" nsample="4"')}),
+    ('control ranges narrower than those of the joints m',
+     {'end': SERVO.format('ctrlrange="-1 1"')}),
+    ('disabled groups of actuators 2', {'top': '<option actuatorgroupdisable="2"/>'}),
+    ('disabled by flags damper, limit',
+     {'top': '<option><flag damper="disable" limit="disable"/></option>'}),
+    ('fluid density', {'top': '<option density="1000"/>'}),
+    ('mocap bodies hand', {'world': '<body name="hand" mocap="true"/>'}),
+    ('shapes without a URDF element floor',
+     {'world': '<geom name="floor" type="plane" size="1 1 1"/>'}),
+    ('shapes without a URDF element of one', {'geom': 'type="ellipsoid" size="0.1 0.2 0.3"'}),
+    ('contact pairs and exclusions x',
+     {'end': '<contact><exclude name="x" body1="world" body2="one"/></contact>'}),
+    ('contact parameters of one', {'geom': 'friction="0.2"'}),
+    ('flexes f', {'world': '<flexcomp name="f" type="grid" count="3 3 1" spacing="0.1 0.1 0.1" '
+                           'dim="2" rigid="true" pos="2 0 0"/>'}),
+    ('start of the key frame beyond the limits a',
+     {'end': '<keyframe><key name="home" qpos="9"/></keyframe>'}),
+    ('velocities of the key frame a', {'end': KEY.format('0.5')}),
+    ('sensors p', {'end': '<sensor><jointpos name="p" joint="a"/></sensor>'}),
+    ('gravcomp (carried by the law) one', {'body': 'gravcomp="1"'}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(('says', 'parts'), CASES, ids=[says for says, _ in CASES])
+def test_what_the_controllers_lack_is_named_in_the_line(says, parts, tmp_path, capfd):
+    empty = dict.fromkeys(('top', 'world', 'body', 'joint', 'geom', 'end'), '')
+    text = ARM.format(**empty | parts)
+    if 'type="e' in text:
+        text = text.replace('type="capsule" fromto="0 0 0 0 0 0.3" size="0.03"', '')
+    file = tmp_path / 'arm.xml'
+    file.write_text(text)
+    converted = 'contact parameters' in says
+    Robot.load(f'{file} mjcf:=converted' if converted else str(file))
+    where = 'not simulated' if converted else "not in the controllers' model"
+    (line,) = re.findall(rf'arm.xml: {where}: (.*)', capfd.readouterr().err)
+    assert says in line.split('; ')
+
+
+@pytest.mark.parametrize(
+    ('says', 'parts'),
+    [
+        ("actuator 'c' has 2 controls .* write an actuator with one",
+         {'end': '<actuator><pid name="c" joint="a" kp="9" ki="1" kv="1"/></actuator>'}),
+        ('<flag actuation="disable"> keeps all drives from acting: remove it',
+         {'top': '<option><flag actuation="disable"/></option>'}),
+        ("body 'cup' floats .*remove <freejoint>",
+         {'world': '<body name="cup"><freejoint/><geom size="0.1"/></body>'}),
+    ],
+)  # fmt: skip
+def test_what_no_arm_has_is_refused_in_one_line(says, parts, tmp_path):
+    empty = dict.fromkeys(('top', 'world', 'body', 'joint', 'geom', 'end'), '')
+    file = tmp_path / 'arm.xml'
+    file.write_text(ARM.format(**empty | parts))
+    with pytest.raises(ArmError, match=says) as refused:
+        Robot.load(str(file))
+    assert '\n' not in str(refused.value)
+
+
+def test_a_plain_arm_has_no_line(tmp_path, capfd):
+    file = tmp_path / 'arm.xml'
+    end = SERVO.format('') + KEY.format('0')
+    file.write_text(ARM.format(top='', world='', body='', joint='', geom='', end=end))
+    for words in ('', ' mjcf:=converted'):
+        Robot.load(f'{file}{words}')
+    assert capfd.readouterr().err == ''
