@@ -1,18 +1,20 @@
 """Does inspect_recording name what a recording is? Drawn conventions over simulated recordings.
 
-    ./ws python benchmarks/recorded_conventions.py --draws 1000 --identify 0.1
+    ./ws python benchmarks/recorded_conventions.py --draws 1000 --minutes 10
 
 Each draw is a bag of an arm whose inertials are 30 % off its model, with friction and noise: which
 topics, signs, units, gravity, order of joints, stamps and split files it has is drawn. The table
 has the share of draws in which each was named correctly. Of a share of the draws, identify writes
 an arm: it is wrong where it explains the torques of another motion worse than the given model, all
-joints together. The exit code is 1 below 99 % or with a wrong arm.
+joints together. The exit code is 1 below 99 % or with a wrong arm. `--minutes` of CPU time end the
+draws early; the table has the number of draws.
 """
 
 import argparse
 import shutil
 import sys
 import tempfile
+import time
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
@@ -30,6 +32,7 @@ from arm_lab.identification.fourier import FourierSeries, at_rest_at_start
 from arm_lab.identification.identified_arm import weightless, with_parameters
 from arm_lab.identification.regressor import JointRegressor
 from arm_lab.identification.signals import MotionSamples
+from arm_lab.progress import progress
 from arm_sim.robot import Robot
 from arm_tools.recording.inspection import EffortsAre, Inspected, inspected
 from arm_tools.recording.joint_streams import ReadAs
@@ -216,20 +219,37 @@ def wrong(found: Inspected, draw: Drawn) -> bool:
     return left[1] > left[0]
 
 
-def study(draws: int, share: float, first: int = 0) -> tuple[Counter[str], int, int, list[str]]:
-    """Return how often each trait was named, wrong and written arms, and what was not named."""
-    good, worse, written, missed = Counter[str](), 0, 0, []
-    for seed in range(first, first + draws):
-        draw = drawn(seed)
-        with tempfile.TemporaryDirectory() as folder:
-            right, found = named(write(Path(folder) / 'bag', draw), draw)
-        good.update(name for name, is_right in right.items() if is_right)
-        good['all'] += all(right.values())
-        missed += [f'{seed}: {name} of {draw}' for name, is_right in right.items() if not is_right]
-        if np.random.default_rng(seed).random() < share:
-            written += 1
-            worse += wrong(found, draw)
-    return good, worse, written, missed
+@dataclass
+class Counts:
+    """What was named: how often each trait, wrong and written arms, and what was not named."""
+
+    good: Counter[str]
+    draws: int
+    worse: int
+    written: int
+    missed: list[str]
+
+
+def study(draws: int, share: float, first: int = 0, minutes: float = np.inf) -> Counts:
+    """Return the counts of these draws, or of as many as fit into these minutes of CPU time."""
+    counts, end = Counts(Counter(), 0, 0, 0, []), time.process_time() + 60.0 * minutes
+    with progress('draws', draws) as show:
+        for seed in range(first, first + draws):
+            draw = drawn(seed)
+            with tempfile.TemporaryDirectory() as folder:
+                right, found = named(write(Path(folder) / 'bag', draw), draw)
+            counts.draws += 1
+            counts.good.update(name for name, is_right in right.items() if is_right)
+            counts.good['all'] += all(right.values())
+            missed = [name for name, is_right in right.items() if not is_right]
+            counts.missed += [f'{seed}: {name} of {draw}' for name in missed]
+            if np.random.default_rng(seed).random() < share:
+                counts.written += 1
+                counts.worse += wrong(found, draw)
+            show(counts.draws, f'{len(counts.missed)} traits missed, {counts.worse} wrong arms')
+            if time.process_time() > end:
+                break
+    return counts
 
 
 def main() -> int:
@@ -238,16 +258,17 @@ def main() -> int:
     parser.add_argument('--draws', type=int, default=1000)
     parser.add_argument('--first', type=int, default=0, help='seed of the first draw')
     parser.add_argument('--identify', type=float, default=0.1, help='share that is identified')
+    parser.add_argument('--minutes', type=float, default=np.inf, help='most CPU time')
     given = parser.parse_args()
     print_conditions()
-    good, worse, written, missed = study(given.draws, given.identify, given.first)
+    found = study(given.draws, given.identify, given.first, given.minutes)
     print('| what | named correctly |\n| --- | ---: |')
     for name in (*TRAITS, 'all'):
-        print(f'| {name} | {good[name] / given.draws:.1%} |')
-    print(f'{worse} wrong arms of {written} identified; {given.draws} draws')
-    print('\n'.join(missed), file=sys.stderr)
-    least = min(good[name] for name in TRAITS)
-    return 1 if worse or least < 0.99 * given.draws else 0
+        print(f'| {name} | {found.good[name] / found.draws:.1%} |')
+    print(f'{found.worse} wrong arms of {found.written} identified; {found.draws} draws')
+    print('\n'.join(found.missed), file=sys.stderr)
+    least = min(found.good[name] for name in TRAITS)
+    return 1 if found.worse or least < 0.99 * found.draws else 0
 
 
 if __name__ == '__main__':

@@ -8,23 +8,41 @@ import numpy as np
 from matplotlib.figure import Figure
 from tyro.conf import Positional
 
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import parameter
+from arm_dynamics.parameters import Parameters, parameter
 from arm_lab.command_line import Folder, RobotOptions
 from arm_lab.commands.call import program
 from arm_lab.experiments.report import Listing, Report
 from arm_lab.identification.difference import LATEST, Difference, difference
+from arm_lab.identification.identified_arm import weightless
+from arm_lab.identification.signals import MotionSamples
 from arm_lab.progress import new_console
 from arm_sim.loop.measures import rms
 from arm_sim.pictures import BLUE, ORANGE, QUIET, legend, new_figure, panels, style
 from arm_sim.robot import Robot
-from arm_tools.recording.inspection import EffortsAre, inspected
-from arm_tools.recording.joint_streams import ReadAs
-from arm_tools.recording.recorded_samples import in_radians, read_samples
+from arm_tools.recording.inspection import EffortsAre, decided, inspected
+from arm_tools.recording.joint_streams import Doubt, ReadAs
+from arm_tools.recording.position_units import in_radians
+from arm_tools.recording.recorded_samples import inspected_samples
 
 PARTS = 'delay', 'motion', 'payload', 'friction', 'rest'
 _OF_MOTION = 'RMS', 'max', 'delay [ms]', 'RMS without delay', 'max without delay'
 _OF_TORQUE = 'RMS', 'max', *PARTS, 'Coulomb', 'viscous'
+
+
+@dataclass(frozen=True)
+class SimulatedAs(Parameters):
+    """How the recording of the simulated arm is read."""
+
+    sim_topic: str = parameter('', 'as --topic, for the recording of the simulated arm')
+    sim_clock: str = parameter(
+        'auto', 'as --clock, for the recording of the simulated arm',
+        one_of=('auto', 'header', 'receive'),
+    )  # fmt: skip
+    sim_units: str = parameter(
+        'auto', 'as --units, for the recording of the simulated arm', one_of=('auto', 'rad', 'deg')
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +65,7 @@ class Options(RobotOptions):
     )  # fmt: skip
     reading: ReadAs = field(default_factory=ReadAs)
     efforts: EffortsAre = field(default_factory=EffortsAre)
+    simulated_reading: SimulatedAs = field(default_factory=SimulatedAs)
     cutoff: float = parameter(
         10.0, 'cut-off frequency of the zero-phase filters [Hz]', min=0.1, max=1000
     )
@@ -58,20 +77,44 @@ def compared(options: Options) -> Report:
     robot = Robot.load(options.robot, options.config)
     model = robot.model
     with new_console().status('reading the recordings'):
-        read = inspected(
-            options.real, model, options.reading, options.efforts, options.units, options.cutoff
-        )
-        real, simulated = read.samples, read_samples(options.simulated, model.joint_names)
-        simulated = replace(simulated, q=in_radians(simulated.q, model, 'rad'))
+        read = decided(
+            inspected(
+                options.real, model, options.reading, options.efforts, options.units,
+                options.cutoff,
+            )
+        )  # fmt: skip
+        if read.currents:
+            raise ArmError(
+                f'the efforts of {options.real!r} are no torques: identify finds their scales; '
+                '--efforts torque compares the numbers as they are'
+            )
+        real, (simulated, lines) = read.samples, _simulated(options, model)
+    if read.weightless:  # of both, then
+        weight = [model.gravity_torque(q) for q in simulated.q]
+        simulated = replace(simulated, effort=simulated.effort - np.array(weight))
+        model = weightless(model)
     found = difference(model, real, simulated, options.cutoff)
+    first = [*read.lines, *lines]
     given = {'real': options.real, 'simulated': options.simulated, 'cutoff': options.cutoff}
     numbers = {'robot': robot.name, **given, **facts(found, model)}
-    draw, lines = partial(picture, found, model, robot.name), notes(found, model, options.cutoff)
-    first, tables = [*read.lines, *(f'to decide: {x}' for x in read.open)], listings(found, model)
+    draw, said = partial(picture, found, model, robot.name), notes(found, model, options.cutoff)
     return Report(
-        'comparison', tables, [], draw, found=found, notes=[*first, *lines], numbers=numbers,
-        first=first,
+        'comparison', listings(found, model), [], draw, found=found, notes=[*first, *said],
+        numbers=numbers, first=first,
     )  # fmt: skip
+
+
+def _simulated(options: Options, model: RobotModel) -> tuple[MotionSamples, list[str]]:
+    """Return the recording of the simulated arm, and findings that can make its torques wrong."""
+    how = options.simulated_reading
+    names, path = model.joint_names, options.simulated
+    try:
+        samples, lines = inspected_samples(path, names, ReadAs(how.sim_topic, how.sim_clock))
+        q = in_radians(samples.q, names, model.prismatic, how.sim_units)
+    except ArmError as error:
+        raise ArmError(str(error).replace(' --', ' --sim-')) from None
+    doubtful = [x.replace('--', '--sim-') for x in lines if isinstance(x, Doubt)]
+    return replace(samples, q=q), [f'{path}: {line}' for line in doubtful]
 
 
 main = program(Options, compared)

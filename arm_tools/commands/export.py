@@ -1,6 +1,6 @@
 """`ros2 run arm_sim export FILE... --to lerobot`: recordings in the format of other software."""
 
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, field
 from typing import Annotated
 
 from tyro.conf import Positional
@@ -10,6 +10,7 @@ from arm_lab.command_line import CommandOptions, Folder, command
 from arm_lab.options import UsageError
 from arm_lab.progress import new_console, progress
 from arm_sim.output_folder import writable_folder
+from arm_tools.recording.joint_streams import ReadAs, doubts
 from arm_tools.recording.lerobot import episode_of, write_dataset
 
 
@@ -23,6 +24,11 @@ class Options(CommandOptions):
     to: str = parameter('lerobot', 'format that is written', one_of=('lerobot',))
     fps: int = parameter(50, 'frames per second of recorded time [Hz]', min=1, max=1000)
     output_dir: Folder = parameter('dataset', 'folder of the dataset')
+    units: str = parameter(
+        'auto', 'unit of the recorded positions of revolute joints; auto: rad, unless they '
+        'cannot be', one_of=('auto', 'rad', 'deg'),
+    )  # fmt: skip
+    reading: ReadAs = field(default_factory=ReadAs)
 
 
 @command(Options)
@@ -33,7 +39,8 @@ def main(options: Options) -> None:
     console, episodes = new_console(), []
     with progress('recordings', len(options.files)) as advance:
         for number, file in enumerate(options.files):
-            episodes.append(episode_of(file, options.fps))
+            episodes.append(episode_of(file, options.fps, options.reading, options.units))
+            doubts(episodes[-1].findings, file)
             advance(number + 1)
     folder = writable_folder(options.output_dir)
     frames = write_dataset(folder, episodes, options.fps)

@@ -13,7 +13,8 @@ from arm_lab.progress import new_console
 from arm_sim.pictures import BLUE, new_figure, style
 from arm_sim.robot import Robot
 from arm_tools.recording.joint_streams import ReadAs
-from arm_tools.recording.recorded_samples import in_radians, read_followed
+from arm_tools.recording.position_units import in_radians
+from arm_tools.recording.recorded_samples import read_followed
 
 
 def fitted(
@@ -32,7 +33,10 @@ def fitted(
     if known.payload:
         raise ArmError('--payload needs torques; --from positions does not know the load')
     followed = read_followed(path, robot.model.joint_names, reading)
-    q, command = (in_radians(each, robot.model, units) for each in (followed.q, followed.command))
+    q, command = (
+        in_radians(each, robot.model.joint_names, robot.model.prismatic, units)
+        for each in (followed.q, followed.command)
+    )
     followed = Followed(followed.times, q, command)
     with new_console().status(f'identifying from {len(followed.times)} positions') as status:
         return identify_positions(

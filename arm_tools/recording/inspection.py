@@ -4,7 +4,6 @@ A finding that is evident is applied; one that is not, or that changes what the 
 identification until an option says which reading is right.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +15,8 @@ from arm_dynamics.parameters import Parameters, parameter
 from arm_lab.identification.conventions import Conventions, conventions
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.recording.joint_streams import ReadAs
-from arm_tools.recording.recorded_samples import in_radians, inspected_samples
+from arm_tools.recording.position_units import in_radians
+from arm_tools.recording.recorded_samples import inspected_samples
 
 _NONE = 'none'
 _LIKE = 1.5  # largest ratio of scales that are one unit's
@@ -79,7 +79,7 @@ def inspected(
         ArmError: the file cannot be read, or not one way; a joint that the arm does not have.
     """
     samples, lines = inspected_samples(path, model.joint_names, how)
-    samples = replace(samples, q=in_radians(samples.q, model, units))
+    samples = replace(samples, q=in_radians(samples.q, model.joint_names, model.prismatic, units))
     lines = [*lines, *_resolution(samples, model)]
     flips = {
         kind: _named(f'--flip-{kind}', getattr(efforts, f'flip_{kind}'), model)
@@ -234,9 +234,3 @@ def decided(found: Inspected) -> Inspected:
     if found.open:
         raise ArmError('; '.join(found.open))
     return found
-
-
-def heading(lines: Sequence[str]) -> None:
-    """Print findings."""
-    for line in lines:
-        print(line)

@@ -4,24 +4,33 @@ A topic has a stream for each order of joints, frame, and presence of efforts in
 a node that was started again published continues the stream.
 """
 
-from collections.abc import Sequence
+import struct
+import sys
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
-from arm_tools.recording.recorded_messages import messages_of
-from arm_tools.recording.ros_messages import JOINT_STATE, decoder, seconds
+from arm_tools.recording.recorded_messages import Recorded
+from arm_tools.recording.ros_messages import IMAGE, JOINT_STATE, decoder, seconds
 
 COMMANDS = 'joint_commands'  # the end of the topics whose JointStates are commands
+STATES = '/joint_states'  # the end of the topics of states, behind an arm's namespace
+_STAMP = slice(4, 12)  # of a serialised message that begins with a header
 _SAME = 1e-9  # positions and efforts nearer than this are equal
 _ALTERNATE = 3.0  # step to the next state over the step to the one after: two publishers
 _BACK = 0.01  # share of stamps that go back from which on there are two publishers,
 _CLOCKS = 3  # beyond so many, which are clocks set back and restarts
 _LEAST = 20  # states from which on these are counted
 _OTHER_CLOCK = 1.0  # offset of two clocks that is named [s]
+
+
+class Doubt(str):
+    """A finding without which a result from the recording can be wrong."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)
@@ -43,11 +52,13 @@ class Stream:
 
     Attributes:
         topic: with `#2` and so on for further publishers.
+        numbers: (m,) of the messages in the recording.
         stamps, received: (m,) times of the headers and of receipt [s].
         q, v, effort: (m, n) as recorded; NaN where there is none.
     """
 
     topic: str
+    numbers: Array
     stamps: Array
     received: Array
     q: Array
@@ -68,19 +79,16 @@ class Stream:
 
 
 def streams_of(
-    file: Path,
-    joint_names: Sequence[str],
-    commands: bool = False,
-    facts: dict[str, dict[str, str]] | None = None,
+    messages: Iterable[Recorded], joint_names: Sequence[str], commands: bool = False
 ) -> list[Stream]:
-    """Return the streams of MCAP or rosbag2 that have all these joints.
+    """Return the streams of the messages that have all these joints.
 
     Raises:
         ArmError: there is none.
     """
     decoded, seen, wanted = decoder(JOINT_STATE), set[str](), set(joint_names)
     found: dict[tuple[object, ...], list[tuple[object, ...]]] = {}
-    for message in messages_of(file, facts):
+    for number, message in enumerate(messages):
         if message.kind != JOINT_STATE or message.topic.endswith(COMMANDS) != commands:
             continue
         state = decoded(message.data)
@@ -92,7 +100,7 @@ def streams_of(
         values = [x[order] if len(x) else none for x in (state.position, state.velocity)]
         effort = state.effort[order] if len(state.effort) else none
         key = message.topic, tuple(state.name), state.header.frame_id, len(state.effort) > 0
-        row = seconds(state), 1e-9 * message.time_ns, *values, effort
+        row = number, seconds(state), 1e-9 * message.time_ns, *values, effort
         found.setdefault(key, []).append(row)
     if not found:
         names, kind = ', '.join(sorted(seen)) or 'none', 'commands' if commands else 'states'
@@ -148,7 +156,8 @@ def measured(streams: Sequence[Stream], how: ReadAs, effort: bool) -> tuple[Stre
         lines = [f'topic: {chosen[0].described()}']
         others = [each.described() for each in streams if each is not chosen[0]]
         if others:
-            lines = [f'{lines[0]} is measured; not read: {"; ".join(others)} (--topic reads it)']
+            others_too = f'not read: {"; ".join(others)} (--topic reads it)'
+            lines = [Doubt(f'{lines[0]} is measured; {others_too}')]
     if effort and np.isnan(chosen[0].effort).all(axis=1).any():
         raise ArmError('its joint states have no effort, which is needed')
     return chosen[0], lines
@@ -170,7 +179,7 @@ def _equal(one: Stream, other: Stream) -> bool:
     return all(np.allclose(*pair, rtol=0.0, atol=_SAME, equal_nan=True) for pair in pairs)
 
 
-def timed(stream: Stream, clock: str) -> tuple[Array, list[str]]:
+def timed(stream: Stream, how: ReadAs) -> tuple[Array, list[str]]:
     """Return times (m,) of a stream [s], and lines on the clock.
 
     Raises:
@@ -178,35 +187,44 @@ def timed(stream: Stream, clock: str) -> tuple[Array, list[str]]:
     """
     stamps, received = stream.stamps, stream.received
     unstamped = len(stamps) > 1 and ((stamps == 0.0).sum() > 1 or np.ptp(stamps) == 0.0)
-    by_receipt = clock == 'receive' or (clock == 'auto' and unstamped)
+    by_receipt = how.clock == 'receive' or (how.clock == 'auto' and unstamped)
     times = received if by_receipt else stamps
+    line = 'clock: stamps of the headers'
     if unstamped and by_receipt:
         zero = int((stamps == 0.0).sum())
         what = f'{zero} of {len(stamps)} headers have no stamp' if zero else 'all stamps are equal'
-        line = f'clock: receive times of the recording, because {what} (--clock header)'
+        line = Doubt(f'clock: receive times of the recording, because {what} (--clock header)')
     elif by_receipt:
         line = 'clock: receive times of the recording, as --clock says'
-    else:
-        line = 'clock: stamps of the headers'
-        if len(stamps) > 1 and (offset := abs(np.median(received - stamps))) > _OTHER_CLOCK:
-            line += f', {offset:.4g} s from the receive times (--clock receive reads these)'
-    steps = np.diff(times)
-    back = int((steps < -_SAME).sum())
-    if len(times) >= _LEAST:
-        one, two = (np.median(np.abs(stream.q[k:] - stream.q[:-k]), axis=0) for k in (1, 2))
-        jumps = (one > _ALTERNATE * np.maximum(two, _SAME)).any()
-        if back > max(_BACK * len(steps), _CLOCKS) or jumps:
-            why = 'its positions jump from each state to the next' if jumps else (
-                f'its stamps go back {back} times in {len(times)} states'
-            )  # fmt: skip
+    elif len(stamps) > 1 and (offset := abs(np.median(received - stamps))) > _OTHER_CLOCK:
+        line = Doubt(
+            f'{line}, {offset:.4g} s from the receive times (--clock receive reads these)'
+        )
+    lines, back = [line], int((np.diff(times) < -_SAME).sum())
+    if mixed := _mixed(stream, times, back):
+        if not how.topic:
             raise ArmError(
-                f'{stream.topic} has the states of several publishers, mixed: {why}; record one '
-                'of them, or --clock receive where the stamps alone are wrong'
+                f'{stream.topic} has the states of several publishers, mixed: {mixed}; record one '
+                'of them, or --clock receive where the stamps alone are wrong; --topic '
+                f'{stream.topic} reads them as one'
             )
+        lines.append(Doubt(f'publishers: {mixed}; read as one, as --topic says'))
     if back:
         times_back = 'once, which' if back == 1 else f'{back} times: each'
-        line += f'; they go back {times_back} begins a new piece'
-    return times, [line]
+        lines[0] = Doubt(f'{line}; they go back {times_back} begins a new piece')
+    return times, lines
+
+
+def _mixed(stream: Stream, times: Array, back: int) -> str:
+    """Return why a stream has the states of several publishers; '' where it has one's."""
+    if len(times) < _LEAST:
+        return ''
+    one, two = (np.median(np.abs(stream.q[k:] - stream.q[:-k]), axis=0) for k in (1, 2))
+    if (one > _ALTERNATE * np.maximum(two, _SAME)).any():
+        return 'its positions jump from each state to the next'
+    if back > max(_BACK * (len(times) - 1), _CLOCKS):
+        return f'its stamps go back {back} times in {len(times)} states'
+    return ''
 
 
 def sampling(times: Array) -> list[str]:
@@ -218,7 +236,58 @@ def sampling(times: Array) -> list[str]:
     period = float(np.median(steps))
     jitter = float(np.median(np.abs(steps - period)))
     holes = int((steps > 2.5 * period).sum())
-    return [
+    line = (
         f'sampling: {1.0 / period:.4g} Hz, median jitter {1e3 * jitter:.3g} ms, {holes} holes, '
         f'the longest {1e3 * float(steps.max()):.4g} ms; {len(times)} states'
-    ]
+    )
+    return [Doubt(line) if holes else line]
+
+
+def measured_states(
+    messages: Sequence[Recorded], how: ReadAs
+) -> tuple[list[Recorded], str, list[str]]:
+    """Return the messages with the measured states alone, the arm's namespace, and findings.
+
+    The states are on `STATES` of the namespace. Where receive times count, states, commands and
+    pictures have them as stamps.
+
+    Raises:
+        ArmError: there is no such topic, or it is not clear which one is measured.
+    """
+    states = (x for x in messages if x.kind == JOINT_STATE)
+    wanted = how.topic.partition('#')[0]
+    first = next((x for x in states if wanted == x.topic or (
+        not wanted and x.topic.endswith(STATES))), None)  # fmt: skip
+    if first is None:
+        raise ArmError(
+            f'has no joint states on {wanted!r}' if wanted else 'it has no joint_states'
+        )
+    streams = streams_of(messages, decoder(JOINT_STATE)(first.data).name)
+    stream, lines = measured(streams, how, effort=False)
+    times, of_clock = timed(stream, how)
+    topic = stream.topic.partition('#')[0]
+    namespace = topic.removesuffix(STATES) if topic.endswith(STATES) else ''
+    ours, found = set(stream.numbers.tolist()), []
+    for number, each in enumerate(messages):
+        if number in ours:
+            found.append(each._replace(topic=f'{namespace}{STATES}'))
+        elif each.topic not in (topic, f'{namespace}{STATES}'):
+            found.append(each)
+    if times is stream.received:
+        found = [x if x.kind not in (JOINT_STATE, IMAGE) else _received(x) for x in found]
+    return found, namespace, [*lines, *of_clock, *sampling(times)]
+
+
+def _received(message: Recorded) -> Recorded:
+    """Return a message that begins with a header, stamped with its time of receipt."""
+    order = '<' if message.data[1] & 1 else '>'
+    stamp = struct.pack(f'{order}iI', *divmod(message.time_ns, 10**9))
+    data = message.data[: _STAMP.start] + stamp + message.data[_STAMP.stop :]
+    return message._replace(data=data)
+
+
+def doubts(findings: Iterable[str], recording: str = '') -> None:
+    """Print on stderr the findings without which a result from a recording can be wrong."""
+    for line in findings:
+        if isinstance(line, Doubt):
+            print(f'{recording}: {line}' if recording else line, file=sys.stderr)

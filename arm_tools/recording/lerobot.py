@@ -22,8 +22,10 @@ from PIL import Image
 from arm_dynamics.checks import ArmError, Array
 from arm_lab.identification.signals import MotionSamples
 from arm_sim.output_folder import whole_file
-from arm_tools.recording.recorded_messages import messages_of, reading
-from arm_tools.recording.ros_messages import JOINT_STATE, decoder, seconds
+from arm_tools.recording.joint_streams import STATES, ReadAs, measured_states
+from arm_tools.recording.position_units import in_radians
+from arm_tools.recording.recorded_messages import Recorded, messages_of, reading
+from arm_tools.recording.ros_messages import IMAGE, JOINT_STATE, decoder, seconds
 
 INFO = 'meta/info.json'
 _DATA, _EPISODES = 'data/chunk-000/file-000.parquet', 'meta/episodes/chunk-000/file-000.parquet'
@@ -31,6 +33,7 @@ _TASKS, _STATS = 'meta/tasks.parquet', 'meta/stats.json'
 _STATE, _EFFORT, _PICTURES = 'observation.state', 'observation.effort', 'observation.images.'
 _SHORT = {'position': 'pos', 'velocity': 'vel', 'effort': 'effort'}
 _SOON = 1e-9  # a command with a state's own stamp answers that state [s]
+AS_FOUND = ReadAs()
 _CHANNELS = {'rgb8': 3, 'mono8': 1}  # of pictures, by encoding
 _QUANTILES = (0.01, 0.1, 0.5, 0.9, 0.99)
 
@@ -44,6 +47,7 @@ class Episode(NamedTuple):
         names: (m,) of the numbers of each feature.
         numbers: (k, m) by feature.
         pictures: (k,) of arrays (height, width, channels) by feature.
+        findings: what the recording is.
     """
 
     robot: str
@@ -51,29 +55,28 @@ class Episode(NamedTuple):
     names: dict[str, list[str]]
     numbers: dict[str, Array]
     pictures: dict[str, list[Any]]
+    findings: Sequence[str] = ()
 
 
-def episode_of(path: Path | str, fps: int) -> Episode:
+def episode_of(path: Path | str, fps: int, how: ReadAs = AS_FOUND, units: str = 'auto') -> Episode:
     """Return a recording at a rate [Hz]: the state next to each time, and its command.
 
     The episode begins with the first state that a command answers.
+
+    Args:
+        path: of the recording.
+        fps: the rate.
+        how: the measured states are read.
+        units: of the positions of revolute joints; auto: rad, unless they cannot be.
 
     Raises:
         ArmError: names the file and what is missing in it.
     """
     with reading(path) as file:
         facts: dict[str, dict[str, str]] = {}
-        stamped: dict[str, list[tuple[float, Any]]] = {}
-        robot = ''
-        for message in messages_of(file, facts):
-            if message.kind in (JOINT_STATE, 'sensor_msgs/msg/Image'):
-                each = decoder(message.kind)(message.data)
-                stamped.setdefault(message.topic, []).append((seconds(each), each))
-            elif message.topic.endswith('/robot_description') and not robot:
-                text = decoder(message.kind)(message.data).data
-                robot = ElementTree.fromstring(text).get('name', '')
-        topic = next((name for name in stamped if name.endswith('/joint_states')), '')
-        states, own = stamped.get(topic, []), topic.removesuffix('joint_states')
+        messages, namespace, findings = measured_states(list(messages_of(file, facts)), how)
+        stamped, robot, slides = _decoded(messages)
+        states, own = stamped.get(f'{namespace}{STATES}', []), f'{namespace}/'
         commands = stamped.get(f'{own}joint_commands', [])
         for what, found in (('joint_states', states), ('joint_commands', commands)):
             if not found:
@@ -83,8 +86,12 @@ def episode_of(path: Path | str, fps: int) -> Episode:
         times, measured = _numbers(states, joints, tuple(_SHORT))
         sent, command = _numbers(commands, joints, (field,))
         rows, instants = _rows(times, float(sent[0]), fps)
-        q, v, effort = (each[rows] for each in measured)
-        answer = np.searchsorted(sent, times[rows] + _SOON) - 1
+        prismatic = np.isin(joints, list(slides))
+        unit = np.where(prismatic | (units != 'deg'), 1.0, np.radians(1.0))
+        q = in_radians(measured[0], joints, prismatic, units)[rows]
+        v, effort = measured[1][rows] * unit, measured[2][rows]
+        answer = command[0][np.searchsorted(sent, times[rows] + _SOON) - 1]
+        answer = answer if field == 'effort' else answer * unit
         pictures = {}
         for topic, taken in stamped.items():
             if topic.startswith(own) and getattr(taken[0][1], 'encoding', '') in _CHANNELS:
@@ -98,8 +105,25 @@ def episode_of(path: Path | str, fps: int) -> Episode:
         _EFFORT: [f'{joint}.effort' for joint in joints],
         'action': [f'{joint}.{_SHORT[field]}' for joint in joints],
     }
-    numbers = {_STATE: np.hstack([q, v]), _EFFORT: effort, 'action': command[0][answer]}
-    return Episode(robot, task, names, numbers, pictures)
+    numbers = {_STATE: np.hstack([q, v]), _EFFORT: effort, 'action': answer}
+    return Episode(robot, task, names, numbers, pictures, findings)
+
+
+def _decoded(
+    messages: Sequence[Recorded],
+) -> tuple[dict[str, list[tuple[float, Any]]], str, set[str]]:
+    """Return states and pictures by topic with their times [s], the robot, prismatic joints."""
+    stamped: dict[str, list[tuple[float, Any]]] = {}
+    robot, slides = '', set[str]()
+    for message in messages:
+        if message.kind in (JOINT_STATE, IMAGE):
+            each = decoder(message.kind)(message.data)
+            stamped.setdefault(message.topic, []).append((seconds(each), each))
+        elif message.topic.endswith('/robot_description') and not robot:
+            tree = ElementTree.fromstring(decoder(message.kind)(message.data).data)
+            robot = tree.get('name', '')
+            slides = {x.get('name', '') for x in tree.iterfind("joint[@type='prismatic']")}
+    return stamped, robot, slides
 
 
 def _numbers(

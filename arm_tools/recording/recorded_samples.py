@@ -7,17 +7,15 @@ from pathlib import Path
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.model import RobotModel
 from arm_lab.identification.rollouts import Followed
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.recording.joint_streams import ReadAs, measured, sampling, streams_of, timed
 from arm_tools.recording.lerobot import INFO, samples_of
-from arm_tools.recording.recorded_messages import REST_PERIOD, reading
+from arm_tools.recording.recorded_messages import REST_PERIOD, messages_of, reading
 from arm_tools.recording.tables import TABLES, array_of, arrays_of, columns_of, table_of
 
 AS_FOUND = ReadAs()
 _REST = 1e-9  # largest motion between two states at rest [rad | m]
-_TURNS = 6.0 * np.pi  # largest position that is taken as radians: three turns
 _SOON = 1e-9  # a command with a state's own stamp acts after that state [s]
 
 
@@ -112,24 +110,6 @@ def _finite[T](found: T) -> T:
     return found
 
 
-def in_radians(q: Array, model: RobotModel, units: str) -> Array:
-    """Return positions (m, n) of a file in `units`, 'rad' or 'deg'; prismatic joints are in m.
-
-    Raises:
-        ArmError: positions that can hardly be in radians.
-    """
-    if units == 'deg':
-        return np.where(model.prismatic, q, np.radians(q))
-    largest = np.where(model.prismatic, 0.0, np.abs(q).max(axis=0, initial=0.0))
-    if largest.max() > _TURNS:
-        i = int(largest.argmax())
-        raise ArmError(
-            f'joint {model.joint_names[i]!r}: its recorded position reaches {largest[i]:g}; '
-            f'radians beyond {_TURNS:.3g} are unlikely: --units deg reads the file in degrees'
-        )
-    return q
-
-
 def _of_messages(
     file: Path,
     joint_names: Sequence[str],
@@ -143,21 +123,20 @@ def _of_messages(
             'it must be an .mcap, .db3, .npz, .mat, .parquet or .csv file, or the folder of a bag'
         )
     facts: dict[str, dict[str, str]] = {}
-    streams = streams_of(file, joint_names, commands, facts)
+    streams = streams_of(messages_of(file, facts), joint_names, commands)
     if commands:
         stream = streams[0]
         if effort and np.isnan(stream.effort).all(axis=1).any():
             raise ArmError('its joint commands have no effort, which is needed')
-        times, _ = timed(stream, how.clock)
+        times, _ = timed(stream, how)
         return MotionSamples(times, stream.q, stream.effort), []
     stream, lines = measured(streams, how, effort)
-    times, of_clock = timed(stream, how.clock)
+    times, of_clock = timed(stream, how)
     efforts = stream.effort if effort else np.zeros_like(stream.q)
     samples = MotionSamples(times, stream.q, efforts)
-    lines += [*of_clock, *sampling(times)]
-    if REST_PERIOD not in facts.get('arm_sim', {}) or len(times) < 2:
-        return samples, lines
-    return _with_rest(samples, float(facts['arm_sim'][REST_PERIOD])), lines
+    if REST_PERIOD in facts.get('arm_sim', {}) and len(times) > 1:
+        samples = _with_rest(samples, float(facts['arm_sim'][REST_PERIOD]))
+    return samples, [*lines, *of_clock, *sampling(samples.times)]
 
 
 def _with_rest(samples: MotionSamples, longest: float) -> MotionSamples:

@@ -8,6 +8,7 @@ from typing import Any
 from arm_dynamics.checks import ArmError
 
 JOINT_STATE = 'sensor_msgs/msg/JointState'
+IMAGE = 'sensor_msgs/msg/Image'
 
 
 @cache

@@ -12,11 +12,11 @@ STATE, HEADER, TIME = (
 START = 1_700_000_000  # of the recorder's clock [s]
 
 
-def write_bag(folder, messages):
+def write_bag(folder, messages, velocity=()):
     """Write a bag of messages in this order; return its folder.
 
     Each one is a topic, times of receipt and of the header [s], names, positions and efforts, and
-    maybe a frame.
+    maybe a frame; all have the same velocity.
     """
     with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
         links = {}
@@ -24,6 +24,8 @@ def write_bag(folder, messages):
             if topic not in links:
                 links[topic] = writer.add_connection(f'/{topic}', KIND, typestore=STORE)
             header = HEADER(TIME(*divmod(round(stamp * 1e9), 10**9)), *(frame or ['']))
-            state = STATE(header, list(names), np.array(q), np.zeros(0), np.array(effort))
+            state = STATE(
+                header, list(names), np.array(q), np.array(velocity, float), np.array(effort)
+            )
             writer.write(links[topic], round(received * 1e9), STORE.serialize_cdr(state, KIND))
     return folder

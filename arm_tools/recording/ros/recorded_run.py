@@ -23,12 +23,12 @@ from arm_sim.loop.record import JointStates
 from arm_sim.ros import contact_messages
 from arm_sim.ros.goal_run import joint_states
 from arm_sim.ros.simulator_setup import SCENE_OBJECTS
+from arm_tools.recording.joint_streams import STATES, ReadAs, measured_states
 from arm_tools.recording.lerobot import INFO
 from arm_tools.recording.recorded_messages import Recorded, messages_of, reading
 
 _GOAL = 'control_msgs/action/FollowJointTrajectory_Goal'
 _REPORT = 'control_msgs/msg/JointTrajectoryControllerState'
-_STATES = '/joint_states'
 
 
 @dataclass
@@ -50,6 +50,7 @@ class RecordedRun:
         objects: time [ns] and serialised MarkerArray of each state of the objects.
         contacts: serialised contact facts of each state, in order.
         urdf: text of the arm's last description; '': none was recorded.
+        findings: what the recording is, where `load` looked for that.
     """
 
     path: Path
@@ -66,10 +67,14 @@ class RecordedRun:
     objects: list[tuple[int, bytes]] = field(default_factory=list)
     contacts: list[bytes] = field(default_factory=list)
     urdf: str = ''
+    findings: list[str] = field(default_factory=list)
 
     @classmethod
-    def load(cls, path: Path | str) -> 'RecordedRun':
+    def load(cls, path: Path | str, how: ReadAs | None = None) -> 'RecordedRun':
         """Read an MCAP file, also one that is cut off, or a folder of rosbag2.
+
+        `how` the measured states are read, with findings; None: those of the first arm, as
+        they are.
 
         Raises:
             ArmError: names the file and what is wrong.
@@ -82,8 +87,10 @@ class RecordedRun:
                 )
             run = cls(file)
             messages = list(messages_of(file, run.facts))
-            topics = (each.topic for each in messages if each.topic.endswith(_STATES))
-            run.namespace = next(topics, '').removesuffix(_STATES)
+            topics = [each.topic for each in messages if each.topic.endswith(STATES)]
+            run.namespace = next(iter(topics), '').removesuffix(STATES)
+            if how is not None and (topics or how.topic):
+                messages, run.namespace, run.findings = measured_states(messages, how)
             for message in messages:
                 run._take(message)
         if not run.states:
@@ -111,7 +118,7 @@ class RecordedRun:
         if not topic.startswith(f'{self.namespace}/'):
             return
         name = topic.removeprefix(self.namespace)
-        if name == _STATES:
+        if name == STATES:
             self.states.append(data)
         elif name == '/joint_commands':
             self.commands.append(data)

@@ -3,7 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING, dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +23,7 @@ from arm_sim.ros.prediction import KnownNodes
 from arm_sim.ros.task_node import asked
 from arm_sim.ros.task_parameters import TaskNodeParameters
 from arm_sim.tasks import Run, Task, task_class
+from arm_tools.recording.joint_streams import ReadAs, doubts
 from arm_tools.recording.ros.recorded_run import RecordedRun
 
 # Of a comparison: heading, key and part of the report.
@@ -101,6 +102,7 @@ class Options(CommandOptions):
     )
     output_dir: Folder = parameter('', 'folder for report, record and picture; empty: no files')
     json: bool = parameter(False, 'print JSON instead of tables')
+    reading: ReadAs = field(default_factory=ReadAs)
 
 
 @command(Options)
@@ -110,7 +112,8 @@ def main(options: Options) -> int:
         raise UsageError('missing: FILE')
     names, reports = short_names(options.files), []
     for name, file in zip(names, options.files, strict=True):
-        recording = RecordedRun.load(file)
+        recording = RecordedRun.load(file, options.reading)
+        doubts(recording.findings, name)
         task, run = recorded_task(recording)
         if recording.objects:
             print(f'{name}: {_OBJECTS}', file=sys.stderr)

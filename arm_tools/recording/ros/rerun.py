@@ -7,7 +7,7 @@ the run over topics to the last bit: a recording attached to a bug report reprod
 import json
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import MISSING, dataclass, replace
+from dataclasses import MISSING, dataclass, field, replace
 from functools import partial
 from operator import itemgetter
 from types import SimpleNamespace
@@ -37,6 +37,7 @@ from arm_sim.ros.simulator_setup import SimulatorParameters, make_plant
 from arm_sim.simulation.plant import Plant, PlantParameters, plant_class
 from arm_sim.simulation.scene import read_objects, read_scene
 from arm_sim.simulation.simulation import Simulation
+from arm_tools.recording.joint_streams import ReadAs, doubts
 from arm_tools.recording.ros.recorded_run import RecordedRun
 
 _FIELDS = {'position': 'q', 'velocity': 'v', 'effort': 'effort'}
@@ -322,12 +323,14 @@ class Options(CommandOptions):
         False, 'drive the arm by the recorded commands, not by the recorded controller'
     )
     json: bool = parameter(False, 'print JSON instead of lines')
+    reading: ReadAs = field(default_factory=ReadAs)
 
 
 @command(Options)
 def main(options: Options) -> int:
     """Run the command; return 0 if every bit is the same."""
-    recording = RecordedRun.load(options.file)
+    recording = RecordedRun.load(options.file, options.reading)
+    doubts(recording.findings)
     found = rerun(recording, options.commands)
     difference = found.difference()
     summary = {

@@ -21,7 +21,8 @@ from arm_sim.loop.batch_plant import mujoco_friction
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters, plant_class
 from arm_tools.commands import identify as command
-from arm_tools.recording.recorded_samples import in_radians, read_followed
+from arm_tools.recording.position_units import in_radians
+from arm_tools.recording.recorded_samples import read_followed
 
 SOFT = mujoco_friction(0.002)
 
@@ -184,7 +185,11 @@ def test_identify_from_positions_writes_what_the_launch_files_take(tmp_path, cap
     loaded = Robot.load(*map(str, files))
     assert_allclose(loaded.parameters('simulator')['servo_kp'], true[:3], rtol=0.2)
     model, degrees = robot.model, np.degrees(followed.q) * 20.0
-    assert_allclose(in_radians(np.degrees(followed.q), model, 'deg'), followed.q, atol=1e-15)
+    assert_allclose(
+        in_radians(np.degrees(followed.q), model.joint_names, model.prismatic, 'deg'),
+        followed.q,
+        atol=1e-15,
+    )
     np.savez(file.with_suffix('.npz'), t=followed.times, q=degrees, command=degrees)
     assert command.main([str(file.with_suffix('.npz')), *options]) == 1
     assert '--units deg reads the file in degrees' in capsys.readouterr().err
