@@ -171,7 +171,7 @@ class Faults:
         """Return the commands (..., n) that reach the drives."""
         for each in self._now('dropped_commands'):
             if each.kept is None:
-                each.kept = command if self._last_command is None else self._last_command
+                each.kept = (command if self._last_command is None else self._last_command).copy()
             command = command.copy()
             command[..., each.place] = each.kept[..., each.place]
         self._last_command = command.copy()

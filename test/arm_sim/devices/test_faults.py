@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from arm_dynamics.checks import ArmError
-from arm_sim.devices.faults import KINDS, Fault, read_faults
+from arm_sim.devices.faults import KINDS, Fault, Faults, read_faults
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.loop.batch_plant import BatchPlant
 from arm_sim.loop.mujoco_batch import MujocoBatch
@@ -89,6 +89,15 @@ def test_dropped_commands_let_the_last_one_hold():
     for command in commands:
         plant.step(command)
     np.testing.assert_array_equal(dropped[4][-1], plant.q)
+
+
+def test_dropped_commands_from_now_on_hold_although_the_caller_reuses_its_array():
+    faults = Faults(read_faults('[{kind: dropped_commands}]'), [ROBOT.model], PlantParameters())
+    own = COMMANDS[0].copy()
+    sent = [faults.sent(own)]
+    own[:] = COMMANDS[1]  # as the simulator does
+    sent.append(faults.sent(own))
+    np.testing.assert_array_equal(sent, [COMMANDS[0]] * 2)
 
 
 @pytest.mark.parametrize('engine', ['mujoco', 'analytical'])
