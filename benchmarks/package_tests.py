@@ -8,6 +8,7 @@ Each run is a pytest of its own, in a process of its own; the load are processes
 import argparse
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -18,7 +19,8 @@ from conditions import print_conditions
 
 PACKAGE = Path(__file__).parents[1] / 'examples' / 'controller_package'
 TEST = 'test/test_my_controller.py::test_it_reaches_its_goals_although_it_is_pushed'
-_LONGEST = 600.0  # of a run [s]
+REPORT = 10  # runs from one line of progress to the next
+_LONGEST = 600.0  # of a run, which has failed then [s]
 
 
 def main() -> int:
@@ -40,14 +42,19 @@ def main() -> int:
         for each in load:
             each.kill()
             each.wait()
-    failed = sum(count for code, count in codes.items() if code)
-    print(
-        f'{codes.total()} runs in {time.monotonic() - begun:.0f} s at load '
-        f'{os.getloadavg()[0]:.1f}: {failed} failures, {len(sums)} checksum(s)'
-    )
+    print_counts(codes, sums, begun)
     for name, count in sums.most_common():
         print(f'{count:5} {name}')
-    return int(failed > 0 or len(sums) > 1)
+    return int(codes[0] < codes.total() or len(sums) > 1)
+
+
+def print_counts(codes: Counter[int], sums: Counter[str], begun: float) -> None:
+    """Print how many runs there were, and how they ended."""
+    print(
+        f'{codes.total()} runs in {time.monotonic() - begun:.0f} s at load '
+        f'{os.getloadavg()[0]:.1f}: {codes.total() - codes[0]} failures, {len(sums)} checksum(s)',
+        flush=True,
+    )
 
 
 def repeated(given: argparse.Namespace, begun: float) -> tuple[Counter[int], Counter[str]]:
@@ -71,11 +78,17 @@ def repeated(given: argparse.Namespace, begun: float) -> tuple[Counter[int], Cou
             )  # fmt: skip
         if running:
             one = running.pop(0)
-            output, _ = one.communicate(timeout=_LONGEST)
+            try:
+                output, _ = one.communicate(timeout=_LONGEST)
+            except subprocess.TimeoutExpired:
+                one.send_signal(signal.SIGINT)  # it ends its processes
+                output, _ = one.communicate()
             codes[one.returncode] += 1
             sums.update(re.findall(r'checksum (\w+)', output))
             if one.returncode:
                 print(output, flush=True)
+            if not codes.total() % REPORT and (left or running):
+                print_counts(codes, sums, begun)
     return codes, sums
 
 
