@@ -9,12 +9,13 @@ from typing import Any
 
 from arm_lab.testing.plugin import judge, ros_domain, start_arm
 
-__all__ = ['ArmError', 'SimulatedArm', 'judge', 'judged', 'ros_domain', 'start_arm',
-           'when_ready']  # fmt: skip
+__all__ = ['ArmError', 'SimulatedArm', 'judge', 'judged', 'reach', 'ros_domain',
+           'start_arm', 'when_ready']  # fmt: skip
 _LATER = {
     'ArmError': 'arm_dynamics.checks',
     'SimulatedArm': 'arm_lab.testing.ros.simulated_arm',
     'judged': 'arm_lab.testing.judged',
+    'reach': 'arm_lab.testing.ros.reach',
     'when_ready': 'arm_lab.testing.launching.ready',
 }
 

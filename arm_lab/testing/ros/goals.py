@@ -12,6 +12,7 @@ from arm_dynamics.checks import ArmError, finite, in_range
 
 # Positions [rad | m] of joints by name, or in the order of the joints.
 Positions = Mapping[str, float] | Sequence[float]
+SETTLING = 1.0  # time of the states after a goal until its joints must be there [s]
 _CODES = {
     value: name
     for name, value in vars(FollowJointTrajectory.Result).items()
@@ -61,3 +62,16 @@ def raise_reason(controller: str, answer: Any, said: Callable[[], str] = lambda:
     code = _CODES.get(result.error_code, result.error_code)
     how = f'{_STATUS.get(answer.status, f"status {answer.status}")}, {code}'
     raise ArmError(f'{controller}: {result.error_string or said() or "no reason"} ({how})')
+
+
+def not_there(
+    controller: str, joint: str, position: float, target: float, tolerance: float, time_ns: int
+) -> ArmError:
+    """Return the error of a joint that is elsewhere SETTLING after the end of its goal.
+
+    `time_ns`: stamp of the state that shows it [ns].
+    """
+    return ArmError(
+        f'{controller}: joint {joint!r} is at {position:.6g}, not at {target:.6g}, {SETTLING:g} s '
+        f'after the end of the goal; tolerance is {tolerance:g} (t = {1e-9 * time_ns:g} s)'
+    )

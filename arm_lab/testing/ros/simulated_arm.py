@@ -18,7 +18,7 @@ from arm_controllers.ros.wrench_input import wrench_message
 from arm_dynamics.checks import ArmError, JointLimitError, finite
 from arm_lab.experiments.processes import Group
 from arm_lab.judging.trials import controller_command
-from arm_lab.testing.ros.goals import Positions, goal_to, raise_reason
+from arm_lab.testing.ros.goals import SETTLING, Positions, goal_to, not_there, raise_reason
 from arm_lab.testing.ros.lockstep_client import LockstepClient, said
 from arm_sim.output_folder import writable_folder
 
@@ -26,7 +26,6 @@ BROADCASTER, JTC = 'joint_state_broadcaster', 'joint_trajectory_controller'
 LAUNCH, CONTROLLER = 'launch', 'controller'  # the processes whose end is an error
 _SOON = 10  # control periods until a goal begins
 _SLICE = 0.1  # simulated time between looks whether a goal has ended [s]
-_SETTLING = 1.0  # simulated time after a goal until the arm must be there [s]
 _LATE = 10.0  # simulated time after which a goal that has not ended never does [s]
 
 
@@ -154,16 +153,13 @@ class SimulatedArm(LockstepClient):
         if not isinstance(positions, Mapping):
             positions = dict(zip(self._joints_of(controller), positions, strict=True))
         places = [self.names.index(name) for name in positions]
-        targets, end_ns = np.array(list(positions.values())), self.time_ns + _SETTLING * 1e9
+        targets, end_ns = np.array(list(positions.values())), self.time_ns + SETTLING * 1e9
         while np.abs(self.motion.q[-1][places] - targets).max() > tolerance:
             if self.time_ns >= end_ns:
                 q = self.motion.q[-1][places]
                 k = np.abs(q - targets).argmax()
-                raise ArmError(
-                    f'{controller}: joint {self.names[places[k]]!r} is at {q[k]:.6g}, not at '
-                    f'{targets[k]:.6g}, {_SETTLING:g} s after the end of the goal; tolerance is '
-                    f'{tolerance:g} (t = {1e-9 * self.time_ns:g} s)'
-                )
+                name = self.names[places[k]]
+                raise not_there(controller, name, q[k], targets[k], tolerance, self.time_ns)
             self.run(_SLICE)
 
     def send(
