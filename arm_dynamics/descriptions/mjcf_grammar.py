@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
-from arm_dynamics.checks import Array, some_of
+from arm_dynamics.checks import some_of
 from arm_dynamics.descriptions.mjcf import actuators_on
 from arm_dynamics.descriptions.mjcf_model import has_spring, home, home_state, servo_of
 from arm_dynamics.descriptions.mjcf_shapes import SOLIDS
@@ -21,9 +22,18 @@ USED, HARMLESS, NAMED, REFUSED = 'used', 'harmless', 'named', 'refused'
 
 _FLAGS = ('clampctrl', 'constraint', 'damper', 'equality', 'frictionloss', 'limit')
 _ENDLESS, _ROUNDING = (-np.inf, np.inf), 1e-6  # of a range [rad | m]
-_CONTACT = {'condim': 3, 'friction': (1.0, 0.005, 0.0001), 'priority': 0, 'solmix': 1.0}
-_CONTACT |= {'solref': (0.02, 1.0), 'solimp': (0.9, 0.95, 0.001, 0.5, 2.0), 'margin': 0.0}
-_CONTACT |= {'gap': 0.0, 'adhesion': 0.0, 'surfacevel': 0.0}
+_CONTACT = {
+    'condim': [3.0],
+    'friction': [1.0, 0.005, 0.0001],
+    'priority': [0.0],
+    'solmix': [1.0],
+    'solref': [0.02, 1.0],
+    'solimp': [0.9, 0.95, 0.001, 0.5, 2.0],
+    'margin': [0.0],
+    'gap': [0.0],
+    'adhesion': [0.0],
+    'surfacevel': [0.0],
+}
 
 
 class Row(NamedTuple):
@@ -216,7 +226,7 @@ def _shapes(m: mujoco.MjModel, model: RobotModel) -> list[str]:
     return _geoms(m, ~np.isin(m.geom_type, SOLIDS))
 
 
-def _geoms(m: mujoco.MjModel, which: Array) -> list[str]:
+def _geoms(m: mujoco.MjModel, which: NDArray[np.bool_]) -> list[str]:
     """Return names of shapes that can touch others or are seen, or those of their bodies."""
     touch = (m.geom_contype | m.geom_conaffinity).astype(bool)
     bodies = m.geom_bodyid
@@ -228,7 +238,7 @@ def _contact(m: mujoco.MjModel, model: RobotModel) -> list[str]:
     other = np.zeros(m.ngeom, dtype=bool)
     for name, usual in _CONTACT.items():
         values = getattr(m, f'geom_{name}').reshape(m.ngeom, -1)
-        other |= (values != np.ravel(usual)).any(axis=1)
+        other |= (values != np.array(usual)).any(axis=1)
     return _geoms(m, other)
 
 
