@@ -38,7 +38,9 @@ class Frames:
         unmet_limits: joints that follow others, whose limits leave their leaders no range.
         continuous: (nq,) bool, revolute joints without limits that no joint follows.
         prismatic: (nq,) bool.
-        position_lower, position_upper: (nq,) limits [rad | m]; infinite where a joint has none.
+        position_lower, position_upper: (nq,) limits of goals [rad | m], by <limit> and the soft
+            limits of <safety_controller>; infinite where a joint has none.
+        stops: (nq,) limits of <limit>, at which a simulated joint stops.
         velocity_limit, effort_limit: (nv,) limits [rad/s | m/s], [N.m | N]; infinite where the
             URDF has none or zero.
         acceleration_limit, jerk_limit: (nv,) of URDF 1.2 [rad/s^2 | m/s^2], [rad/s^3 | m/s^3],
@@ -71,9 +73,14 @@ class Frames:
         velocity = np.where(velocity > 0, velocity, np.inf)
         effort = np.where(effort > 0, effort, np.inf)
         rates = rate_limits(tree, names)
+        from arm_dynamics.urdf_grammar import soft_limits
+
+        soft = soft_limits(tree, names, lower, upper)
         if mimic is not None:
             rates = np.array([mimic.tightest(lower, upper, rate)[2] for rate in rates])
-            lower, upper, velocity, left_out = mimic.tightest(lower, upper, velocity)
+            low, high, _, left_out = mimic.tightest(*soft, velocity)
+            soft = low, high
+            lower, upper, velocity, _ = mimic.tightest(lower, upper, velocity)
             self.unmet_limits = tuple(names[i] for i in left_out)
             followed = np.bincount(mimic.leader, minlength=len(mimic.own)) > 1
             continuous, prismatic, effort = (
@@ -86,7 +93,8 @@ class Frames:
         self.nv = self.nq = len(names)
         self.continuous, self.prismatic = continuous, prismatic
         self._any_continuous = bool(continuous.any())
-        self.position_lower, self.position_upper = lower, upper
+        self.stops = lower, upper
+        self.position_lower, self.position_upper = soft
         self.velocity_limit, self.effort_limit = velocity, effort
         self.acceleration_limit, self.jerk_limit = rates
         bodies = enumerate(model.frames)

@@ -84,11 +84,12 @@ class RobotModel(Frames):
         of_mjcf: dict[str, str] = next((each.attrib for each in tree.iterfind('mjcf')), {})
         self.mjcf, self.springs = (of_mjcf.get(name, '') for name in ('file', 'springs'))
         super().__init__(tree, model, tool_link(tree, tips) if tip_frame is None else tip_frame)
-        from arm_dynamics.urdf_grammar import model_notes
+        from arm_dynamics.urdf_grammar import model_notes, srdf_notes
         from arm_dynamics.urdf_physics import check_tensors
 
         self.impossible_inertias = impossible = impossible_inertias(tree)
         self.notes = model_notes(tree, impossible, self.branch_ends(), self.tip_frame, tip_frame)
+        self.notes += tuple(srdf_notes(self.file, tree))
         self.notes += tuple(
             f'joint {name!r}: its limits leave no range to the joint that it follows by <mimic>; '
             'they are ignored: correct <limit> or <mimic>'

@@ -2,13 +2,22 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
+from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 import pinocchio as pin
 
 from arm_dynamics.checks import ArmError, Array, finite, some_of
-from arm_dynamics.urdf_elements import MOMENTS, moves, number_text, origin_of, set_origin
+from arm_dynamics.tool_link import srdf_of
+from arm_dynamics.urdf_elements import (
+    MOMENTS,
+    moves,
+    number_text,
+    origin_of,
+    read_tree,
+    set_origin,
+)
 
 _SHAPE = ('origin', 'geometry', 'material', 'name', 'verbose')
 _POSE = ('xyz', 'rpy', 'quat_xyzw')
@@ -27,7 +36,7 @@ KNOWN = {
     'geometry': ('box', 'cylinder', 'sphere', 'capsule', 'mesh'),
     'joint': (
         *('origin', 'parent', 'child', 'axis', 'limit', 'dynamics', 'mimic', 'calibration'),
-        *('gazebo', 'name', 'type'),
+        *('safety_controller', 'gazebo', 'name', 'type'),
     ),
     'origin': _POSE,
     'mass': ('value',),
@@ -43,11 +52,13 @@ KNOWN = {
     'limit': (*('lower', 'upper', 'effort', 'velocity', 'acceleration', 'deceleration', 'jerk'),),
     'dynamics': ('damping', 'friction', 'armature'),
     'mimic': ('joint', 'multiplier', 'offset'),
+    'safety_controller': ('soft_lower_limit', 'soft_upper_limit'),
 }
 
 # What follows for the user from an element or attribute that is not used.
 NAMED = {
-    'joint/safety_controller': 'its soft limits bound no goal; <limit> does',
+    'safety_controller/k_position': 'no speed is lowered ahead of the soft limits',
+    'safety_controller/k_velocity': 'no effort is lowered ahead of the soft limits',
     'dynamics/spring_stiffness': 'the joint has no spring',
     'dynamics/spring_reference': 'the joint has no spring',
     'dynamics/rotor_inertia': 'write it as armature="" [kg m^2 at the joint]',
@@ -87,6 +98,41 @@ def as_urdf_1_0(tree: Element) -> bool:
     return changed
 
 
+def soft_limits(
+    tree: Element, names: Sequence[str], lower: Array, upper: Array
+) -> tuple[Array, Array]:
+    """Return the limits (m,) of goals: those of <limit>, within soft limits where there are any.
+
+    Raises:
+        ArmError: a soft limit that is not a number.
+    """
+    low, high = lower.copy(), upper.copy()
+    joints = {joint.get('name'): joint for joint in tree.iterfind('joint')}
+    for i, name in enumerate(names):
+        soft = _soft_range(joints[name])
+        if soft is not None:
+            low[i], high[i] = soft
+    return low, high
+
+
+def _soft_range(joint: Element) -> tuple[float, float] | None:
+    """Return the range of goals of a joint; None: no soft limits, or none within <limit>.
+
+    As ros2_control's limiter has it: a soft limit that is missing is 0.
+    """
+    limit, controller = joint.find('limit'), joint.find('safety_controller')
+    if controller is None:
+        return None
+    names = ('soft_lower_limit', 'soft_upper_limit')
+    where = f'joint {joint.get("name")!r}: <safety_controller'
+    low, high = (float(_numbers(controller, name, 1, where)[0]) for name in names)
+    if limit is None or joint.get('type') not in ('revolute', 'prismatic'):
+        return None
+    low = max(low, float(limit.get('lower', '0')))
+    high = min(high, float(limit.get('upper', '0')))
+    return (low, high) if low < high else None
+
+
 def _check_quaternion(owner: Element, origin: Element) -> None:
     where = f'<{owner.tag} name="{owner.get("name", "")}">: <origin'
     if 'rpy' in origin.attrib:
@@ -103,7 +149,8 @@ def _numbers(element: Element, name: str, count: int, where: str) -> Array:
     try:
         return finite(name, [float(word) for word in text.split()], (count,))
     except ValueError:
-        raise ArmError(f'{where} {name}="{text}"> must be {count} finite numbers') from None
+        numbers = f'{count} finite numbers' if count > 1 else 'a finite number'
+        raise ArmError(f'{where} {name}="{text}"> must be {numbers}') from None
 
 
 def _split_capsule(link: Element, shape: Element) -> None:
@@ -166,6 +213,49 @@ def model_notes(
     return tuple(notes)
 
 
+def srdf_notes(file: str, tree: Element) -> Iterator[str]:
+    """Yield, one line each, what the SRDF of a URDF file has that is not used, or not there.
+
+    Args:
+        file: path of the URDF; '' where the text was given.
+        tree: the URDF.
+    """
+    found = srdf_of(Path(file)) if file else None
+    if found is None:
+        return
+    try:
+        srdf = read_tree(found, f'SRDF {str(found)!r} is ignored')
+    except ArmError as error:
+        yield str(error)
+        return
+    moving = {joint.get('name') for joint in tree.iterfind('joint') if moves(joint)}
+    passive = [each.get('name', '') for each in srdf.iterfind('passive_joint')]
+    if driven := [name for name in passive if name in moving]:
+        yield (
+            f'<passive_joint> {some_of(driven)} of the SRDF is driven like the others: joints:= '
+            'leaves joints out'
+        )
+    virtual = [
+        x.get('name', '') for x in srdf.iterfind('virtual_joint') if x.get('type') != 'fixed'
+    ]
+    if virtual:
+        yield f'<virtual_joint> {some_of(virtual)} of the SRDF is fixed: the base does not move'
+    places = {
+        'disable_collisions': ('link1', 'link2'),
+        'end_effector': ('parent_link',),
+        'group/chain': ('base_link', 'tip_link'),
+    }
+    named = [
+        x.get(key, '')
+        for path, keys in places.items()
+        for x in srdf.iterfind(path)
+        for key in keys
+    ]
+    links = {link.get('name') for link in tree.iterfind('link')}
+    if strange := list(dict.fromkeys(name for name in named if name not in links)):
+        yield f'the SRDF names {some_of(strange)}: no links of the URDF; is it of another arm?'
+
+
 def _named(tree: Element) -> Iterator[str]:
     """Yield, one line each, what a URDF has that is not used, and what follows from it."""
     found: dict[tuple[str, str], list[str]] = {}
@@ -181,6 +271,30 @@ def _named(tree: Element) -> Iterator[str]:
             yield f'{what}{where} is not used: {follows}'
     if tree.get('from') != 'MJCF':
         yield from _unlimited(tree)
+    left = [
+        f'{key}="{value}"'
+        for kind in ('link', 'joint')
+        for owner in tree.iterfind(kind)
+        for each in owner.iter()
+        for key, value in each.attrib.items()
+        if '${' in value or '$(' in value
+    ]
+    if left:
+        yield (
+            f'{some_of(list(dict.fromkeys(left)))}: expressions of xacro that no program has '
+            'evaluated: run `xacro FILE > arm.urdf`'
+        )
+    without = [
+        joint.get('name', '')
+        for joint in tree.iterfind('joint')
+        for controller in joint.iterfind('safety_controller')
+        if any(key.startswith('soft_') for key in controller.attrib) and not _soft_range(joint)
+    ]
+    if without:
+        yield (
+            f'the soft limits of {some_of(without)} bound no goal: they leave no range within '
+            '<limit>, or the joint is continuous'
+        )
 
 
 def _follows(path: str) -> str | None:

@@ -186,7 +186,7 @@ def _of_limits(file: Drawn, model: RobotModel) -> str:
     for i, name in enumerate(model.joint_names):
         lower, upper, velocity, effort, rate, jerk = file.limits[name]
         led = any(leader == name for leader, *_ in file.leaders.values())
-        bounds = (model.position_lower[i], model.position_upper[i])
+        bounds = (model.stops[0][i], model.stops[1][i])
         if not (model.continuous[i] or led) and bounds != (lower, upper):
             return f'{name}: {bounds} in place of {lower, upper}'
         for written, used, what in (

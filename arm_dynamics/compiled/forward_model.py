@@ -61,7 +61,7 @@ class ForwardModelParameters(ActuatorParameters):
             rows |= {'servo_kd': gains.velocity}
         rows |= {name: getattr(model, name) for name in ('armature', 'damping', 'friction')}
         rows |= self.motors.constants(names)._asdict()
-        rows |= {'lower': model.position_lower, 'upper': model.position_upper}
+        rows |= dict(zip(('lower', 'upper'), model.stops, strict=True))
         if self.effort_limits:
             rows['effort_limit'] = model.effort_limit
         return joint_torques.filled(model.nv, rows)

@@ -78,7 +78,7 @@ class BatchPlant(ManyArms):
         super().__init__(known, len(models), parameters)
         self._batch_model = BatchModel(first)
         bounded = engine == 'mujoco'
-        self._bounds = (first.position_lower, first.position_upper) if bounded else None
+        self._bounds = first.stops if bounded else None
         shape = (self.size, first.nv)
         self.q, self.v, self._pushes = np.zeros(shape), np.zeros(shape), np.zeros(shape)
         self.effort = self._forward.effort

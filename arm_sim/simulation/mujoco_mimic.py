@@ -42,9 +42,10 @@ def add_mimics(spec: mujoco.MjSpec, model: RobotModel, integrator: str) -> None:
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_EULERDAMP
     for k, own in enumerate(mimic.own):
         joint = spec.joint(names[own])
-        if np.isfinite([model.position_lower[k], model.position_upper[k]]).all():
+        stops = [bound[k] for bound in model.stops]
+        if np.isfinite(stops).all():
             joint.limited = mujoco.mjtLimited.mjLIMITED_TRUE
-            joint.range = model.position_lower[k], model.position_upper[k]
+            joint.range = stops
     for i in set(range(len(names))).difference(mimic.own.tolist()):
         follower = spec.joint(names[i])
         follower.limited = mujoco.mjtLimited.mjLIMITED_FALSE

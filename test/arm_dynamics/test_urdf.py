@@ -310,7 +310,10 @@ def test_a_joint_without_a_limit_of_effort_or_speed_is_named(none):
 @pytest.mark.parametrize(
     ('old', 'new', 'says'),
     [
-        (LIMIT, f'{LIMIT}<safety_controller soft_upper_limit="1"/>', '<safety_controller> of a'),
+        (LIMIT, f'{LIMIT}<safety_controller k_velocity="1"/>', '<safety_controller> of a is not'),
+        (LIMIT, f'{LIMIT}<safety_controller soft_lower_limit="9" soft_upper_limit="9.5"/>',
+         'the soft limits of a bound no goal'),
+        ('joint name="a"', 'joint name="${prefix}a"', 'name="${prefix}a": expressions of xacro'),
         ('velocity="3"', 'velocity="3" velocty="3"', 'no URDF has it: velocty="" of <limit>; is'),
         ('</link>', '<colision/></link>', 'no URDF has it: <colision>; is it a slip'),
     ],
@@ -319,6 +322,47 @@ def test_what_is_not_used_is_named_in_one_line(old, new, says):
     (note,) = RobotModel(ARM.replace('<link name="base"/>', '<link name="base"></link>')
                          .replace(old, new, 1)).notes  # fmt: skip
     assert says in note
+
+
+def test_soft_limits_bound_goals_and_the_arm_stops_at_its_limits():
+    soft = '<safety_controller soft_lower_limit="-0.5" soft_upper_limit="9"/>'
+    plain, model = RobotModel(ARM), RobotModel(ARM.replace(LIMIT, LIMIT + soft, 1))
+    assert (model.position_lower[0], model.position_upper[0]) == (-0.5, plain.position_upper[0])
+    assert (model.position_lower[1:] == plain.position_lower[1:]).all()
+    for stop, bound in zip(model.stops, (plain.position_lower, plain.position_upper), strict=True):
+        np.testing.assert_array_equal(stop, bound)
+    assert model.notes == ()
+    with pytest.raises(ArmError, match="joint 'a': position"):
+        model.check_configuration([-0.6, *[0.0] * (model.nv - 1)])
+    plant = MujocoPlant(model, PlantParameters('torque'))
+    assert plant.mj_model.joint('a').range[0] == plain.position_lower[0] < -0.6
+
+
+@pytest.mark.parametrize(
+    ('srdf', 'says'),
+    [
+        ('<passive_joint name="a"/>', '<passive_joint> a of the SRDF is driven like the others'),
+        ('<virtual_joint name="v" type="floating"/>', 'v of the SRDF is fixed: the base does not'),
+        ('<disable_collisions link1="base" link2="arm"/>', 'the SRDF names arm: no links of the'),
+        ('<group name="g"><chain base_link="base" tip_link="hand"/></group>', 'SRDF names hand:'),
+        ('<end_effector name="e" group="g" parent_link="palm"/>', 'the SRDF names palm: no links'),
+        ('<group', 'is ignored: '),
+        ('<group name="g"><chain base_link="base" tip_link="tool"/></group>', ''),
+        ('<virtual_joint name="v" type="fixed"/><passive_joint name="other"/>', ''),
+    ],
+)
+def test_what_an_srdf_says_in_vain_is_named(srdf, says, tmp_path):
+    (tmp_path / 'arm.urdf').write_text(ARM)
+    (tmp_path / 'arm.srdf').write_text(f'<robot name="arm">{srdf}</robot>')
+    notes = RobotModel(tmp_path / 'arm.urdf').notes
+    assert [says in note for note in notes] == [True] * bool(says)
+
+
+def test_a_soft_limit_that_is_no_number_is_refused():
+    soft = '<safety_controller soft_lower_limit="low"/>'
+    says = 'joint \'a\': <safety_controller soft_lower_limit="low"> must be a finite number'
+    with pytest.raises(ArmError, match=says):
+        RobotModel(ARM.replace(LIMIT, LIMIT + soft, 1))
 
 
 RATES = '<limit acceleration="4" deceleration="3" jerk="50"'
