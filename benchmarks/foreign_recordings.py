@@ -68,7 +68,8 @@ def recording(model: RobotModel, servos: Servos, rng: np.random.Generator) -> Fo
     command = 0.3 + 0.12 * (np.sin(phase) - np.sin(phase[0])).sum(1)
 
     def torque(u: Array, q: Array, v: Array) -> Array:
-        return kp * (u - q) - kd * v - friction * np.tanh(v / SHARP)
+        effort = np.clip(kp * (u - q) - kd * v, -model.effort_limit, model.effort_limit)
+        return effort - friction * np.tanh(v / SHARP)
 
     arm = ForeignArm(find_urdf('planar_3r').read_text(), rotors, torque, 1e-7)
     arm.q, found = command[0].copy(), np.empty_like(command)

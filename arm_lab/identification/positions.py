@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import null_space
-from scipy.optimize import nnls
+from scipy.optimize import least_squares, nnls
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.compiled import SoftFriction
@@ -103,14 +103,15 @@ def identify_positions(
     if not np.isfinite(costs).any():
         raise ArmError('the simulated arm is unstable with the first estimate of its servos')
     best = int(np.argmin(costs))
+    kept = model.damping, _exchanges(regressor)
     x, left, jacobian = _fitted(
-        rollouts, used.q[begin:], tried[best], lefts[best], center, spread, model.damping,
-        _exchanges(regressor), progress,
+        rollouts, used.q[begin:], tried[best], lefts[best], center, spread, kept, progress
     )  # fmt: skip
     finer = rollouts.of(used, 1.0 / _FINER if friction is None else 1.0)
     fine = used.q[begin:] - finer(_values(x[np.newaxis]))[0, begin:]
     last, shift = _last_step(jacobian, left, fine, (center - x) / spread**2, spread)
     trials = x + np.array([last, shift, 0.0 * shift])
+    trials = np.vstack([trials, [_to_prior(each, center, spread, *kept) for each in trials]])
     lefts = used.q[begin:] - finer(_values(trials))[:, begin:]
     priors = (((trials - center) / spread) ** 2).sum(axis=1)
     best = int(np.argmin([_cost(each) for each in lefts] + priors))
@@ -211,8 +212,7 @@ def _fitted(
     left: Array,
     center: Array,
     spread: Array,
-    damping: Array,
-    exchanges: Array,
+    kept: tuple[Array, Array],
     progress: Callable[[str], None],
 ) -> tuple[Array, Array, Array]:
     """Return the best parameters (p,), their residuals (m, n), the last step's Jacobian (m, n, p).
@@ -222,8 +222,7 @@ def _fitted(
         q: (m, n) positions, once the simulated arm has settled.
         x, left: parameters to begin with, and their residuals.
         center, spread: of the prior.
-        damping: (n,) of the model, which no parameter has [N.m.s/rad].
-        exchanges: see `_exchanges`.
+        kept: damping (n,) of the model, which no parameter has [N.m.s/rad], and `_exchanges`.
         progress: receives a line about each iteration.
     """
     steps = np.append(np.full(len(x) - 1, _STEP), _DELAY_STEP)
@@ -236,7 +235,8 @@ def _fitted(
         progress(f'iteration {iteration + 1}: {1e3 * np.sqrt((left**2).mean()):.4g} mrad RMS')
         varied = rollouts(_values(x + np.diag(steps)))[:, rollouts.begin :] - (q - left)
         jacobian = np.moveaxis(varied / steps[:, None, None], 0, -1)
-        jacobian = _blind(jacobian, x, damping, exchanges)
+        along = _blind(x, *kept)  # differences of rollouts whose joints stick have noise there
+        jacobian -= (jacobian @ along) @ along.T
         noise = _noise(left)
         scaled = (jacobian / noise[..., np.newaxis]).reshape(-1, len(x))
         hessian = scaled.T @ scaled + np.diag(1.0 / spread**2)
@@ -292,20 +292,38 @@ def _exchanges(regressor: JointRegressor) -> Array:
     return null_space(columns / size, rcond=_DEPENDENT) / size[:, np.newaxis]
 
 
-def _blind(jacobian: Array, x: Array, damping: Array, exchanges: Array) -> Array:
-    """Return the Jacobian (m, n, p) without what the motion cannot show.
+def _blind(x: Array, damping: Array, exchanges: Array) -> Array:
+    """Return the directions (p, k), orthonormal, in which parameters change and no motion does.
 
     Where everything that moves or holds the arm is larger by one factor, the motion is the same;
-    so it is along `exchanges`. Differences of rollouts whose joints stick have noise there, as if
-    they showed these directions.
+    so it is along `exchanges`. `damping` (n,) is the model's, which no parameter has.
     """
     n, values = len(damping), _values(x)
     along = np.zeros((5 * n + 1, 1 + exchanges.shape[1]))
     along[: 5 * n, 0] = 1.0
     along[n : 2 * n, 0] += damping / values[n : 2 * n]
     along[3 * n : 5 * n, 1:] = exchanges / values[3 * n : 5 * n, np.newaxis]
-    along, _ = np.linalg.qr(_mixing(n) @ along)
-    return jacobian - (jacobian @ along) @ along.T
+    return np.asarray(np.linalg.qr(_mixing(n) @ along)[0])
+
+
+def _to_prior(x: Array, center: Array, spread: Array, damping: Array, exchanges: Array) -> Array:
+    """Return the parameters (p,) with the motion of x (p,) that are most likely by the prior.
+
+    See `_blind`; beyond a limit of an effort, their motion is another one.
+    """
+    n, values = len(damping), _values(x)
+
+    def moved(by: Array) -> Array:
+        changed, factor = values.copy(), np.exp(by[0])
+        changed[3 * n : 5 * n] += exchanges @ by[1:]
+        changed[: 5 * n] *= factor
+        changed[n : 2 * n] += (factor - 1.0) * damping
+        with np.errstate(invalid='ignore'):  # of a mass below 0
+            logs = np.log(changed[:-1])
+        return _mixing(n) @ np.append(logs, changed[-1])
+
+    start = np.zeros(1 + exchanges.shape[1])
+    return moved(least_squares(lambda by: (moved(by) - center) / spread, start).x)
 
 
 def _covariance(times: Array, jacobian: Array, left: Array, spread: Array) -> tuple[Array, Array]:
