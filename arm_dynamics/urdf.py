@@ -33,7 +33,8 @@ def _parse(text: str) -> tuple[str, Element, pin.Model]:
     try:
         tree = ElementTree.fromstring(text)
     except (ElementTree.ParseError, ValueError) as error:
-        raise ArmError(f'not a URDF: {error}') from None
+        hint = '; is it xacro? Run `xacro FILE > arm.urdf`' if '<xacro:' in text else ''
+        raise ArmError(f'not a URDF: {error}{hint}') from None
     from arm_dynamics.urdf_grammar import as_urdf_1_0  # what is beside the equations
     from arm_dynamics.urdf_physics import check_units
 

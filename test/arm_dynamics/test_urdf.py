@@ -39,6 +39,7 @@ def bounded(lower=-1, upper=1, effort=1, velocity=1):
     [
         ('<robot xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arm/></robot>', 'run `xacro'),
         (bounded(lower='${-pi}'), 'is it xacro'),
+        (ARM.replace('</robot>', '<xacro:hand/></robot>'), 'unbound prefix.*is it xacro'),
         ('<mujoco><worldbody/></mujoco>', 'this is MJCF'),
         (
             '<sdf version="1.9"><model name="arm"/></sdf>',
