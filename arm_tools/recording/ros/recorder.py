@@ -87,6 +87,7 @@ class Recorder:
         self._last_state = self._last_command = b''
         self._sender = StateSender()
         self._frames: RecordedFrames | None = None
+        self._described = False
         self._reported_ns = self._before_ns = -1
         self._goals = 0
         self._rendered = b''  # how far the cameras are
@@ -134,9 +135,9 @@ class Recorder:
 
     @property
     def ready(self) -> bool:
-        """Whether all nodes have answered with their parameters, or will hardly answer."""
+        """Whether the description and all parameters have come, or will hardly come."""
         self._look()
-        return not self._parameters.waits
+        return self._described and not self._parameters.waits
 
     def close(self, facts: Mapping[str, Mapping[str, str]] | None = None) -> None:
         """Write the messages that have arrived, add facts by name, and end the recording.
@@ -316,8 +317,11 @@ class Recorder:
     def _on_description(self, data: bytes) -> None:
         """Keep the arm's description, and compute its frames from now on."""
         self._files.keep(self._topics.resolved('robot_description'), _TEXT, data)
+        begin, self._described = not self._described, True
         try:
             if TFMessage is not None:
                 self._frames = RecordedFrames(data, prefix_of(self._node), self._files)
+                if begin and self._last_state:  # on a busy machine the description comes later
+                    self._frames.follow(self._last_state, file_time_ns(self._last_state))
         except ArmError as error:
             self._log.warning(f'the recording has no /tf: robot_description: {error}')

@@ -225,6 +225,17 @@ def by_topic(path, facts=None):
     return found
 
 
+def test_frames_begin_with_the_first_state_where_the_description_comes_later(graph, tmp_path):
+    path = tmp_path / 'x.mcap'
+    arm = graph(lambda number: path, own_states=False)
+    arm.recorder.take_state(state(0))
+    arm.receives(arm.description)
+    arm.until(lambda: arm.recorder.ready)
+    arm.recorder.take_state(state(10 * PERIOD))
+    arm.recorder.close()
+    assert [each.time_ns for each in by_topic(path)['/tf']] == [0, 10 * PERIOD]
+
+
 def test_a_recorder_writes_states_once_frames_parameters_goals_results_and_versions(
     graph, tmp_path
 ):
