@@ -18,11 +18,11 @@ from arm_lab.certificate.pieces import Pieces
 
 RESOLUTION = 1e-3  # a torque this near to its limit, as a share, counts as equal
 TOLERANCE = 1e-6  # as of goals: points are often rounded to their printed digits [N.m | N]
-_NODES = np.arange(5) / 4.0
+NODES = np.arange(5) / 4.0
 # Largest (t - t_0) .. (t - t_4) on an interval of length 1, over 5!
-_REMAINDER = float(np.abs(np.poly1d(_NODES, True)(np.linspace(0, 1, 100_001))).max() * 1.001 / 120)
-_BERNSTEIN = np.linalg.inv(
-    [[comb(4, j) * s**j * (1.0 - s) ** (4 - j) for j in range(5)] for s in _NODES]
+REMAINDER = float(np.abs(np.poly1d(NODES, True)(np.linspace(0, 1, 100_001))).max() * 1.001 / 120)
+BERNSTEIN = np.linalg.inv(
+    [[comb(4, j) * s**j * (1.0 - s) ** (4 - j) for j in range(5)] for s in NODES]
 )
 _COARSE = 0.1  # share of the limit: no samples are taken where the remainder is larger
 _MOST_PARTS = 16
@@ -43,7 +43,7 @@ def check_torque(trajectory: Trajectory, arm: UncertainArm) -> Finding | None:
     while len(waiting.length):
         pieces, waiting = waiting.some(slice(_AT_ONCE)), waiting.some(slice(_AT_ONCE, None))
         middle = pieces.derivatives(trajectory)
-        error = arm.bound(pieces.magnitudes(middle)) * _REMAINDER
+        error = arm.bound(pieces.magnitudes(middle)) * REMAINDER
         error *= pieces.length[:, np.newaxis] ** 5
         share = (error / limit).max(axis=1)
         coarse = share > _COARSE
@@ -63,14 +63,14 @@ def check_torque(trajectory: Trajectory, arm: UncertainArm) -> Finding | None:
                     arm.model.joint_names[joint],
                     float(worst[at]),
                     float(limit[joint]),
-                    pieces.time(trajectory, piece, _NODES[node]),
+                    pieces.time(trajectory, piece, NODES[node]),
                     bool(worst[at] > limit[joint] + TOLERANCE),
                     arm.error(bodies[at], torques[at], v[at]),
                 )
                 if near.proven:
                     return near
-            control, v = (np.einsum('ij,kjn->kin', _BERNSTEIN, each) for each in (torques, v))
-            spread = np.abs(np.einsum('ij,kjne->kine', _BERNSTEIN, bodies)) @ arm.spread
+            control, v = (np.einsum('ij,kjn->kin', BERNSTEIN, each) for each in (torques, v))
+            spread = np.abs(np.einsum('ij,kjne->kine', BERNSTEIN, bodies)) @ arm.spread
             low, high = arm.friction_torques(v)
             friction = low.min(axis=1, keepdims=True), high.max(axis=1, keepdims=True)
             bound = _largest(control, spread, friction).max(axis=1) + error
@@ -103,7 +103,7 @@ def _at_nodes(
     The trajectory's effort is added to the torques. Shapes (k, 5, n), (k, 5, n, E), (k, 5, n).
     """
     count, n = len(pieces.length), trajectory.coefficients.shape[2]
-    s = (pieces.start[:, np.newaxis] + pieces.length[:, np.newaxis] * _NODES).ravel()
+    s = (pieces.start[:, np.newaxis] + pieces.length[:, np.newaxis] * NODES).ravel()
     segment = np.repeat(pieces.segment, 5)
     q, v, a = trajectory.states_in(segment, s)
     torques, bodies = arm.torques(q, v, a)

@@ -21,12 +21,13 @@ from arm_controllers.follower.goal import Goal
 from arm_controllers.follower.trajectory import Trajectory, through
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
-from arm_dynamics.paths.timing import MOST_POINTS, TimingLimits, efforts, fastest_rates, slow_down
+from arm_dynamics.paths.timing import MOST_POINTS, TimingLimits, fastest_rates
+from arm_dynamics.torque_bound import TorqueBound
+from arm_tools.planning.torques_between import TorquesBetween
 
 _GRID = 150  # intervals of s for TOPP-RA
 _SAMPLES = 300  # instants at which a window is judged
 _WINDOWS = np.geomspace(0.01, 2.0, 24)  # candidates for T, as shares of the optimal duration
-_BETWEEN = np.array([0.0, 0.25, 0.5, 0.75, 1.0])  # where torques are checked between two points
 
 
 class JointMotion(NamedTuple):
@@ -96,8 +97,13 @@ def time_path(
     times: Array = np.linspace(0.0, duration, max(count, 8) + 1)
     q, v, a, _ = _joints(path, *states(times))
     q[[0, -1]], v[[0, -1]], a[[0, -1]] = path([0.0, 1.0]), 0.0, 0.0
+    bound = TorqueBound(model, model.inertial_parameters()[np.newaxis])
     for _ in range(20):
-        slower = _slow_down(model, through(times, (q, v, a)), limits, jerk)
+        trajectory = through(times, (q, v, a))
+        torques = TorquesBetween.of(model, bound, trajectory)
+        slower = torques.slower(model, limits.effort)
+        most_v, most_a, most_j = _most(trajectory)
+        slower = max(slower, _slower(most_v, most_a, most_j, limits, jerk))
         if slower <= 1.0 + 1e-9:
             break
         slower *= 1.0 + 1e-9
@@ -106,7 +112,9 @@ def time_path(
     slower = float(step_ns * 1e-9 / times[1])
     times = step_ns * 1e-9 * np.arange(len(times), dtype=np.float64)
     v, a = v / slower, a / slower**2
-    shares = _shares(model, through(times, (q, v, a)), limits, jerk)
+    trajectory = through(times, (q, v, a))
+    torques = TorquesBetween.of(model, bound, trajectory)
+    shares = _shares(torques, trajectory, limits, jerk)
     return JointMotion(times, q, v, a, *shares, optimal)
 
 
@@ -169,19 +177,6 @@ def _slower(v: Array, a: Array, j: Array, limits: TimingLimits, jerk: Array) -> 
     )
 
 
-def _between(trajectory: Trajectory) -> tuple[list[Array], Array]:
-    """Return q, v and a (k, n) of quintics at and between their points, and shares (k,)."""
-    h = np.diff(trajectory.times)
-    tau = h[:, None] * _BETWEEN
-    powers = tau[..., None] ** np.arange(6.0)
-    c, found = trajectory.coefficients, []
-    for _ in range(3):
-        found.append((powers[..., : c.shape[1]] @ c).reshape(-1, c.shape[2]))
-        c = c[:, 1:] * np.arange(1.0, c.shape[1])[:, None]
-    times = (trajectory.times[:-1, None] + tau).ravel()
-    return found, times / trajectory.times[-1]
-
-
 def _most(trajectory: Trajectory) -> list[Array]:
     """Return bounds of |v|, |a| and |jerk| (k, n) of quintics anywhere between their points.
 
@@ -203,23 +198,10 @@ def _most(trajectory: Trajectory) -> list[Array]:
     return found
 
 
-def _slow_down(
-    model: RobotModel, trajectory: Trajectory, limits: TimingLimits, jerk: Array
-) -> float:
-    """Return the factor by which to stretch time so that all limits hold between the points."""
-    (q, v, a), shares = _between(trajectory)
-    slower = slow_down(model, (q, v, a), limits, shares)
-    v, a, j = _most(trajectory)
-    return max(slower, _slower(v, a, j, limits, jerk))
-
-
 def _shares(
-    model: RobotModel, trajectory: Trajectory, limits: TimingLimits, jerk: Array
+    torques: TorquesBetween, trajectory: Trajectory, limits: TimingLimits, jerk: Array
 ) -> tuple[float, float, float, float]:
     """Return the largest used shares of velocity, acceleration, torque and jerk."""
-    (q, v, a), _ = _between(trajectory)
-    torque = efforts(model, q, v, a)
-    v, a, j = _most(trajectory)
-    used = zip((v, a, torque, j), (*limits, jerk), strict=True)
-    velocity, acceleration, effort, third = (float((np.abs(x) / y).max()) for x, y in used)
-    return velocity, acceleration, effort, third
+    used = zip(_most(trajectory), (limits.velocity, limits.acceleration, jerk), strict=True)
+    velocity, acceleration, third = (float((np.abs(x) / y).max()) for x, y in used)
+    return velocity, acceleration, torques.share(limits.effort), third
