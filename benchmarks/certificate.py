@@ -8,10 +8,11 @@ of the goals are within all limits. Limits: position, velocity and torque of the
 20 % wrong, friction up to 0.5 % of the effort limits, a payload up to 1 kg, 60 % of the effort.
 
 Dense simulation is independent of the certificate: every goal is followed exactly, and Pinocchio
-computes torques at 250 instants for drawn arms; distances are those
-of coal at 250 instants. A "safe" is false where a value is beyond a limit. A refusal with a
-counterexample is checked by a new model of that arm at that time, and is false where the value is
-within the limit; a refusal without one is false where dense simulation finds nothing.
+computes torques at 250 instants for drawn arms, with Coulomb friction that does not fade;
+distances are those of coal at 250 instants. A "safe" is false where a value is beyond a limit. A
+refusal with a counterexample is checked by a new model of that arm at that time, and is false
+where the value is within the limit; a refusal without one is false where dense simulation finds
+nothing.
 """
 
 import argparse
@@ -26,7 +27,9 @@ import numpy as np
 from conditions import print_conditions
 
 from arm_controllers.follower.goal import Goal
+from arm_dynamics.checks import Array
 from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import with_error
 from arm_lab.certificate.certificate import Certifier
 from arm_lab.experiments.ranges import Ranges
@@ -35,6 +38,31 @@ from arm_sim.robot import Robot
 RANGES = Ranges(payload=1.0)
 LEAST, JERK, INSTANTS, ARMS = 0.02, 1000.0, 250, 4
 SLACK = 1e-5  # rounding of positions, velocities and torques between two programs
+
+
+def drawn_goal(model: RobotModel, rng: np.random.Generator) -> tuple[Goal, bool]:
+    """Return a goal, and whether its points have accelerations."""
+    points, quintic = int(rng.integers(2, 6)), bool(rng.random() < 0.5)
+    q = rng.uniform(-1.0, 1.0, (points, model.nv)) * rng.uniform(0.2, 1.2)
+    q = q + np.array([0.0, -1.2, 0.8, 0.0, 0.0, 0.0])[: model.nv]
+    way = np.abs(np.diff(q, axis=0)).max(axis=1)
+    h = np.maximum(0.05, way) * rng.uniform(0.5, 3.0)
+    times = np.round(np.append(0.0, np.cumsum(h)), 9)
+    v, a = np.zeros_like(q), np.zeros_like(q)
+    if points > 2:
+        v[1:-1] = (q[2:] - q[:-2]) / (times[2:] - times[:-2])[:, np.newaxis]
+        v[1:-1] *= rng.uniform(0.0, 1.0, (points - 2, 1))
+    return Goal(model.joint_names, times, q, v, a if quintic else None), quintic
+
+
+def coulomb_torques(arm: RobotModel, q: Array, v: Array, a: Array) -> Array:
+    """Return the largest |torque| (n,) with Coulomb friction that does not fade.
+
+    At standstill it acts in either direction.
+    """
+    smooth = arm.inverse_dynamics(q, v, a) - arm.friction_torque(v) + arm.damping * v
+    low, high = smooth - arm.friction * (v <= 1e-9), smooth + arm.friction * (v >= -1e-9)
+    return np.maximum(np.abs(low), np.abs(high))
 
 
 class Draws:
@@ -54,18 +82,7 @@ class Draws:
 
     def goal(self, index: int) -> tuple[Goal, bool]:
         """Return a goal, and whether its points have accelerations."""
-        rng, model = np.random.default_rng([1, index]), self.model
-        points, quintic = int(rng.integers(2, 6)), bool(rng.random() < 0.5)
-        q = rng.uniform(-1.0, 1.0, (points, model.nv)) * rng.uniform(0.2, 1.2)
-        q = q + np.array([0.0, -1.2, 0.8, 0.0, 0.0, 0.0])[: model.nv]
-        way = np.abs(np.diff(q, axis=0)).max(axis=1)
-        h = np.maximum(0.05, way) * rng.uniform(0.5, 3.0)
-        times = np.round(np.append(0.0, np.cumsum(h)), 9)
-        v, a = np.zeros_like(q), np.zeros_like(q)
-        if points > 2:
-            v[1:-1] = (q[2:] - q[:-2]) / (times[2:] - times[:-2])[:, np.newaxis]
-            v[1:-1] *= rng.uniform(0.0, 1.0, (points - 2, 1))
-        return Goal(model.joint_names, times, q, v, a if quintic else None), quintic
+        return drawn_goal(self.model, np.random.default_rng([1, index]))
 
     def dense(self, trajectory: Any, quintic: bool) -> str:
         """Return the first quantity that is beyond a limit, or ''."""
@@ -87,9 +104,7 @@ class Draws:
             return 'jerk'
         for arm in self.arms:
             limit = arm.effort_limit + SLACK
-            if any(
-                (np.abs(arm.inverse_dynamics(*x)) > limit).any() for x in zip(q, v, a, strict=True)
-            ):
+            if any((coulomb_torques(arm, *x) > limit).any() for x in zip(q, v, a, strict=True)):
                 return 'torque'
         return '' if all(self.clearance.are_clear(q, LEAST)) else 'clearance'
 
@@ -132,7 +147,7 @@ class Draws:
             }  # fmt: skip
             if found.quantity == 'torque':
                 arm = with_error(self.model, found.error)
-                values['torque'] = arm.inverse_dynamics(q, v, a)
+                values['torque'] = coulomb_torques(arm, q, v, a)
                 bound = arm.effort_limit[joint] - SLACK
             if abs(values[found.quantity][joint]) > bound:
                 return True

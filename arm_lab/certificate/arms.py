@@ -85,6 +85,22 @@ class UncertainArm:
         """
         return -self.friction * (v <= _ZERO), self.friction * (v >= -_ZERO)
 
+    def needed(self, joint: int, torque: float, bodies: Array, v: float) -> float:
+        """Return the largest |torque| of a joint of any arm whose payload is 0 or the largest.
+
+        Arguments as `torques` returns them, of one joint; `v`: its velocity [rad/s | m/s].
+        """
+        low, high = (
+            float(each[joint]) for each in self.friction_torques(np.full(self.model.nv, v))
+        )
+        sums, links = [0.0], len(bodies)
+        if self.ranges.payload:  # both of its bodies are there, or none
+            links -= 2
+            half = float(self.spread[links:] @ bodies[links:])
+            sums = [-half, half]
+        spread = float(np.abs(bodies[:links]) @ self.spread[:links])
+        return max(max(torque + x + high, -torque - x - low) for x in sums) + spread
+
     def error(self, torques: Array, sign: float, v: float) -> ModelError:
         """Return the error of the arm with the largest torque of a sign.
 

@@ -16,7 +16,7 @@ from arm_lab.certificate.arms import UncertainArm
 from arm_lab.certificate.finding import Finding
 from arm_lab.certificate.pieces import Pieces
 
-RESOLUTION = 1e-3  # a torque this near to its limit, as a share, counts as equal
+RESOLUTION = 1e-5  # a torque this near to its limit, as a share, counts as equal
 TOLERANCE = 1e-6  # as of goals: points are often rounded to their printed digits [N.m | N]
 NODES = np.arange(5) / 4.0
 # Largest (t - t_0) .. (t - t_4) on an interval of length 1, over 5!
@@ -58,13 +58,15 @@ def check_torque(trajectory: Trajectory, arm: UncertainArm) -> Finding | None:
             if (close and near is None) or (peak > limit + TOLERANCE).any():
                 at = np.unravel_index(np.argmax(worst / limit), worst.shape)
                 piece, node, joint = map(int, at)
+                needed = arm.needed(joint, float(torques[at]), bodies[at], float(v[at]))
+                proven = needed > limit[joint] + TOLERANCE
                 near = Finding(
                     'torque',
                     arm.model.joint_names[joint],
-                    float(worst[at]),
+                    needed if proven else float(worst[at]),
                     float(limit[joint]),
                     pieces.time(trajectory, piece, NODES[node]),
-                    bool(worst[at] > limit[joint] + TOLERANCE),
+                    bool(proven),
                     arm.error(bodies[at], torques[at], v[at]),
                 )
                 if near.proven:

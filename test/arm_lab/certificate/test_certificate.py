@@ -12,6 +12,7 @@ from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
+from arm_lab.certificate.arms import UncertainArm
 from arm_lab.certificate.certificate import Certifier
 from arm_lab.experiments.ranges import Ranges
 
@@ -40,9 +41,9 @@ PEAK = np.abs(pendulum_torque(T)).max()
 @pytest.mark.parametrize('mass', [0.0, 0.3])
 def test_a_pendulum_is_safe_exactly_up_to_the_peak_of_its_closed_form(mass):
     ranges, peak = replace(EXACT, mass=mass), (1.0 + mass) * PEAK
-    certificate = Certifier(RobotModel(PENDULUM.format(1.002 * peak)), ranges)(SWING)
+    certificate = Certifier(RobotModel(PENDULUM.format(1.0001 * peak)), ranges)(SWING)
     assert certificate.safe
-    low = Certifier(RobotModel(PENDULUM.format(0.998 * peak)), ranges)(SWING).finding
+    low = Certifier(RobotModel(PENDULUM.format(0.9999 * peak)), ranges)(SWING).finding
     assert low.proven
     assert low.quantity == 'torque'
     value = (1.0 + mass) * abs(pendulum_torque(low.time))
@@ -120,6 +121,17 @@ def test_drawn_goals_agree_with_the_worst_arms_at_dense_samples():
             assert torques.max() > arm.effort_limit[joint]
             assert np.isclose(torques, finding.value, rtol=1e-3).any()
     assert 3 < sum(answers) < 22
+
+
+def test_a_counterexample_has_both_parts_of_the_payload_or_none():
+    arm = UncertainArm(
+        RobotModel(find_urdf('ur5e')), Ranges(mass=0.0, friction=0.0, effort=1.0, payload=1.0)
+    )
+    bodies = np.array([2.0, 1.0, -0.25])  # the arm, the payload as a point, and as a ball
+    needed = arm.needed(1, float(bodies @ arm.centre), bodies, 0.5)
+    assert needed == pytest.approx(2.0 + 1.0 - 0.25)
+    needed = arm.needed(1, float(-bodies @ arm.centre), -bodies, 0.5)
+    assert needed == pytest.approx(2.0 + 1.0 - 0.25)
 
 
 def test_a_polynomial_that_overshoots_between_points_is_refuted_at_its_extreme():
