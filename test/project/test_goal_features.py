@@ -6,7 +6,7 @@ from repository import ROOT, TESTS
 
 TEXT = (ROOT / 'docs' / 'trajectory_goals.md').read_text()
 TABLE = TEXT[TEXT.index('## Feature by feature') : TEXT.index('## The same goals to JTC')]
-SAME = re.search(r'The same as there: (.*?)\. *\n?Acceleration', TABLE, re.DOTALL)[1]
+SAME = re.search(r'The same as in JTC: (.*?)\. *\n?Acceleration', TABLE, re.DOTALL)[1]
 OFFERED = [
     re.sub(r' \(\[.*|(?<=its own) \(.*|\[(`\w+`)\]\(.*', r'\1', ' '.join(each.split()))
     for each in SAME.split(';')
