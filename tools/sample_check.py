@@ -20,7 +20,8 @@ VERBS = (
     'security', 'service', 'topic', 'daemon',
 )  # fmt: skip
 WS = (
-    'bash', 'clean', 'cp', 'sed', 'COMMAND...', 'dask', 'docs', 'doctor', 'pip', 'ruff', '--help',
+    'bash', 'clean', 'cp', 'sed', 'COMMAND...', 'dask', 'docs', 'doctor', 'pip', 'rod', 'ruff',
+    '--help',
 )  # fmt: skip
 # Placeholders for what a user has.
 OF_A_USER = re.compile(r'\bmy_|/path/to|[A-Z]{4}|<|^\.\.\.$|host:|\.\.\.')

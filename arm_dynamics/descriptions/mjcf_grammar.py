@@ -300,7 +300,7 @@ LACKS: dict[str, Callable[[mujoco.MjModel, RobotModel], list[str]]] = {
         'body', np.flatnonzero(m.body_gravcomp), m
     ),
 }
-_CONVERTED = {'contact parameters': _contact}  # which engine mujoco has where it has the file
+CONVERTED = {'contact parameters': _contact}  # which engine mujoco has where it has the file
 
 
 def lacking(m: mujoco.MjModel, model: RobotModel, native: bool) -> list[str]:
@@ -308,6 +308,6 @@ def lacking(m: mujoco.MjModel, model: RobotModel, native: bool) -> list[str]:
 
     `native`: whether engine mujoco simulates the file itself.
     """
-    parts = LACKS if native else LACKS | _CONVERTED
+    parts = LACKS if native else LACKS | CONVERTED
     found = {what: find(m, model) for what, find in parts.items()}
     return [f'{what} {some_of(names)}' for what, names in found.items() if names]

@@ -96,6 +96,13 @@ class JointStates:
         keep = (self.time_ns >= start_ns) & (self.time_ns <= end_ns)
         expected = (end_ns - start_ns) // period_ns + 1
         if keep.sum() != expected:
+            periods = np.unique(np.diff(self.time_ns[keep]))
+            if len(periods) == 1 and periods[0] != period_ns:
+                raise ArmError(
+                    f'states come every {1e-6 * periods[0]:g} ms, the control period here is '
+                    f'{1e-6 * period_ns:g} ms: a parameter file sets timestep and '
+                    'control_decimation for all nodes, under /**'
+                )
             raise ArmError(
                 f'{keep.sum()} of {expected} states were recorded between '
                 f't = {start_ns * 1e-9:.3f} s and {end_ns * 1e-9:.3f} s: the machine was too slow '

@@ -148,8 +148,8 @@ class Recorder:
         while not self.failed:
             self.drain()
             complete = not self._last_command or stamp_ns(self._last_command) >= answered_ns
-            complete = (complete or not self._hears_commands) and self._has_pictures
-            if complete or time.monotonic() > end:
+            hears = self._loop.done or self._topics.publishers(self._commands) > 0
+            if ((complete or not hears) and self._has_pictures) or time.monotonic() > end:
                 break
             time.sleep(_DRAIN)
         if not self.failed:
@@ -165,11 +165,6 @@ class Recorder:
             return True
         until = deserialize_message(self._rendered, Time)
         return until.sec * 10**9 + until.nanosec >= self._files.now_ns
-
-    @property
-    def _hears_commands(self) -> bool:
-        """Whether lost commands may still arrive."""
-        return self._loop.done or self._topics.publishers(self._commands) > 0
 
     def _stop(self, why: str = '') -> None:
         if why:

@@ -75,6 +75,14 @@ def test_a_missing_sample_is_noticed():
         holed.record(turning, 4_000_000, 10_000_000, 2_000_000)
 
 
+def test_states_of_another_control_period_are_named_and_not_taken_for_lost():
+    why = r'states come every 2 ms, the control period here is 1 ms: .* under /\*\*'
+    with pytest.raises(ArmError, match=why):
+        make_states(10).record(turning, 4_000_000, 10_000_000, 1_000_000)
+    with pytest.raises(ArmError, match=r'3 of 4 states were recorded'):
+        make_states(5).record(turning, 4_000_000, 10_000_000, 2_000_000)
+
+
 def test_checksum_depends_on_every_bit_and_not_on_the_start_time():
     record, states = make_record(5), make_states(5)
     later = replace(states, time_ns=states.time_ns + 6_000_000)
