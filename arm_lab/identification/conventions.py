@@ -5,7 +5,8 @@
 g is 1 or 0: efforts with gravity or without it. s_j is the scale: about 1 for N.m or N, negative
 for the other sign. The same regression is made with each joint's position reversed or a quarter
 turn off, and with two joints exchanged. A reading is better by sum_j log(r_j / r'_j), where r are
-the variances that it leaves.
+the variances that it leaves. A light wrist under an unknown mass at the tool looks as if its sign
+were the other one: signs are only read so where they leave less with a mass at the tool as well.
 """
 
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_dynamics.model import STANDSTILL, RobotModel
+from arm_dynamics.model_error import ModelError, with_error
 from arm_lab.identification.signals import CUT_OFF_ENDS, MotionSamples, curves
 
 _STATES = 400  # at which the model is compared
@@ -23,6 +25,7 @@ _DOUBTFUL = 0.5  # of the sum over joints: below it both readings are possible
 _ELSEWHERE = 3.0  # the same for other positions than recorded
 _LEAST_LEFT = 1e-6  # share of a variance below which it is rounding
 _NEWTONS = 0.4, 2.5  # scales of efforts in N.m or N with a model that is not exact
+_WEIGHINGS = 5  # of joints, by what is left of their efforts
 _TURNS = np.pi * np.array([0.5, 1.0, -0.5])
 
 
@@ -103,6 +106,8 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
     scales = np.where(shown, np.abs(best.scales), np.nan)
     size = scales[shown]
     newtons = not len(size) or bool(_NEWTONS[0] < np.median(size) < _NEWTONS[1])
+    if newtons and (signs < 0.0).any():
+        signs = _under_a_mass(model, chosen, 0.0 if gain > 0.0 else 1.0, signs)
     names = model.joint_names
     return Conventions(
         gravity, abs(gain), signs, scales, newtons, degrees,
@@ -162,14 +167,46 @@ def _best(model: RobotModel, states: _States) -> float:
     return min(_fit(model, states, g).score for g in (1.0, 0.0))
 
 
+def _torques(model: RobotModel, states: _States, gravity: float) -> Array:
+    """Return the torques (k, n) of the model, with or without those of gravity."""
+    whole = [model.inverse_dynamics(*x) for x in zip(states.q, states.v, states.a, strict=True)]
+    pull = [model.gravity_torque(q) for q in states.q]
+    return np.array(whole) - (1.0 - gravity) * np.array(pull)
+
+
+def _under_a_mass(model: RobotModel, states: _States, gravity: float, signs: Array) -> Array:
+    """Return the signs (n,), of which -1 is kept where efforts fit it under some mass at the tool.
+
+    The efforts have scale 1, and one mass serves all joints.
+    """
+    of_model = _torques(model, states, gravity)
+    unit = _torques(with_error(model, ModelError(payload=1.0)), states, gravity) - of_model
+    dry = np.clip(states.v / STANDSTILL, -1.0, 1.0)
+    variance = np.maximum(states.tau.var(axis=0), 1e-300)
+    both = np.stack([of_model, unit, states.tau], axis=2)
+    for j in range(model.nv):  # what friction, rotor and offset leave (Frisch and Waugh)
+        own = np.column_stack([states.v[:, j], dry[:, j], states.a[:, j], np.ones(len(dry))])
+        both[:, j] -= own @ np.linalg.lstsq(own, both[:, j])[0]
+    of_model, unit, tau = np.moveaxis(both, 2, 0)
+
+    def score(tried: Array) -> float:
+        rest, left = np.where(tried < 0.0, -1.0, 1.0) * tau - of_model, np.ones(model.nv)
+        for _ in range(_WEIGHINGS):
+            noise = left * variance
+            mass = (rest * unit / noise).sum() / max((unit**2 / noise).sum(), 1e-300)
+            left = np.maximum(((rest - mass * unit) ** 2).mean(axis=0) / variance, _LEAST_LEFT)
+        return float(np.log(left).sum())
+
+    for j in np.flatnonzero(signs < 0.0):
+        other = np.where(np.arange(model.nv) == j, 1.0, signs)
+        signs = other if score(other) < score(signs) else signs
+    return signs
+
+
 def _fit(model: RobotModel, states: _States, gravity: float) -> _Fit:
     """Return the regression with the given model, with or without gravity."""
     n = model.nv
-    pull = np.array([model.gravity_torque(q) for q in states.q])
-    whole = np.array(
-        [model.inverse_dynamics(*x) for x in zip(states.q, states.v, states.a, strict=True)]
-    )
-    of_model = whole - (1.0 - gravity) * pull
+    of_model = _torques(model, states, gravity)
     dry = np.clip(states.v / STANDSTILL, -1.0, 1.0)
     numbers = np.array([
         _of_joint(of_model[:, j], states.a[:, j], states.v[:, j], dry[:, j], states.tau[:, j])

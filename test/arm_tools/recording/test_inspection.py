@@ -12,6 +12,7 @@ from scipy.io import savemat
 
 import arm_sim
 from arm_dynamics import ArmError
+from arm_dynamics.model_error import ModelError, with_error
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.commands import identify as command
 from arm_tools.commands import inspect_recording
@@ -106,6 +107,18 @@ def test_gravity_and_signs_are_found_and_read_so(tmp_path, arm):
     np.testing.assert_array_equal(found.samples.effort, samples.effort)
     kept = inspected(tmp_path / 'c.npz', model, efforts=EffortsAre(flip_efforts='none'))
     np.testing.assert_array_equal(kept.samples.effort, turned.effort)
+
+
+@pytest.mark.parametrize('mass', [0.5, 1.0, 3.0])
+def test_an_unknown_mass_at_the_tool_reverses_no_sign(tmp_path, arm, mass):
+    model, _ = arm
+    loaded = with_error(model, ModelError(payload=mass))
+    samples = exact_samples(loaded, some_motion(model, 3), 12.0, noise=0.01)
+    found = inspected(archive(tmp_path / 'loaded.npz', samples), model)
+    np.testing.assert_array_equal(found.samples.effort, samples.effort)
+    other = np.where(np.arange(6) == 4, -1.0, 1.0) * samples.effort
+    found = inspected(archive(tmp_path / 'other.npz', changed(samples, effort=other)), model)
+    np.testing.assert_array_equal(found.samples.effort, samples.effort)
 
 
 @pytest.mark.parametrize(
