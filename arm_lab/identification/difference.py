@@ -2,12 +2,12 @@
 
     q_real(t + lag_j)_j = q_simulated(t)_j
     tau_real(t + lag_j)_j - tau_simulated(t)_j
-        = motion_j + m p(q, v, a)_j + c_j clip(v_j / STANDSTILL, -1, 1) + d_j v_j + rest
+        = motion_j + payload_j + friction_j + model_j + rest
 
-motion is the model's torque in the real motion minus that in the simulated one, both measured.
-p is the torque of one kilogram at the tool frame in the real motion. The cross-correlation of the
+motion is the model's torque in the real motion minus that in the simulated one, both measured;
+payload, friction and model are those of `difference_causes`. The cross-correlation of the
 velocities gives the lag to a sample; Gauss-Newton on v_sim(t) - gain v_real(t + lag) refines it.
-Mass and friction are fitted to both sides after equal zero-phase filters, as in `signals`.
+The causes are fitted to both sides after equal zero-phase filters, as in `signals`.
 """
 
 from dataclasses import dataclass
@@ -19,6 +19,7 @@ from scipy.signal import correlate, correlation_lags
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_lab.identification.difference_causes import causes, columns_of
 from arm_lab.identification.signals import CUT_OFF_ENDS, RATE, MotionSamples, curves, lowpass
 
 LATEST = 0.1  # a larger lag is a different start of the recordings [s]
@@ -41,11 +42,12 @@ class Difference:
         correlation: of all velocities after the alignment [1].
         q, q_aligned: (k, n) difference of positions as recorded, and without the delays.
         tau, tau_aligned: (k, n) the same of the filtered torques.
-        of_motion, of_payload, of_friction: (k, n) parts of `tau_aligned`.
+        of_motion, of_payload, of_friction, of_model: (k, n) parts of `tau_aligned`.
         mass: additional mass at the tool frame of the real arm [kg].
         viscous, coulomb: (n,) additional friction of the real arm [N.m.s/rad, N.m | N.s/m, N].
-        shares: (5, n) of the mean square of `tau`: by how much delay, motion, payload and friction
-            reduce it, one after the other, and what is left; nan: there is no difference.
+        shares: (6, n) of the mean square of `tau`: of delay, motion, payload, friction, model and
+            rest, which add up to 1: the mean of part times `tau`, so that their order does not
+            count; nan: there is no difference.
         used: share of the states that are compared [1].
     """
 
@@ -61,6 +63,7 @@ class Difference:
     of_motion: Array
     of_payload: Array
     of_friction: Array
+    of_model: Array
     mass: float
     viscous: Array
     coulomb: Array
@@ -114,7 +117,7 @@ def difference(
     loaded = with_error(model, ModelError(payload=1.0))
     of_model = _torques(model, q, v, a)
     columns = np.stack([v, np.clip(v / STANDSTILL, -1.0, 1.0)], axis=2)
-    tau, tau_aligned, of_motion, unit, columns = (
+    tau, tau_aligned, of_motion, unit, columns, links = (
         second(x)[skip:-skip]
         for x in (
             ours.at(ours.tau, times, at_start) - tau_simulated,
@@ -122,22 +125,23 @@ def difference(
             of_model - _torques(model, q_simulated, theirs.v(times), theirs.a(times)),
             _torques(loaded, q, v, a) - of_model,
             columns,
+            columns_of(model, q, v, a),
         )
     )
     size = np.sqrt((theirs.tau(inner) ** 2).mean(axis=0))
     least = _NOTHING * np.maximum(size, size.max() + _NOTHING)
-    mass, friction = _fit(tau_aligned - of_motion, unit, columns, least)
-    of_payload, of_friction = mass * unit, np.einsum('kjp,jp->kj', columns, friction)
-
-    parts = tau_aligned, -of_motion, -of_payload, -of_friction
-    squares = np.array([(x**2).mean(axis=0) for x in (tau, *np.cumsum(parts, axis=0))])
-    reduced = np.vstack([-np.diff(squares, axis=0), squares[4:]])
-    whole = np.where(squares[0] > least**2, squares[0], np.nan)
+    found = causes(model, tau_aligned - of_motion, unit, columns, links, least)
+    of_payload, friction = found.mass * unit, found.friction
+    of_friction, of_model = np.einsum('kjp,jp->kj', columns, friction), links @ found.delta
+    parts = [tau - tau_aligned, of_motion, of_payload, of_friction, of_model]
+    each = np.array([(x * tau).mean(axis=0) for x in (*parts, tau - sum(parts))])
+    square = (tau**2).mean(axis=0)
+    whole = np.where(square > least**2, square, np.nan)
     return Difference(
         inner, start, lag - start, np.where(follows, lags - start, np.nan), correlation,
         (ours.at(ours.q, times, at_start) - q_simulated)[skip:-skip],
         (q - q_simulated)[skip:-skip], tau, tau_aligned, of_motion, of_payload, of_friction,
-        mass, friction[:, 0], friction[:, 1], reduced / whole,
+        of_model, found.mass, friction[:, 0], friction[:, 1], each / whole,
         (ours.count + theirs.count) / (len(real.times) + len(simulated.times)),
     )  # fmt: skip
 
@@ -198,23 +202,3 @@ def _descent(ours: _Motion, times: Array, v: Array, lags: Array) -> Array:
     gain = (v * v_real).sum(axis=0) / square
     slope = gain * (slope - v_real * ((slope * v_real).sum(axis=0) / square))
     return np.array([(slope * (v - gain * v_real)).sum(axis=0), (slope**2).sum(axis=0)])
-
-
-def _fit(tau: Array, unit: Array, columns: Array, least: Array) -> tuple[float, Array]:
-    """Return the mass, and viscous and Coulomb friction (n, 2), by weighted least squares.
-
-    The equations are tau (k, n) = mass unit (k, n) + columns (k, n, 2) friction.
-
-    The weight of a joint is one over the RMS of what is left of it, at least `least` (n,). The
-    mass is fitted to what each joint's own friction leaves of both sides (Frisch and Waugh).
-    """
-    joints = range(tau.shape[1])
-    both = np.stack([tau, unit], axis=2)
-    own = np.array([np.linalg.lstsq(columns[:, j], both[:, j], rcond=None)[0] for j in joints])
-    t, u = np.moveaxis(both - np.einsum('kji,jix->kjx', columns, own), 2, 0)
-    noise, mass = np.ones(len(least)), 0.0
-    for _ in range(_ROUNDS):
-        of_unit = ((u / noise) ** 2).sum()
-        mass = float((t * u / noise**2).sum() / of_unit) if of_unit else 0.0
-        noise = np.maximum(np.sqrt(((t - mass * u) ** 2).mean(axis=0)), least)
-    return mass, own[:, :, 0] - mass * own[:, :, 1]

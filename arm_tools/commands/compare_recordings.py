@@ -19,6 +19,7 @@ from arm_lab.identification.identified_arm import weightless
 from arm_lab.identification.signals import MotionSamples
 from arm_lab.progress import new_console
 from arm_sim.loop.measures import rms
+from arm_sim.palette import COLORS
 from arm_sim.pictures import BLUE, ORANGE, QUIET, legend, new_figure, panels, style
 from arm_sim.robot import Robot
 from arm_tools.recording.inspection import EffortsAre, decided, inspected
@@ -26,7 +27,7 @@ from arm_tools.recording.joint_streams import Doubt, ReadAs
 from arm_tools.recording.position_units import in_radians
 from arm_tools.recording.recorded_samples import inspected_samples
 
-PARTS = 'delay', 'motion', 'payload', 'friction', 'rest'
+PARTS = 'delay', 'motion', 'payload', 'friction', 'model', 'rest'
 _OF_MOTION = 'RMS', 'max', 'delay [ms]', 'RMS without delay', 'max without delay'
 _OF_TORQUE = 'RMS', 'max', *PARTS, 'Coulomb', 'viscous'
 
@@ -50,7 +51,8 @@ class Options(RobotOptions):
     """Compare the recording of a real motion with the recording of the same motion in simulation.
 
     The command aligns the recordings in time, and reports for each joint how far they differ and
-    how much of the torque difference delay, other motion, payload and friction explain.
+    how much of the torque difference delay, other motion, payload, friction and other links
+    explain.
     """
 
     real: Positional[Annotated[str, 'REAL']] = parameter(
@@ -149,7 +151,12 @@ def notes(found: Difference, model: RobotModel, cutoff: float) -> list[str]:
         f'one: above {LATEST:g} s this is no delay, and only delays between joints are known'
     )
     lag = f'the real motion is {1e3 * found.lag:.2f} ms later than the simulated one'
+    sizes = (found.tau**2).mean(axis=0)
+    of_all = np.nansum(found.shares * sizes, axis=1) / max(float(sizes.sum()), 1e-30)
+    order = np.argsort(-np.abs(of_all))
+    shares = ', '.join(f'{PARTS[k]} {of_all[k]:.1%}' for k in order)
     return [
+        f'the torque difference, all joints together: {shares}',
         f'{start if found.start else lag}; correlation of the velocities {found.correlation:.4f}',
         f'payload, real minus simulated: {found.mass:.4g} kg at {model.tip_frame}',
         f'torques below {cutoff:g} Hz; {np.ptp(found.times):.2f} s in common; longest pieces '
@@ -188,15 +195,17 @@ def picture(found: Difference, model: RobotModel, robot: str) -> Figure:
         11.0, 2.6 * -(-model.nv // 3) + 0.8, f'{robot}: torque, real minus simulated'
     )
     for j, axis in enumerate(panels(figure, model.nv)):
-        parts = found.of_motion, found.of_payload, found.of_friction
-        _, payload, friction = np.cumsum([part[:, j] for part in parts], axis=0)
+        parts = found.of_motion, found.of_payload, found.of_friction, found.of_model
+        _, payload, friction, model_too = np.cumsum([part[:, j] for part in parts], axis=0)
         axis.plot(found.times, found.tau_aligned[:, j], color=QUIET, lw=3.5, label='difference')
         axis.plot(found.times, payload, color=ORANGE, lw=1.0, label='motion, payload')
         axis.plot(found.times, friction, color=BLUE, lw=1.0, label='motion, payload, friction')
-        rest = found.shares[-1, j]
-        title = f'{model.joint_names[j]}: {rest:.1%} left' if np.isfinite(rest) else 'equal'
-        style(axis, title, 'time [s]', 'torque [N]' if model.prismatic[j] else 'torque [N.m]')
-    legend(figure, handles=figure.axes[0].get_lines(), loc='outside lower center', ncols=3)
+        axis.plot(found.times, model_too, color=COLORS[2], lw=1.0, label='the same and model')
+        unit = 'N' if model.prismatic[j] else 'N.m'
+        left = rms(found.tau_aligned[:, j] - model_too)
+        title = f'{model.joint_names[j]}: {left:.2g} {unit} RMS unexplained'
+        style(axis, title, 'time [s]', f'torque [{unit}]')
+    legend(figure, handles=figure.axes[0].get_lines(), loc='outside lower center', ncols=4)
     return figure
 
 

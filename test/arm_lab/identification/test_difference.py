@@ -10,6 +10,7 @@ from identification_samples import some_motion
 from numpy.testing import assert_allclose
 
 from arm_dynamics import ArmError
+from arm_dynamics.model_error import ModelError, with_error
 from arm_lab.identification.difference import difference
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.commands import compare_recordings as command
@@ -73,7 +74,7 @@ def test_a_delay_of_3_4_ms_is_found_within_a_microsecond_and_explains_everything
 ):
     found = difference(arm, recorded(arm, motion, lags=0.0034), simulated)
     assert_allclose([found.lag, *found.joint_lags], 0.0034, atol=1e-6)
-    assert_allclose(found.shares, np.eye(5)[:, :1] + np.zeros(6), atol=1e-6)
+    assert_allclose(found.shares, np.eye(6)[:, :1] + np.zeros(6), atol=1e-4)
     _, v, _ = motion.states(found.times)
     assert_allclose(found.q, -0.0034 * v, atol=2e-4)  # to first order in the delay
     assert_allclose(found.q_aligned, 0.0, atol=1e-6)
@@ -89,7 +90,7 @@ def test_each_joint_has_its_own_delay(arm, motion, simulated):
 def test_a_kilogram_at_the_tool_is_found_within_a_gram(arm, motion, simulated):
     found = difference(arm, recorded(arm, motion, mass=1.0), simulated)
     assert_allclose(found.mass, 1.0, atol=1e-3)
-    assert_allclose(found.shares[2, :5], 1.0, atol=1e-4)
+    assert_allclose(found.shares[2, :5], 1.0, atol=1e-3)  # linear in the mass
     fewer = difference(arm, simulated, recorded(arm, motion, mass=1.0))
     assert_allclose(fewer.mass, -1.0, atol=1e-3)
 
@@ -115,7 +116,7 @@ def test_all_causes_are_found_together_at_other_rates_with_noise_and_a_later_sta
     assert_allclose(found.mass, 1.0, atol=0.02)
     assert_allclose(found.coulomb, COULOMB, rtol=0.05)
     assert_allclose(found.shares.sum(axis=0), 1.0, atol=1e-12)
-    assert (found.shares[4] < 0.01).all()
+    assert (found.shares[5] < 0.01).all()
     earlier = recorded(arm, motion, lags=0.0034, mass=1.0, begin=0.5)
     found = difference(arm, earlier, simulated)
     assert_allclose(found.start, 0.0034 - 0.5, atol=1e-6)
@@ -143,15 +144,52 @@ def test_the_torque_of_another_motion_is_a_part_of_its_own(arm, motion, simulate
     assert_allclose(found.joint_lags, 0.0034, atol=1e-4)
     assert_allclose(found.mass, 1.0, atol=1e-3)
     assert_allclose(found.coulomb, COULOMB, rtol=0.01)
-    assert (found.shares[4] < 1e-4).all()
+    assert (found.shares[5] < 1e-4).all()
 
 
 def test_a_torque_that_no_cause_explains_is_the_rest(arm, motion, simulated):
     ripple = 5.0 * np.sin(40.0 * TIMES)[:, np.newaxis]
     real = MotionSamples(simulated.times, simulated.q, simulated.effort + ripple)
     found = difference(arm, real, simulated)
-    assert (found.shares[4] > 0.95).all()
+    assert (found.shares[5] > 0.95).all()
     assert_allclose(found.tau.max(axis=0), 5.0, rtol=0.05)
+
+
+def other_links(model):
+    """Return the arm with two links heavier and one lighter."""
+    return with_error(model, ModelError(mass_scale=(1.0, 1.3, 0.8, 1.2, 1.0, 1.0)))
+
+
+PARTS = dict(zip(command.PARTS, range(6), strict=True))
+PAYLOAD, FRICTION = {'mass': 1.0}, {'coulomb': COULOMB, 'viscous': VISCOUS}
+
+
+@pytest.mark.parametrize(
+    ('named', 'change', 'links'),
+    [
+        (['payload'], PAYLOAD, False),
+        (['friction'], FRICTION, False),
+        (['model'], {}, True),
+        (['delay'], {'lags': 0.02}, False),
+        (['payload', 'friction'], PAYLOAD | FRICTION, False),
+        (['friction', 'model'], FRICTION, True),
+        (['payload', 'model'], PAYLOAD, True),
+    ],
+)
+def test_the_shares_name_what_was_changed_and_nothing_else(
+    arm, motion, simulated, named, change, links
+):
+    real = recorded(other_links(arm) if links else arm, motion, **change)
+    found = difference(arm, real, simulated)
+    sizes = (found.tau**2).mean(axis=0)
+    shares = np.nansum(found.shares * sizes, axis=1) / sizes.sum()
+    assert_allclose(shares.sum(), 1.0, atol=1e-6)
+    injected = sum(shares[PARTS[name]] for name in named)
+    assert injected > 0.97
+    assert all(shares[PARTS[name]] > 0.02 for name in named)
+    others = [shares[k] for name, k in PARTS.items() if name not in named]
+    assert_allclose(others, 0.0, atol=0.03)
+    assert_allclose(found.mass, change.get('mass', 0.0), atol=0.1)
 
 
 def test_another_motion_other_joints_and_an_arm_at_rest_are_refused(arm, motion, simulated):
