@@ -36,13 +36,15 @@ _OF_TORQUE = 'RMS', 'max', *PARTS, 'Coulomb', 'viscous'
 class SimulatedAs(Parameters):
     """How the recording of the simulated arm is read."""
 
-    sim_topic: str = parameter('', 'as --topic, for the recording of the simulated arm')
+    sim_topic: str = parameter(
+        '', 'topic of the joint states of the simulated arm; empty: the one with efforts'
+    )
     sim_clock: str = parameter(
-        'auto', 'as --clock, for the recording of the simulated arm',
+        'auto', 'clock of the recording of the simulated arm',
         one_of=('auto', 'header', 'receive'),
     )  # fmt: skip
     sim_units: str = parameter(
-        'auto', 'as --units, for the recording of the simulated arm', one_of=('auto', 'rad', 'deg')
+        'auto', 'unit of the positions of the simulated arm', one_of=('auto', 'rad', 'deg')
     )
 
 

@@ -193,7 +193,8 @@ def test_returned_arrays_are_the_callers_own(model):
     ('urdf', 'says'),
     [
         ('<robot name="x"><link name="a"/>', 'not a URDF'),
-        ('<sdf/>', 'root element is <sdf>'),
+        ('<sdf/>', 'this is SDF, not a URDF'),
+        ('<world/>', 'root element is <world>'),
         (MIXED.replace('type="continuous"', 'type="floating"'), "'turn' has type 'floating'"),
         (MIXED.replace('<child link="slide"/>', '<child link="nut"/>'), "'nut' does not exist"),
         (MIXED.replace('<mass value="2"/>', '<mass value="-2"/>'), 'must not be negative'),

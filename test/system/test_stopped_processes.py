@@ -18,7 +18,6 @@ from domains import fresh_domain
 from experiment_parts import law_for
 from long_wait import LONG_WAIT
 from rclpy.executors import SingleThreadedExecutor
-from rclpy.task import Future
 
 from arm_dynamics.checks import ArmError
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
@@ -179,32 +178,3 @@ def test_a_node_that_starts_is_waited_for_beyond_the_timeout_and_named(monkeypat
     finally:
         node.destroy_node()
         rclpy.shutdown(context=context)
-
-
-class Waited:
-    """An executor without a node: a look takes a millisecond."""
-
-    def spin_until_future_complete(self, future, timeout_sec):
-        time.sleep(min(timeout_sec, 0.001))
-
-
-def test_a_goal_whose_answer_ros_has_lost_is_sent_again_and_only_the_newest_answer_holds(
-    monkeypatch,
-):
-    monkeypatch.setattr(waiting, 'REPEAT_PERIOD', 0.02)
-    sent = []
-
-    def send():
-        if sent:
-            sent[0].set_result('of the goal that is replaced')
-        sent.append(Future())
-        if len(sent) == 3:
-            sent[2].set_result('of the newest')
-        return sent[-1]
-
-    run = waiting.Waiting(None, Waited(), 10.0)
-    assert run.answer(send, 'controller') == 'of the newest'
-    assert len(sent) == 3
-    lost = waiting.Waiting(None, Waited(), 0.1)
-    with pytest.raises(ArmError, match=r'no answer from controller within 0\.1 s'):
-        lost.answer(Future, 'controller')

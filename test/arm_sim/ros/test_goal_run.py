@@ -13,6 +13,7 @@ rclpy = pytest.importorskip('rclpy')
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
+from rclpy.task import Future
 from std_srvs.srv import SetBool  # noqa: E402
 
 from arm_controllers.follower.goal import Goal  # noqa: E402
@@ -68,12 +69,34 @@ def waiting_for(monkeypatch):
     """Return `Waiting` of a timeout [s], of a task without a graph."""
     monkeypatch.setattr(waiting, 'REPEAT_PERIOD', 0.01)
     monkeypatch.setattr(waiting, 'wait_until', waited)
+    monkeypatch.setattr(waiting, 'wait_for', waited_for)
     return partial(Waiting, SimpleNamespace(get_name=lambda: 'task'), None)
 
 
 def waited(executor, condition, what, timeout, news=None):
     if not condition():
         raise ArmError(f'no {what} within {timeout:g} s')
+
+
+def waited_for(executor, future, what, timeout):
+    waited(executor, future.done, what, timeout)
+    return future.result()
+
+
+def test_a_goal_whose_answer_is_lost_is_sent_again_and_only_the_newest_answer_holds(waiting_for):
+    sent = []
+
+    def send():
+        if sent:
+            sent[0].set_result('of the goal that is replaced')
+        sent.append(Future())
+        if len(sent) == 2:
+            sent[1].set_result('of the newest')
+        return sent[-1]
+
+    assert waiting_for(30.0).answer(send, 'controller') == 'of the newest'
+    with pytest.raises(ArmError, match=r'no answer from controller within 0\.05 s'):
+        waiting_for(0.05).answer(Future, 'controller')
 
 
 def test_a_service_whose_answer_is_lost_is_asked_again(waiting_for):
