@@ -197,8 +197,8 @@ def _under_a_mass(model: RobotModel, states: _States, gravity: float, signs: Arr
             left = np.maximum(((rest - mass * unit) ** 2).mean(axis=0) / variance, _LEAST_LEFT)
         return float(np.log(left).sum())
 
-    for j in np.flatnonzero(signs < 0.0):
-        other = np.where(np.arange(model.nv) == j, 1.0, signs)
+    for reversed_joint in np.flatnonzero(signs < 0.0):
+        other = np.where(np.arange(model.nv) == reversed_joint, 1.0, signs)
         signs = other if score(other) < score(signs) else signs
     return signs
 

@@ -13,7 +13,7 @@ rclpy = pytest.importorskip('rclpy')
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
-from rclpy.task import Future
+from rclpy.task import Future  # noqa: E402
 from std_srvs.srv import SetBool  # noqa: E402
 
 from arm_controllers.follower.goal import Goal  # noqa: E402
