@@ -9,7 +9,7 @@ from typing import Any
 from rclpy.node import Node
 
 from arm_controllers.ros.active_controllers import nodes_of_arm
-from arm_controllers.ros.running import wait_for, wait_until
+from arm_controllers.ros.running import wait_until
 from arm_dynamics.checks import ArmError
 
 # A service that has not answered for this time is called again [s].
@@ -51,28 +51,35 @@ class Waiting:
             ArmError: there is no answer within the timeout.
         """
         self.wait_until(client.service_is_ready, f'service {client.srv_name}', of)
-        return self.answer(partial(client.call_async, request), client.srv_name)
+        send = partial(client.call_async, request)
+        return self.answer(send, client.srv_name, replaced=False)
 
-    def answer(self, send: Callable[[], Any], sender: str) -> Any:
+    def answer(self, send: Callable[[], Any], sender: str, replaced: bool = True) -> Any:
         """Return the answer to a request or goal, which is sent again where no answer comes.
 
-        ROS can lose an answer to a client that has just come. A goal that is sent again replaces
-        the one before: only the newest one's answer holds, and each has twice as long to come.
+        ROS can lose an answer to a client that has just come. Each time there is twice as long.
 
         Args:
             send: sends it, and returns the future of the answer.
             sender: who answers.
+            replaced: whether what is sent again replaces the one before, as a goal does: only the
+                answer to the newest one holds then; otherwise the first one that comes.
 
         Raises:
             ArmError: there is no answer within the timeout.
         """
-        what, end, longest = (
-            f'answer from {sender}',
-            time.monotonic() + self._timeout,
-            REPEAT_PERIOD,
-        )
-        while (left := end - time.monotonic()) > 0.0:
+        what, begin, longest = f'answer from {sender}', time.monotonic(), REPEAT_PERIOD
+        sent: list[Any] = []
+
+        def valid() -> list[Any]:
+            return [each for each in (sent[-1:] if replaced else sent) if each.done()]
+
+        while (left := begin + self._timeout - time.monotonic()) > 0.0:
+            sent.append(send())
             with suppress(ArmError):
-                return wait_for(self._executor, send(), what, min(longest, left))
+                wait_until(
+                    self._executor, lambda: bool(valid()), what, min(longest, left), sent[-1]
+                )
+                return valid()[0].result()
             longest *= 2.0
         raise ArmError(f'no {what} within {self._timeout:g} s')

@@ -135,7 +135,7 @@ class Recorder:
 
     @property
     def ready(self) -> bool:
-        """Whether the description and all parameters have come, or will hardly come."""
+        """Whether the description has come, and no node may still answer with its parameters."""
         self._look()
         return self._described and not self._parameters.waits
 

@@ -69,18 +69,12 @@ def waiting_for(monkeypatch):
     """Return `Waiting` of a timeout [s], of a task without a graph."""
     monkeypatch.setattr(waiting, 'REPEAT_PERIOD', 0.01)
     monkeypatch.setattr(waiting, 'wait_until', waited)
-    monkeypatch.setattr(waiting, 'wait_for', waited_for)
     return partial(Waiting, SimpleNamespace(get_name=lambda: 'task'), None)
 
 
 def waited(executor, condition, what, timeout, news=None):
     if not condition():
         raise ArmError(f'no {what} within {timeout:g} s')
-
-
-def waited_for(executor, future, what, timeout):
-    waited(executor, future.done, what, timeout)
-    return future.result()
 
 
 def test_a_goal_whose_answer_is_lost_is_sent_again_and_only_the_newest_answer_holds(waiting_for):
@@ -103,6 +97,20 @@ def test_a_service_whose_answer_is_lost_is_asked_again(waiting_for):
     client = Client(lost=2)
     assert waiting_for(30.0).call(client, 'pause') == 'pause'
     assert client.asked == 3
+
+
+def test_an_answer_of_a_service_that_takes_longer_than_the_period_of_requests_holds(waiting_for):
+    sent = []
+
+    def call_async(request):
+        sent.append(Future())
+        if len(sent) == 2:
+            sent[0].set_result(request)  # what was asked first is done; the second one waits
+        return sent[-1]
+
+    client = SimpleNamespace(srv_name='slow', service_is_ready=lambda: True, call_async=call_async)
+    assert waiting_for(30.0).call(client, 'solved') == 'solved'
+    assert len(sent) == 2
 
 
 def test_a_service_that_never_answers_is_logged_with_the_whole_time(waiting_for):
