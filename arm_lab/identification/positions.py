@@ -103,15 +103,15 @@ def identify_positions(
     if not np.isfinite(costs).any():
         raise ArmError('the simulated arm is unstable with the first estimate of its servos')
     best = int(np.argmin(costs))
-    kept = model.damping, _exchanges(regressor)
+    unseen = model.damping, _exchanges(regressor)
     x, left, jacobian = _fitted(
-        rollouts, used.q[begin:], tried[best], lefts[best], center, spread, kept, progress
+        rollouts, used.q[begin:], tried[best], lefts[best], center, spread, unseen, progress
     )  # fmt: skip
     finer = rollouts.of(used, 1.0 / _FINER if friction is None else 1.0)
     fine = used.q[begin:] - finer(_values(x[np.newaxis]))[0, begin:]
     last, shift = _last_step(jacobian, left, fine, (center - x) / spread**2, spread)
     trials = x + np.array([last, shift, 0.0 * shift])
-    trials = np.vstack([trials, [_to_prior(each, center, spread, *kept) for each in trials]])
+    trials = np.vstack([trials, [_to_prior(each, center, spread, *unseen) for each in trials]])
     lefts = used.q[begin:] - finer(_values(trials))[:, begin:]
     priors = (((trials - center) / spread) ** 2).sum(axis=1)
     best = int(np.argmin([_cost(each) for each in lefts] + priors))
@@ -212,7 +212,7 @@ def _fitted(
     left: Array,
     center: Array,
     spread: Array,
-    kept: tuple[Array, Array],
+    unseen: tuple[Array, Array],
     progress: Callable[[str], None],
 ) -> tuple[Array, Array, Array]:
     """Return the best parameters (p,), their residuals (m, n), the last step's Jacobian (m, n, p).
@@ -222,7 +222,7 @@ def _fitted(
         q: (m, n) positions, once the simulated arm has settled.
         x, left: parameters to begin with, and their residuals.
         center, spread: of the prior.
-        kept: damping (n,) of the model, which no parameter has [N.m.s/rad], and `_exchanges`.
+        unseen: damping (n,) of the model, which no parameter has [N.m.s/rad], and `_exchanges`.
         progress: receives a line about each iteration.
     """
     steps = np.append(np.full(len(x) - 1, _STEP), _DELAY_STEP)
@@ -235,7 +235,7 @@ def _fitted(
         progress(f'iteration {iteration + 1}: {1e3 * np.sqrt((left**2).mean()):.4g} mrad RMS')
         varied = rollouts(_values(x + np.diag(steps)))[:, rollouts.begin :] - (q - left)
         jacobian = np.moveaxis(varied / steps[:, None, None], 0, -1)
-        along = _blind(x, *kept)  # differences of rollouts whose joints stick have noise there
+        along = _blind(x, *unseen)  # differences of rollouts whose joints stick have noise there
         jacobian -= (jacobian @ along) @ along.T
         noise = _noise(left)
         scaled = (jacobian / noise[..., np.newaxis]).reshape(-1, len(x))

@@ -123,6 +123,18 @@ def test_servos_are_found_up_to_a_common_factor(name, sticking):
     assert found.names == servo_names(model, JointRegressor(model).link_names)
 
 
+def test_the_given_masses_decide_the_factor_that_no_motion_shows():
+    model = load_arm('planar_3r')
+    true = some_servos(model, 3, 0.013)
+    true[6:9] *= 2.0  # joints stick, where the search for the parameters stops early
+    true[12:15] *= (1.0, 0.9, 1.1)
+    followed = followed_by(model, true, 8.0, noise=2e-5, friction=None, step=0.000125)
+    found = identify_positions(model, followed, PositionParameters())
+    # The motion shows the ratio of the masses, the model that their logarithms are 0 in the mean.
+    assert_allclose(np.diff(np.log(found.mass_scales[1:] / true[13:15])), 0.0, atol=0.01)
+    assert_allclose(np.log(found.mass_scales[1:]).mean(), 0.0, atol=0.002)
+
+
 def test_what_positions_do_not_show_is_named():
     model = load_arm('planar_3r')
     true = some_servos(model, 3, 0.0)
