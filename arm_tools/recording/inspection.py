@@ -14,7 +14,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
 from arm_lab.identification.conventions import Conventions, conventions
 from arm_lab.identification.signals import MotionSamples
-from arm_tools.recording.joint_streams import ReadAs
+from arm_tools.recording.joint_streams import AS_FOUND, ReadAs
 from arm_tools.recording.position_units import in_radians
 from arm_tools.recording.recorded_samples import inspected_samples
 
@@ -42,7 +42,6 @@ class EffortsAre(Parameters):
     )
 
 
-AS_FOUND = ReadAs()
 UNKNOWN = EffortsAre()
 
 

@@ -46,6 +46,9 @@ class ReadAs(Parameters):
     )  # fmt: skip
 
 
+AS_FOUND = ReadAs()
+
+
 @dataclass(frozen=True)
 class Stream:
     """Joint states of one publisher.

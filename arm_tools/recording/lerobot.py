@@ -22,7 +22,7 @@ from PIL import Image
 from arm_dynamics.checks import ArmError, Array
 from arm_lab.identification.signals import MotionSamples
 from arm_sim.output_folder import whole_file
-from arm_tools.recording.joint_streams import STATES, ReadAs, measured_states
+from arm_tools.recording.joint_streams import AS_FOUND, STATES, ReadAs, measured_states
 from arm_tools.recording.position_units import in_radians
 from arm_tools.recording.recorded_messages import Recorded, messages_of, reading
 from arm_tools.recording.ros_messages import IMAGE, JOINT_STATE, decoder, seconds
@@ -33,7 +33,6 @@ _TASKS, _STATS = 'meta/tasks.parquet', 'meta/stats.json'
 _STATE, _EFFORT, _PICTURES = 'observation.state', 'observation.effort', 'observation.images.'
 _SHORT = {'position': 'pos', 'velocity': 'vel', 'effort': 'effort'}
 _SOON = 1e-9  # a command with a state's own stamp answers that state [s]
-AS_FOUND = ReadAs()
 _CHANNELS = {'rgb8': 3, 'mono8': 1}  # of pictures, by encoding
 _QUANTILES = (0.01, 0.1, 0.5, 0.9, 0.99)
 

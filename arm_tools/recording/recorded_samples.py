@@ -9,12 +9,18 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array
 from arm_lab.identification.rollouts import Followed
 from arm_lab.identification.signals import MotionSamples
-from arm_tools.recording.joint_streams import ReadAs, measured, sampling, streams_of, timed
+from arm_tools.recording.joint_streams import (
+    AS_FOUND,
+    ReadAs,
+    measured,
+    sampling,
+    streams_of,
+    timed,
+)
 from arm_tools.recording.lerobot import INFO, samples_of
 from arm_tools.recording.recorded_messages import REST_PERIOD, messages_of, reading
 from arm_tools.recording.tables import TABLES, array_of, arrays_of, columns_of, table_of
 
-AS_FOUND = ReadAs()
 _REST = 1e-9  # largest motion between two states at rest [rad | m]
 _SOON = 1e-9  # a command with a state's own stamp acts after that state [s]
 
