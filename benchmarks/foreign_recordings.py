@@ -119,7 +119,7 @@ def main() -> int:
         covered = float((np.abs(error) <= _COVER * of).mean())
         low = min(low, covered)
         print(f'| {name} | {np.sqrt((error**2).mean()):.2g} | {error.mean():.2g} | '
-              f'{np.abs(error).max():.2g} | {100 * covered:.0f} % |')  # fmt: skip
+              f'{np.abs(error).max():.2g} | {100 * covered:.1f} % |')  # fmt: skip
     return int(low < 0.92)
 
 
