@@ -97,6 +97,9 @@ def add_segment(
     place, turn = np.zeros(3), np.eye(3).ravel()
     mujoco.mjv_initGeom(geom, shape, place, place, turn, colour.astype(np.float32))
     mujoco.mjv_connector(geom, shape, radius, start, end)
+    # mjv_initGeom leaves these as they were in memory; mjr_render draws by the category.
+    geom.category, geom.objtype = mujoco.mjtCatBit.mjCAT_DYNAMIC, mujoco.mjtObj.mjOBJ_UNKNOWN
+    geom.objid = geom.segid = -1
     scene.ngeom += 1
     return geom
 

@@ -6,6 +6,7 @@ import sys
 import warnings
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 from optional import optional
@@ -31,6 +32,7 @@ from arm_tools.view.caption import Caption
 from arm_tools.view.error_scale import ErrorScale
 from arm_tools.view.film_files import KINDS, MOST, check_file, usual_speed, write_gif, write_mp4
 from arm_tools.view.recorded_motion import RecordedMotion, timed_segments
+from arm_tools.view.scene import add_segment
 
 # In grey, so that what is coloured in a picture is the path.
 URDF = re.sub(r'rgba="[^"]*"', 'rgba="0.7 0.7 0.7 1"', find_urdf('planar_3r').read_text())
@@ -135,6 +137,20 @@ def test_recordings_are_drawn_side_by_side(file, tmp_path):
         assert rendered(*files, '--output', tmp_path / name, '--size', '160x120') == 0
     one, two = (np.asarray(Image.open(tmp_path / name)) for name in ('one.png', 'two.png'))
     np.testing.assert_array_equal(two, np.hstack([one, one]))
+
+
+def test_no_fact_of_a_drawn_segment_is_what_memory_held_before():
+    drawn = []
+    for garbage in (3, 4):
+        scene = mujoco.MjvScene(mujoco.MjModel.from_xml_string('<mujoco/>'), 1)
+        geom = scene.geoms[0]
+        for fact in ('category', 'objtype', 'objid', 'segid', 'dataid', 'matid'):
+            setattr(geom, fact, garbage)
+        add_segment(scene, 0.1, np.zeros(3), np.ones(3), np.ones(4))
+        by_renderer = {'camdist', 'transparent'}
+        facts = {x for x in dir(geom) if not x.startswith('_')} - by_renderer
+        drawn.append({x: np.array(getattr(geom, x)).tolist() for x in sorted(facts)})
+    assert drawn[0] == drawn[1]
 
 
 def test_a_gif_of_any_length_is_as_quick_as_its_size_asks_for():
