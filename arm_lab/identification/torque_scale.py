@@ -5,8 +5,8 @@
 A joint's scale s_j and its load have the same effect: an arm twice as heavy has torques twice as
 large. One thing must therefore be known: the payload in one of the recordings, a joint whose
 torque is right (joints share links), or the links themselves. Gauss-Newton estimates pi and s
-together. Source: Gautier and Briot, Global identification of joint drive gains and dynamic
-parameters of robots, J. Dyn. Sys. Meas. Control 136(5), 2014.
+together, with the payload's centre and inertia. Source: Gautier and Briot, Global identification
+of joint drive gains and dynamic parameters of robots, J. Dyn. Sys. Meas. Control 136(5), 2014.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,6 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from arm_dynamics.checks import Array
-from arm_dynamics.model_error import ModelError, with_error
 from arm_lab.identification.estimation import IdentificationParameters, compressed
 from arm_lab.identification.regressor import JointRegressor
 from arm_lab.identification.signals import MotionSamples, Rows, check_rows, rows_of
@@ -29,10 +28,9 @@ _ROUNDS = 6  # of Gauss-Newton
 _SPREAD = 0.5  # prior standard deviation of a scale's logarithm
 _RIGHT = 1e-6  # prior standard deviation where a joint's torque is right
 _SHOWN = 0.05  # standard error below which the recordings show a scale
-_AT_TOOL = np.zeros(3)
-_REACH = 0.2  # prior standard deviation of the centre of a load about the tool [m]
+_REACH = 0.2  # prior standard deviation of a load's mass about the tool [m]
 _CHANGED = 0.3  # prior share by which friction differs with a load and the temperature
-_STEP = 1e-6  # of the derivative by the centre [m]
+_PSEUDO_INERTIA = (3, 3), (0, 3), (1, 3), (2, 3), (0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)
 _OPEN = 1e-3  # weight of the prior of the links in `TorqueScales.shown`
 
 
@@ -66,22 +64,21 @@ class TorqueScales:
     center_errors: Array | None = None
 
 
-def carried(regressor: JointRegressor, mass: float, center: Array = _AT_TOOL) -> Array:
-    """Return what a payload [kg] adds to inertial parameters (10 n,).
+def carried(regressor: JointRegressor) -> Array:
+    """Return what 1 kg at the tool adds to inertial parameters (10 n,), as columns (10 n, 10).
 
-    It is that of ModelError, with its centre (3,) in the tool frame [m].
+    The load's parameters are 1, its centre c (3,) in the tool frame [m], and the upper triangle
+    (6,) of its mean of r r^T [m^2], with r from the origin of the tool frame.
     """
-    model = regressor.model
-    frame = model.pin_model.frames[model.frame_id()]
-    loaded = with_error(model, ModelError(payload=mass))
-    extra = loaded.inertial_parameters() - model.inertial_parameters()
-    points = [
-        pin.Inertia(mass, frame.placement.act(place), np.zeros((3, 3))).toDynamicParameters()
-        for place in (np.asarray(center), _AT_TOOL)
-    ]
-    first = 10 * (frame.parentJoint - 1)
-    extra[first : first + 10] += points[0] - points[1]
-    return np.asarray(extra)
+    frame = regressor.model.pin_model.frames[regressor.model.frame_id()]
+    place, first = frame.placement.homogeneous, 10 * (frame.parentJoint - 1)
+    columns = np.zeros((10 * regressor.model.nv, 10))
+    for k, (row, column) in enumerate(_PSEUDO_INERTIA):
+        basis = np.zeros((4, 4))
+        basis[row, column] = basis[column, row] = 1.0
+        moved = pin.PseudoInertia.FromMatrix(place @ basis @ place.T)
+        columns[first : first + 10, k] = moved.toDynamicParameters()
+    return columns
 
 
 def torque_scales(
@@ -109,20 +106,21 @@ def torque_scales(
     check_rows(read[0], regressor.model)
     prior = Prior(regressor, read[0], [] if links_known else list(range(n)), parameters.prior)
     loaded = any(each.mass for each in recordings)
-    last = 3 * n + 3  # scales, the centre of the load, and changes of the friction with it
-    free = np.concatenate([prior.free, np.ones(n, dtype=bool), np.full(2 * n + 3, loaded)])
+    last = 3 * n + 9  # scales, the load per kilogram, and changes of the friction with it
+    free = np.concatenate([prior.free, np.ones(n, dtype=bool), np.full(2 * n + 9, loaded)])
     size = len(free)
     root, belief = np.zeros((size, size)), np.full(last, 1.0 / _SPREAD)
-    belief[n : n + 3] = 1.0 / _REACH
-    belief[n + 3 :] = np.diagonal(prior.root)[11 * n : 13 * n] / _CHANGED
+    belief[n : n + 3], belief[n + 3 : n + 9] = 1.0 / _REACH, 1.0 / _REACH**2
+    belief[n + 9 :] = np.diagonal(prior.root)[11 * n : 13 * n] / _CHANGED
     if right is not None:
         belief[right] = 1.0 / _RIGHT
     root[:-last, :-last], root[-last:, -last:] = prior.root, np.diag(belief)
-    scales, places = slice(-last, -2 * n - 3), slice(-2 * n - 3, -2 * n)
+    scales, places = slice(-last, -2 * n - 9), slice(-2 * n - 9, -2 * n)
+    one = carried(regressor)
     usual = np.sqrt(np.mean([(rows.tau**2).mean(axis=0) for rows in read], axis=0))
-    noise, x, log, place = 0.01 * usual, prior.center, np.zeros(n), np.zeros(3)
+    noise, x, log, place = 0.01 * usual, prior.center, np.zeros(n), np.zeros(9)
     for _ in range(_ROUNDS):
-        linear = [_scaled(rows, _load(regressor, each.mass, place), x, log)
+        linear = [_scaled(rows, each.mass * one, x, log, place)
                   for rows, each in zip(read, recordings, strict=True)]  # fmt: skip
         triangle = np.vstack([compressed(rows, noise) for rows in linear])
         center = np.concatenate([prior.center, -log, -place, np.zeros(2 * n)])
@@ -142,16 +140,8 @@ def torque_scales(
     alone = np.zeros(size)
     alone[free] = standard_errors(open_matrix, np.vstack([*gradients, open_root]))
     found = np.exp(log), errors[scales], alone[scales] < _SHOWN, x[:-1], errors[: len(x) - 1]
-    return TorqueScales(*found, place, errors[places]) if loaded else TorqueScales(*found)
-
-
-def _load(regressor: JointRegressor, mass: float, center: Array) -> Array:
-    """Return what a load at a centre (3,) adds, and the derivatives of it (10 n, 4)."""
-    here = carried(regressor, mass, center)
-    if not mass:
-        return np.column_stack([here, np.zeros((len(here), 3))])
-    ways = [(carried(regressor, mass, center + _STEP * e) - here) / _STEP for e in np.eye(3)]
-    return np.column_stack([here, *ways])
+    center = (place[:3], errors[places][:3]) if loaded else (None, None)
+    return TorqueScales(*found, *center)
 
 
 def _noise(recordings: Sequence[Rows], z: Array) -> Array:
@@ -162,14 +152,15 @@ def _noise(recordings: Sequence[Rows], z: Array) -> Array:
     return np.asarray(np.sqrt(squares / np.maximum(moving, 1)))
 
 
-def _scaled(rows: Rows, extra: Array, x: Array, log: Array) -> Rows:
-    """Return the equations, linear in parameters, lag, and changes of scales' logs and centre."""
+def _scaled(rows: Rows, extra: Array, x: Array, log: Array, place: Array) -> Rows:
+    """Return the equations, linear in parameters, lag, and changes of scales' logs and load."""
     scale, links, n = np.exp(log)[:, np.newaxis], len(extra), len(log)
     y = rows.y.copy()
     y[..., :-1] *= scale
-    load, *moved = np.moveaxis(y[..., :links] @ extra, -1, 0)
+    moved = y[..., :links] @ extra
+    load = moved[..., 0] + moved[..., 1:] @ place
     whole = load + y[..., :-1] @ x[:-1]
     each = whole[..., np.newaxis] * np.eye(n)
-    friction = y[..., 11 * n : 13 * n] * float(np.any(extra[:, 0]))
-    columns = [y, each, np.stack(moved, axis=-1), friction]
+    friction = y[..., 11 * n : 13 * n] * float(extra.any())
+    columns = [y, each, moved[..., 1:], friction]
     return replace(rows, y=np.concatenate(columns, axis=2), tau=rows.tau - load)

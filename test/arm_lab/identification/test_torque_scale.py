@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from arms import load_arm
 from identification_samples import exact_samples, serialized, some_motion
@@ -55,6 +56,28 @@ def test_a_known_payload_shows_every_scale_of_an_arm_that_is_thirty_percent_off(
     better = with_parameters(regressor, true.pi)
     unseen = some_motion(model, 6, 5.0)
     assert STUDY.torque_error(better, plant, unseen).max() < 0.01
+
+
+def test_a_load_that_is_no_point_makes_no_scale_wrong():
+    model = load_arm('ur5e')
+    plant, scale = STUDY.other_arm(model, seed=5), np.array([1.3, 0.7, 1.3, 0.7, 1.3, 0.7])
+    center, edges = np.array([0.05, -0.04, 0.06]), np.array([0.1, 0.15, 0.2])
+    frame = plant.pin_model.frames[plant.frame_id()]
+    box = pin.Inertia.FromBox(3.0, *edges)
+    load = frame.placement.act(pin.Inertia(3.0, center, box.inertia)).toDynamicParameters()
+    pi = JointRegressor(plant).parameters()
+    pi[10 * (frame.parentJoint - 1) : 10 * frame.parentJoint] += load
+    heavy = with_parameters(JointRegressor(plant), pi)
+    motion = some_motion(model, 3)
+    made = [
+        exact_samples(arm, motion, 16.0, noise=0.01, seed=k)
+        for k, arm in enumerate((plant, heavy))
+    ]
+    recorded = [Carrying(off(each, scale), kg) for each, kg in zip(made, (0.0, 3.0), strict=True)]
+    found = torque_scales(JointRegressor(model), recorded, KNOWN)
+    assert found.shown.all()
+    assert_allclose(found.values, scale, rtol=0.01)
+    assert_allclose(found.center, center, atol=2e-3)
 
 
 def test_joints_that_share_links_are_found_by_one_whose_torque_is_right():
