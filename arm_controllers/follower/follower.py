@@ -169,29 +169,37 @@ class TrajectoryFollower:
             text = 'an empty trajectory: the arm stops and holds'
             self.results.append(GoalResult(goal.identifier, ResultCode.SUCCESSFUL, text))
             return
+        schedule = self._schedule
         while True:
-            lag_ns = self.scaling.lag_ns
-            now_ns = max(time_ns - lag_ns, self._scaled_ns)
-            start_ns = goal.start_ns - lag_ns if goal.start_ns else now_ns + notice_ns
+            now_ns = max(time_ns - self.scaling.lag_ns, self._scaled_ns)
+            start_ns = now_ns + notice_ns
+            if goal.start_ns:
+                ahead_ns = goal.start_ns - max(time_ns, self.time_ns)
+                start_ns = now_ns + ahead_ns
+                if ahead_ns > 0 and self.scaling.wanted < 1.0:
+                    from arm_controllers.follower.slow_goals import trajectory_time
+
+                    start_ns = trajectory_time(schedule, now_ns, ahead_ns)
             from_ns = max(start_ns, now_ns + notice_ns)
             check_end(goal, (start_ns - now_ns) * 1e-9, p.goal_duration_limit)
-            self._schedule.check_capacity(p.waiting_goals_limit, p.allow_trajectory_replacement)
-            state = self._schedule.planned(from_ns).copy()
+            schedule.check_capacity(p.waiting_goals_limit)
+            before, state = schedule.at(from_ns), schedule.planned(from_ns).copy()
             trajectory, point_times = yield from checked_trajectory(
-                goal, self.model, state, (from_ns - start_ns) * 1e-9, p, self._limits, executor
-            )
+                goal, self.model, state, (from_ns - start_ns) * 1e-9, p, self._limits, executor,
+                (before.trajectory, before.time(start_ns)),
+            )  # fmt: skip
             near = None
             if self.check is not None:
                 near = yield from begin(self.check, trajectory, state.q)
-            in_time = self._scaled_ns <= max(from_ns, now_ns)
-            if in_time and np.array_equal(self._schedule.planned(from_ns).row, state.row):
+            same = np.array_equal(schedule.planned(from_ns).row, state.row)
+            if same and schedule.at(from_ns) is before and self._scaled_ns <= max(from_ns, now_ns):
                 break
             notice_ns *= 2
         end = float(point_times[-1])
         scheduled = Scheduled(start_ns, from_ns, trajectory, goal, end, scaled=True, near=near)
         self._set_tolerances(scheduled)
-        self._schedule.add(scheduled)
-        self._schedule.start(self._scaled_ns)
+        schedule.add(scheduled)
+        schedule.start(self._scaled_ns)
 
     def update(self, time_ns: int, q: Array, v: Array, wrench: Array | None = None) -> Reference:
         """Return the reference at the stamp of a measured state; end goals that have ended.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arm_controllers.clamped_spline import knot_velocities
-from arm_controllers.follower.braking import braking_time
+from arm_controllers.follower.braking import braking, braking_time
 from arm_controllers.follower.goal import Goal
 from arm_controllers.follower.motion_limits import check_limits, check_torque
 from arm_controllers.follower.parameters import FollowerParameters, Limits
@@ -67,6 +67,7 @@ def checked_trajectory(
     rules: FollowerParameters,
     limits: Limits,
     executor: Executor | None,
+    running: tuple[Trajectory, float],
 ) -> Generator[None, None, tuple[Trajectory, Array]]:
     """Return the result of `goal_trajectory`, checked against all limits.
 
@@ -76,7 +77,7 @@ def checked_trajectory(
     Raises:
         GoalError: says which joint, value, limit, point and time.
     """
-    arguments = goal, model, state, late, rules, limits.deceleration
+    arguments = goal, model, state, late, rules, limits.deceleration, running
     if executor is None:
         trajectory, point_times = _built(*arguments)
     else:
@@ -86,7 +87,8 @@ def checked_trajectory(
         trajectory, point_times = building.result()
     yield
     bounds = limits.acceleration, point_times, rules.limit_overshoot
-    yield from check_limits(trajectory, model, *bounds, np.asarray(rules.start_tolerance))
+    named = np.isin(model.joint_names, goal.joint_names)
+    yield from check_limits(trajectory, model, *bounds, np.asarray(rules.start_tolerance), named)
     if rules.interpolation_method == 'none':
         trajectory = trajectory.in_steps()
     yield from check_torque(trajectory, model, point_times)
@@ -105,6 +107,7 @@ def goal_trajectory(
     late: float,
     rules: FollowerParameters,
     max_deceleration: Array,
+    running: tuple[Trajectory, float] | None = None,
 ) -> tuple[Trajectory, Array]:
     """Return the goal's trajectory and the times of its points (m,) [s] from the goal's start.
 
@@ -112,7 +115,7 @@ def goal_trajectory(
     acceleration where the first point has one: the first segment is a cubic or quintic from
     `state`, and from its effort, unless a point at the start has an effort. Later segments are
     linear, cubic or quintic, by the fields of both their ends. Joints that the goal leaves out
-    brake and hold. Where the last point has a velocity, the arm brakes after it.
+    continue the running trajectory. Where the last point has a velocity, the arm brakes after it.
 
     Args:
         goal: of good form (`goal_rules.check_form`), with at least one point.
@@ -124,18 +127,17 @@ def goal_trajectory(
             velocity that is this near in time [s] is passed at the segment's mean velocity; at a
             later single point the arm stops.
         max_deceleration: (n,) of braking and of the return to a passed point [rad/s^2 | m/s^2].
+        running: the running trajectory, and its time at the goal's start [s]; without it, without
+            replacement and without interpolation, joints that the goal leaves out brake and hold.
 
     Raises:
         GoalError: every point has passed, or the start is too far from the reference.
     """
-
-    def some(columns: NDArray[np.intp]) -> _Joints:
-        q, v, a, effort = state.row.reshape(4, -1)[:, columns]
-        return _Joints(model, columns, q, v, a, effort, max_deceleration[columns])
-
     columns = np.array([model.joint_names.index(name) for name in goal.joint_names])
     goal = _select(goal, _PER_JOINT, (slice(None), np.argsort(columns)))  # in the model's order
-    joints = some(np.sort(columns))
+    columns.sort()
+    q, v, a, effort = state.row.reshape(4, -1)[:, columns]
+    joints = _Joints(model, columns, q, v, a, effort, max_deceleration[columns])
     if not goal.has_position:
         goal = _integrated(_still_to_come(goal, late), joints, late)
     else:
@@ -164,9 +166,11 @@ def goal_trajectory(
         v = knot_velocities(h, np.vstack([joints.q, to_come.positions]), joints.v)
         to_come = replace(to_come, velocities=v[1:])
     motion = _through_points(to_come, joints, late, rules.stream_horizon)
-    others = np.setdiff1d(np.arange(len(model.joint_names)), columns)
-    if len(others):
-        motion = _with_braking_joints(motion, joints, some(others), late)
+    if len(columns) < len(model.joint_names):
+        goes_on = rules.allow_trajectory_replacement and rules.interpolation_method == 'splines'
+        if not (running and goes_on):
+            running = braking(model, state.q, state.v, state.effort, max_deceleration), -late
+        motion = _with_other_joints(motion, columns, *running)
     return motion, goal.times
 
 
@@ -327,20 +331,20 @@ def _swing_back(q: Array, v: Array, effort: Array, joints: _Joints) -> Trajector
     return Trajectory(np.array([0.0, duration]), back, np.array([effort, effort]), q)
 
 
-def _with_braking_joints(
-    motion: Trajectory, joints: _Joints, others: _Joints, late: float
+def _with_other_joints(
+    motion: Trajectory, columns: NDArray[np.intp], running: Trajectory, time: float
 ) -> Trajectory:
-    """Return the trajectory with the other joints, which brake from their state and hold."""
-    duration = braking_time(others.v, others.deceleration) or motion.end - late
-    braking = stop(others.q, others.v, duration)
-    braking = Trajectory(late + braking.times, braking.coefficients)
-    times = np.union1d(motion.times, braking.times)
-    motion, braking = motion.with_knots(times), braking.with_knots(times)
-    n = len(joints.q) + len(others.q)
-    coefficients, last = np.zeros((len(times) - 1, 6, n)), np.zeros(n)
-    for part, columns in ((motion, joints.columns), (braking, others.columns)):
-        coefficients[:, :, columns] = part.coefficients
-        last[columns] = part.last
-    efforts = np.zeros((len(times), n))
-    efforts[:, joints.columns] = motion.efforts
-    return Trajectory(times, coefficients, efforts, last)
+    """Return a trajectory of all joints: some `columns` of a motion, the others of another one.
+
+    `time`: of the other trajectory at the motion's time 0 [s].
+    """
+    shifted = running.times - time
+    running = Trajectory(shifted, running.coefficients, running.efforts, running.last)
+    moves = running.coefficients[:, 1:].any()
+    times = np.union1d(motion.times, shifted[moves & (shifted > motion.start)])
+    motion, whole = motion.with_knots(times), running.with_knots(times)
+    last = running.last.copy()
+    whole.coefficients[:, :, columns] = motion.coefficients
+    whole.efforts[:, columns] = motion.efforts
+    last[columns] = motion.last
+    return Trajectory(times, whole.coefficients, whole.efforts, last)

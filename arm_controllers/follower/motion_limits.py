@@ -30,6 +30,7 @@ def check_limits(
     point_times: Array,
     overshoot: float = 0.0,
     start_tolerance: Array | float = 0.0,
+    joints: NDArray[np.bool_] | bool = True,
 ) -> Iterator[None]:
     """Check position, velocity, acceleration and jerk along a trajectory, in slices.
 
@@ -48,6 +49,8 @@ def check_limits(
         point_times: (k,) instants of the goal's points [s], for messages.
         overshoot: share of the limits of velocity, acceleration and jerk by which polynomials may
             exceed them between points.
+        start_tolerance: as for `_position_ranges`.
+        joints: (n,) which joints are checked; others continue a motion that was checked before.
 
     Yields:
         Nothing, after each part of the work.
@@ -74,18 +77,15 @@ def check_limits(
         for order, (quantity, lower, upper) in enumerate(bounds):
             if order == 0:
                 quintic = scaled[:, 4:].any(axis=1)
+                low, high = (rows[part] for rows in ranges)
             else:  # d/ds of sum_k c_k s^k, with s the segment's share in 0..1
                 scaled = scaled[:, 1:] * np.arange(1, 7 - order)[:, np.newaxis] / h
-            if order == 0:
-                low, high = (rows[part] for rows in ranges)
-            else:
                 low, high = (np.tile(bound, (len(h), 1)) for bound in (lower, upper))
             if first == 0 and order in (1, 2):  # an arm that starts too fast may brake
-                low[0], high[0] = (
-                    np.minimum(low[0], scaled[0, 0]),
-                    np.maximum(high[0], scaled[0, 0]),
-                )
-            low, high = low - LIMIT_TOLERANCE, high + LIMIT_TOLERANCE
+                low[0] = np.minimum(low[0], scaled[0, 0])
+                high[0] = np.maximum(high[0], scaled[0, 0])
+            margin = np.where(joints, LIMIT_TOLERANCE, np.inf)
+            low, high = low - margin, high + margin
             slack = overshoot * upper if order else 0.0
             segment, joint = _first_beyond(scaled, low, high, slack, quintic | (order == 1))
             if segment >= 0:

@@ -15,12 +15,12 @@ from arm_dynamics.parameters import Parameters, PerJoint, parameter
 class FollowerParameters(Parameters):
     """The rules, named as in ros2_control's joint_trajectory_controller where that has them."""
 
-    allow_partial_joints_goal: bool = parameter(False, 'if true, joints missing in a goal hold')
+    allow_partial_joints_goal: bool = parameter(False, 'if true, goals may leave out joints')
     allow_integration_in_goal_trajectories: bool = parameter(
         False, 'if true, velocities or accelerations alone are integrated to positions'
     )
     allow_trajectory_replacement: bool = parameter(
-        True, 'if true, a goal may replace a running one; an empty goal always may'
+        True, 'if true, joints that a goal leaves out finish their motion; else they brake'
     )
     interpolation_method: str = parameter(
         'splines',

@@ -102,12 +102,8 @@ class Schedule:
         self.now = Scheduled(time_ns, time_ns, trajectory)
         self.scaling.rest()
 
-    def check_capacity(self, most: int, replacement: bool) -> None:
-        """Raise GoalError where no more goals may wait, or where none may replace another."""
-        if self.goals and not replacement:
-            raise GoalError(
-                'a goal has not ended, and allow_trajectory_replacement is false; cancel it first'
-            )
+    def check_capacity(self, most: int) -> None:
+        """Raise GoalError where no more goals may wait."""
         if len(self.waiting) >= most:
             raise GoalError(
                 f'{len(self.waiting)} goals are waiting for their start; allowed:'

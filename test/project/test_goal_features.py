@@ -44,7 +44,7 @@ velocities at some points only
 effort feedforward
   E test_effort_is_handed_through_as_feedforward_and_fades_when_canceled
 partial goals
-  F test_joints_left_out_of_a_partial_goal_brake_from_the_motion_they_are_in
+  F test_joints_left_out_of_a_partial_goal_finish_the_motion_that_they_are_in
 start stamp now, future, past
   F test_goal_with_a_future_stamp_waits_while_the_old_one_runs_on
   F test_points_already_past_are_dropped_and_the_rest_is_joined_without_a_jump
@@ -61,8 +61,8 @@ objects around the arm
   test_checked_goals.py
 empty trajectory
   F test_empty_trajectory_brakes_and_holds
-`allow_trajectory_replacement: false`
-  O test_a_second_goal_is_refused_where_replacement_is_not_allowed
+`allow_trajectory_replacement` (newest version)
+  O test_without_replacement_joints_that_the_new_goal_leaves_out_brake_and_hold
 names, lengths, order of times checked
   R test_field_of_another_length_is_refused
   R test_times_that_do_not_increase_are_refused_with_the_point

@@ -152,17 +152,89 @@ def test_joints_left_out_of_a_partial_goal_hold():
     np.testing.assert_allclose(q[-1][2], HOME[2] + 0.3, atol=1e-12)
 
 
-def test_joints_left_out_of_a_partial_goal_brake_from_the_motion_they_are_in():
-    arm = make(allow_partial_joints_goal=True, max_deceleration_on_cancel=(3.0,))
-    arm.set_goal(goal([1.0], [HOME + 0.4]), 0)
+def test_joints_left_out_of_a_partial_goal_finish_the_motion_that_they_are_in():
+    """As newest JTC: not one bit of their reference changes; the goal ends at its own end."""
+    whole = goal([0.7, 1.5], [HOME + 0.2, HOME + 0.4], [REST + 0.3, REST], identifier='a')
+    arm, undisturbed = (make(allow_partial_joints_goal=True) for _ in range(2))
+    for each in (arm, undisturbed):
+        each.set_goal(whole, 0)
     q0, v0, _ = run(arm, 0, SECOND // 2)
-    arm.set_goal(goal([0.5], [[HOME[2]]], [[0.0]], names=[NAMES[2]]), SECOND // 2 - DT)
-    q1, v1, _ = run(arm, SECOND // 2, 2 * SECOND)
-    assert_no_jump(np.vstack([q0, q1]), np.vstack([v0, v1]))
-    others = np.delete(np.arange(6), 2)
-    assert np.abs(np.diff(v1[:, others], axis=0)).max() <= 3.0 * DT * 1e-9 + 1e-12
-    assert not v1[-1].any()
-    np.testing.assert_allclose(q1[-1][2], HOME[2], atol=1e-12)
+    part = goal([0.5], [[HOME[2]]], [[0.0]], names=[NAMES[2]], identifier='b')
+    arm.set_goal(part, SECOND // 2 - DT)
+    q1, v1, _ = run(arm, SECOND // 2, SECOND + 10 * DT)
+    assert ends(arm) == [('a', ResultCode.INVALID_GOAL), ('b', ResultCode.SUCCESSFUL)]
+    q2, v2, _ = run(arm, SECOND + 10 * DT, 2 * SECOND)
+    q, v = np.vstack([q0, q1, q2]), np.vstack([v0, v1, v2])
+    assert_no_jump(q, v)
+    expected, _, _ = run(undisturbed, 0, 2 * SECOND)
+    np.testing.assert_allclose(np.delete(q - expected, 2, 1), 0.0, atol=1e-13)
+    np.testing.assert_allclose(q[-1], np.append(HOME[:2] + 0.4, [HOME[2], *HOME[3:] + 0.4]))
+
+
+def test_two_nodes_that_stream_points_to_different_joints_do_not_disturb_each_other():
+    arm, alone = (make(allow_partial_joints_goal=True, stream_horizon=0.3) for _ in range(2))
+    q = []
+    for k in range(1, 20):
+        for each, joints in ((arm, (0, 3)), (alone, (0,))):
+            for j in joints:
+                point = goal([0.2], [[HOME[j] + 0.02 * (k + 1)]], names=[NAMES[j]])
+                each.set_goal(point, each.time_ns)
+        end_ns = arm.time_ns + SECOND // 10
+        q.append([run(each, each.time_ns, end_ns)[0][:, 0] for each in (arm, alone)])
+    both, one = np.array(q).swapaxes(0, 1)
+    np.testing.assert_allclose(both, one, atol=1e-13)
+    assert both[-1, -1] > HOME[0] + 0.3
+
+
+def test_a_joint_whose_polynomial_overshoots_its_limit_does_not_refuse_anothers_goal():
+    """The first goal is allowed 2 % more than the limit between its points."""
+    arm = make(allow_partial_joints_goal=True)
+    limit = MODEL.velocity_limit[0]
+    way = REST.copy()
+    way[0] = (
+        1.01 * limit / 1.5
+    )  # rest to rest in 1 s: the peak, after 0.5 s, is 1.5 times the mean
+    arm.set_goal(goal([1.0], [HOME + way], [REST]), 0)
+    run(arm, 0, SECOND // 2)
+    start_ns = SECOND // 2
+    arm.set_goal(
+        goal([0.5], [[HOME[2] + 0.1]], [[0.0]], names=[NAMES[2]], start_ns=start_ns), start_ns
+    )
+    q, _, _ = run(arm, start_ns, 2 * SECOND)
+    np.testing.assert_allclose(q[-1, 0], HOME[0] + way[0], atol=1e-12)
+
+
+def test_joints_left_out_go_on_only_while_the_goal_that_moved_them_was_not_canceled():
+    """The goal before the waiting one is canceled while the latter is checked."""
+    arm = make(allow_partial_joints_goal=True)
+    arm.set_goal(goal([1.0, 3.0], [HOME, HOME + 0.3]), 0)  # at rest for a second
+    run(arm, 0, SECOND // 2)
+    part = goal([1.0], [[HOME[2] + 0.1]], names=[NAMES[2]])
+    checks = arm.accept(part, SECOND // 2)
+    next(checks)
+    next(checks)
+    arm.cancel(arm.time_ns)
+    for _ in checks:
+        pass
+    q, _, _ = run(arm, SECOND // 2, 4 * SECOND)
+    np.testing.assert_allclose(q[-1, 0], HOME[0], atol=1e-12)
+
+
+@pytest.mark.parametrize(('speed', 'first'), [(0.25, 10.0), (0.25, 0.3), (0.5, 1.2), (1.0, 10.0)])
+def test_a_stamp_is_of_the_clock_whatever_the_speed(speed, first):
+    """Newest JTC: speed scaling stretches goals, and leaves their stamps.
+
+    At a quarter of its speed the first goal of 10 s has not ended at the stamp, that of 0.3 s has.
+    """
+    arm = make(speed_scaling=speed)
+    arm.set_goal(goal([first], [HOME + 0.1], [REST]), 0)
+    run(arm, 0, SECOND)
+    later = goal([1.0], [HOME], [REST], start_ns=4 * SECOND, identifier='b')
+    arm.set_goal(later, arm.time_ns)
+    run(arm, SECOND, 4 * SECOND - DT)
+    assert arm.active_goal is not later
+    run(arm, 4 * SECOND - DT, 4 * SECOND + 2 * DT)
+    assert arm.active_goal is later
 
 
 def test_single_point_at_time_zero_is_reached_as_soon_as_limits_allow():

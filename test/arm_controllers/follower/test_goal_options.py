@@ -150,16 +150,25 @@ def test_without_interpolation_the_arm_is_asked_to_be_at_a_point_until_the_next(
         arm.set_goal(goal([1.0, 1.05], [FAR, HOME]), 3 * SECOND)
 
 
-def test_a_second_goal_is_refused_where_replacement_is_not_allowed():
-    arm = make(allow_trajectory_replacement=False)
-    arm.set_goal(goal([2.0], [FAR], identifier='a'), 0)
+def test_without_replacement_joints_that_the_new_goal_leaves_out_brake_and_hold():
+    """As newest JTC means `allow_trajectory_replacement: false`; the goal is taken either way.
+
+    Joint 0 at v = 1.5 * 0.3 / 2 rad/s, its peak, stops v^2 / (2 * 3) later.
+    """
+    arm = make(
+        allow_partial_joints_goal=True,
+        allow_trajectory_replacement=False,
+        max_deceleration_on_cancel=(3.0,),
+    )
+    arm.set_goal(goal([2.0], [HOME + 0.3], [REST], identifier='a'), 0)
     run(arm, 0, SECOND)
-    with pytest.raises(GoalError, match='allow_trajectory_replacement'):
-        arm.set_goal(goal([2.0], [HOME]), SECOND)
-    arm.set_goal(goal([], np.zeros((0, 6)), identifier='stop'), SECOND)  # it still can be stopped
-    run(arm, SECOND, 3 * SECOND)
-    assert ends(arm) == [('a', ResultCode.INVALID_GOAL), ('stop', ResultCode.SUCCESSFUL)]
-    arm.set_goal(goal([2.0], [HOME]), 3 * SECOND)
+    q, v = arm.peek(SECOND).q[0], arm.peek(SECOND).v[0]
+    np.testing.assert_allclose(v, 0.225, rtol=1e-6)
+    arm.set_goal(goal([1.0], [[HOME[2]]], [[0.0]], names=NAMES[2:3], start_ns=SECOND), SECOND)
+    rows, _, a = run(arm, SECOND, 3 * SECOND)
+    assert ends(arm) == [('a', ResultCode.INVALID_GOAL), (None, ResultCode.SUCCESSFUL)]
+    np.testing.assert_allclose(rows[-1, 0], q + v**2 / 6.0, atol=1e-9)
+    assert np.abs(a[1:, 0]).max() <= 3.0 + 1e-9
 
 
 def test_an_arm_that_does_not_arrive_is_waited_for_no_longer_than_cmd_timeout():
