@@ -7,12 +7,16 @@ from repository import ROOT, TESTS
 TEXT = (ROOT / 'docs' / 'trajectory_goals.md').read_text()
 TABLE = TEXT[TEXT.index('## Feature by feature') : TEXT.index('## The same goals to JTC')]
 SAME = re.search(r'The same as in JTC: (.*?)\. *\n?Acceleration', TABLE, re.DOTALL)[1]
-OFFERED = [
-    re.sub(r' \(\[.*|(?<=its own) \(.*|\[(`\w+`)\]\(.*', r'\1', ' '.join(each.split()))
-    for each in SAME.split(';')
-] + [line.strip('|').split('|')[0].strip() for line in TABLE.splitlines() if line.startswith('|')][
-    2:
-]
+ONLY = re.search(r'Only here: (.*?)\.\n\n', TABLE, re.DOTALL)[1]
+ROWS = [line.split('|')[1].strip() for line in TABLE.splitlines() if line.startswith('|')][2:]
+OFFERED = (
+    [
+        re.sub(r' \(\[.*|(?<=its own) \(.*|\[(`\w+`)\]\(.*', r'\1', ' '.join(each.split()))
+        for each in SAME.split(';')
+    ]
+    + [' '.join(each.split()).partition(' (')[0] for each in ONLY.split(';')]
+    + ROWS
+)
 FILES = {
     'E': 'test_goal_ends.py',
     'F': 'test_follower.py',
