@@ -14,8 +14,8 @@ _REPORT = re.compile(r'([\w.-]+/[\w.-]+)#(\d+)\. ')
 _HEAD = """# Symptoms in the field
 
 What people report of other controllers, grippers, solvers and readers of robots, and what to do
-here; where there is nothing to do, what this package does. Each line is a test in `test/field`,
-which derives the right value. To run one (`./ws python tools/field_cases.py` writes this page):
+here, or what this package does. Refusals name joint, link, topic or point. Each line is a test in
+`test/field` (`./ws python tools/field_cases.py` writes this page):
 
     ./ws python -m pytest test/field -k "{example}"
 """

@@ -37,7 +37,7 @@ def test_a_motion_that_begins_at_pi_goes_the_wrong_way_first():
 
 
 def test_after_some_turns_the_joint_unwinds_all_the_way():
-    """PR2/pr2_controllers#285. An angle within half a turn of zero is the nearest one.
+    """PR2/pr2_controllers#285. The nearest angle counts.
 
     At 4 turns and 0.1 rad the angle 0.2 rad is 0.1 rad away.
     """
@@ -61,7 +61,7 @@ def test_an_arm_that_was_turned_by_hand_rotates_by_720_degrees():
 
 @pytest.mark.parametrize('turns', [0, 2])
 def test_a_turn_from_0_to_360_degrees_does_not_move_the_joint(turns):
-    """PR2/pr2_controllers#352. Give the velocity of the turn; without one it is refused.
+    """PR2/pr2_controllers#352. Give the velocity of the turn.
 
     The wrap of the first point holds for the whole goal: from 720 to 1080 degrees.
     """
@@ -91,7 +91,7 @@ def test_repeating_180_to_minus_180_degrees_spins_back_quickly():
 
 @pytest.mark.parametrize('turns', [-3, 1, 2, 5])
 def test_only_one_wrap_is_unwound_at_the_start(turns):
-    """moveit/moveit2#1777. Begin with a point at time 0, which is where the arm is.
+    """moveit/moveit2#1777. Begin with a point at time 0.
 
     The numbers of a dense trajectory are several turns away: every step is followed as written.
     """

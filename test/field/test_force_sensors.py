@@ -66,7 +66,7 @@ def test_forces_have_the_sign_of_the_arm_on_the_world():
 
 
 def test_a_model_that_is_turned_by_90_degrees_has_other_forces():
-    """osrf/drcsim#193. The weight is the same wherever the base looks.
+    """osrf/drcsim#193. The weight stays the same.
 
     The first joint turns about the vertical: the reading stays.
     """
@@ -76,7 +76,7 @@ def test_a_model_that_is_turned_by_90_degrees_has_other_forces():
 
 
 def test_torques_refer_to_the_joint_and_not_to_the_sensor():
-    """gazebosim/sdformat#130. Torques are about the origin of the sensor's frame.
+    """gazebosim/sdformat#130. Torques are about the sensor's origin.
 
     A force of 20 N at the tool makes no torque in tool0; about the wrist's link before it, the
     torque is r x F with the way r from there to the tool.
@@ -136,7 +136,7 @@ def test_the_sensor_is_zeroed_at_the_start_whether_it_touches_or_not():
 
 
 def test_a_bias_is_taken_for_weight():
-    """iirob/ati_force_torque#14. The mean of two opposite poses is the bias.
+    """iirob/ati_force_torque#14. Two opposite poses give the bias.
 
     (b + R^T w) and (b - R^T w): the tool's axes turned by 180 degrees about a horizontal axis.
     """

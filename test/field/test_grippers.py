@@ -32,7 +32,7 @@ def closing(t, width=0.02):
 
 
 def test_the_action_never_stalls_because_the_velocity_oscillates():
-    """PR2/pr2_controllers#307. It stalls where it comes no nearer to its goal.
+    """PR2/pr2_controllers#307. No progress is a stall.
 
     1 mm of oscillation at 50 Hz on the object: 0.3 m/s, 300 times the threshold.
     """

@@ -29,7 +29,7 @@ def one_joint(lower, upper):
 
 @pytest.mark.parametrize('turn', [-FULL, FULL])
 def test_solutions_beyond_half_a_turn_are_never_found(turn):
-    """moveit/moveit#571. Of equal poses the one nearest to the seed is returned.
+    """moveit/moveit#571. The nearest to the seed is returned.
 
     A UR5e with its last joint at 0.4 rad and a turn, limits 2 pi: the seed is the solution.
     """

@@ -67,7 +67,7 @@ def test_a_spline_leaves_the_position_limit_between_points():
 
 
 def test_a_spline_through_unequal_steps_first_goes_backwards():
-    """hungpham2511/toppra#9. Points with positions alone are joined by lines.
+    """hungpham2511/toppra#9. Positions alone are joined by lines.
 
     0, 0.1 and 1 rad: the reference never moves backwards.
     """

@@ -43,7 +43,7 @@ def test_a_goal_for_some_of_the_joints_is_refused():
 
 
 def test_joints_of_the_goal_do_not_match_the_controller():
-    """xArm-Developer/xarm_ros#197. The line names the joint, and those of the controller."""
+    """xArm-Developer/xarm_ros#197. The line names the joints."""
     with pytest.raises(GoalError, match=r"joint 'joint1' is unknown; this controller has shoul"):
         make().set_goal(goal([2.0], [[0.0] * 6], names=[f'joint{k}' for k in range(1, 7)]), 0)
 

@@ -58,7 +58,7 @@ def test_a_runtime_cannot_run_an_lstm_on_the_observation_alone(tmp_path, plain):
 
 
 def test_an_exported_policy_has_an_input_that_nobody_feeds(tmp_path, plain):
-    """Axellwppr/gentle-humanoid-training#1. Export without it: no output follows that input."""
+    """Axellwppr/gentle-humanoid-training#1. Export without it."""
 
     def privileged(nodes, given, answers):
         given['priv'] = ['rows', 3]
@@ -69,7 +69,7 @@ def test_an_exported_policy_has_an_input_that_nobody_feeds(tmp_path, plain):
 
 
 def test_an_input_of_another_rank_is_an_error_of_the_runtime(tmp_path, plain):
-    """microsoft/RL4BandwidthEstimationChallenge#5. Export with rows; the line shows the shapes."""
+    """microsoft/RL4BandwidthEstimationChallenge#5. Export with rows."""
 
     def ranks(nodes, given, answers):
         given['x'] = ['sequence', 'rows', 21]
@@ -80,7 +80,7 @@ def test_an_input_of_another_rank_is_an_error_of_the_runtime(tmp_path, plain):
 
 
 def test_the_number_of_rows_is_frozen_in_the_file(tmp_path, plain):
-    """ray-project/ray#51519. Observations are padded to the rows of the file.
+    """ray-project/ray#51519. Observations are padded.
 
     Seven arms with a file of 3 rows are seven arms with any rows.
     """
@@ -96,7 +96,7 @@ def test_the_number_of_rows_is_frozen_in_the_file(tmp_path, plain):
 
 
 def test_actions_that_are_not_numbers_freeze_the_agent(tmp_path):
-    """Unity-Technologies/ml-agents#2115. Train again: NaN is refused at the start."""
+    """Unity-Technologies/ml-agents#2115. Train again."""
     layout = policy_file(tmp_path / 'plain.onnx')[1]
     (w, b), last = layers_of(layout)
     file, _ = policy_file(tmp_path / 'nan.onnx', layers=[(w * np.nan, b), last])
@@ -112,7 +112,7 @@ def test_the_joint_order_of_training_is_not_that_of_the_robot(plain):
 
 
 def test_actions_are_larger_at_the_rate_of_the_robot(plain):
-    """ARISE-Initiative/robosuite#502. Train with the robot's period; another one is refused."""
+    """ARISE-Initiative/robosuite#502. Train with the robot's period."""
     law = Policy(ROBOT.model, PolicyParameters(policy=plain[0]))
     law.check_period(1e-3)
     with pytest.raises(
@@ -154,7 +154,7 @@ def test_every_episode_has_the_same_goal():
 
 
 def test_randomised_dynamics_do_not_follow_the_seed():
-    """duckietown/gym-duckietown#201. An arm is drawn from its seed and its number.
+    """duckietown/gym-duckietown#201. Seed and number draw an arm.
 
     Arm 1 of two is arm 1 of any number; seeds 7 and 8 are other arms.
     """

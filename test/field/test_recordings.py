@@ -39,7 +39,7 @@ def test_joint_states_are_published_in_the_wrong_order(tmp_path):
 
 
 def test_joints_of_a_gripper_come_between_those_of_the_arm(tmp_path):
-    """jmscslgroup/catvehicle#9. Messages without the arm's joints are not of the arm."""
+    """jmscslgroup/catvehicle#9. Other joints' messages are skipped."""
     arm = states()
     gripper = [(topic, t, stamp, ['finger'], [0.02], [1.0]) for topic, t, stamp, *_ in arm]
     mixed = [each for pair in zip(arm, gripper, strict=True) for each in pair]
@@ -62,7 +62,7 @@ def test_a_desired_and_a_measured_topic_are_mixed(tmp_path):
 
 
 def test_newer_messages_are_interleaved_with_older_ones(tmp_path):
-    """ros/ros_comm#2336. Record one publisher; the line says that two are mixed.
+    """ros/ros_comm#2336. Record one publisher.
 
     A second publisher on the topic whose clock is 0.3 s late: every other stamp goes back.
     """
@@ -103,7 +103,7 @@ def test_messages_with_the_same_time_have_no_order(tmp_path):
 
 
 def test_states_across_a_split_bag_are_out_of_order(tmp_path):
-    """ros2/rosbag2#857. What was written later is a new piece.
+    """ros2/rosbag2#857. A new piece begins.
 
     The second half of the messages was written first: one step goes back, by 0.99 s.
     """
@@ -116,7 +116,7 @@ def test_states_across_a_split_bag_are_out_of_order(tmp_path):
 
 
 def test_headers_without_stamps_give_a_duration_of_zero(tmp_path):
-    """ros/ros_comm#952. Receive times count, and a line says so."""
+    """ros/ros_comm#952. Receive times count."""
     empty = [(topic, t, 0.0, *row) for topic, t, _, *row in states()]
     samples, lines = inspected_samples(write_bag(tmp_path / 'x', empty), NAMES)
     np.testing.assert_allclose(np.ptp(samples.times), np.ptp(TIMES), atol=1e-6)
@@ -125,14 +125,14 @@ def test_headers_without_stamps_give_a_duration_of_zero(tmp_path):
 
 @pytest.mark.parametrize('effort', [[], np.full((100, 2), np.nan)])
 def test_efforts_are_nan_or_missing(tmp_path, effort):
-    """kroshu/kuka_drivers#254. Record efforts: without them nothing can be identified."""
+    """kroshu/kuka_drivers#254. Record efforts."""
     file = write_bag(tmp_path / 'x', states(effort=effort))
     with pytest.raises(ArmError, match='its joint states have no effort, which is needed'):
         read_samples(file, NAMES)
 
 
 def test_a_recording_is_corrupted_when_the_power_goes_off(tmp_path):
-    """ros2/rosbag2#2133. It is read up to the last whole chunk.
+    """ros2/rosbag2#2133. It is read to the last whole chunk.
 
     The last 200 bytes, the index and the summary, are lost with the metadata of the folder.
     """

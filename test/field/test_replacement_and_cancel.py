@@ -26,7 +26,7 @@ def test_the_arm_freezes_at_a_goal_that_was_sent_for_later():
 
 
 def test_the_velocity_goes_to_zero_whenever_a_message_arrives():
-    """ros-controls/ros2_controllers#1800. A stream of near points is passed at speed.
+    """ros-controls/ros2_controllers#1800. Near points are passed at speed.
 
     Points every 0.1 s at 0.5 rad/s: after the first ones the velocity stays within 10 % of it.
     """

@@ -11,7 +11,7 @@ G = 9.81
 
 
 def test_zero_limits_leave_a_robot_that_cannot_move():
-    """Chestnut-Robotics/aero-hand-open#53. Write the limits; zeros count as none, with a note."""
+    """Chestnut-Robotics/aero-hand-open#53. Write the limits; zeros count as none."""
     zero = limits(-1.0, 1.0, 0, 0)
     model = model_of(link('base', 0.0), link('a'), joint('turn', 'base', 'a', zero))
     assert np.isinf(model.effort_limit).all()
@@ -85,7 +85,7 @@ def test_a_first_link_without_inertia_crashes_the_simulator():
 
 
 def test_a_base_with_an_inertia_is_a_warning_and_a_wrong_model():
-    """RethinkRobotics/baxter_common#2. A base that does not move has no effect."""
+    """RethinkRobotics/baxter_common#2. A fixed base has no effect."""
     parts = link('a', 2.0, 0.2), joint('turn', 'base', 'a', limits())
     with_mass, without = (model_of(link('base', mass), *parts) for mass in (50.0, 0.0))
     np.testing.assert_array_equal(
@@ -94,7 +94,7 @@ def test_a_base_with_an_inertia_is_a_warning_and_a_wrong_model():
 
 
 def test_a_link_without_inertia_weighs_a_kilogram():
-    """bulletphysics/bullet3#3110. What the file does not say is zero.
+    """bulletphysics/bullet3#3110. What is missing is zero.
 
     2 kg at 0.5 m about a horizontal axis: 2 * 9.81 * 0.5 N.m, with or without an empty link.
     """
@@ -112,7 +112,7 @@ def test_a_link_without_inertia_weighs_a_kilogram():
 
 
 def test_effort_limits_of_the_file_are_not_read():
-    """RobotLocomotion/drake#12859. Limits of effort and velocity are the file's."""
+    """RobotLocomotion/drake#12859. The file's limits count."""
     model = model_of(
         link('base', 0.0), link('a'), joint('turn', 'base', 'a', limits(-1, 1, 1.5, 6.2))
     )
@@ -130,7 +130,7 @@ def axis_of(axis, kind='prismatic'):
 
 @pytest.mark.parametrize('axis', ['0 0 2', '0 0 0.5'])
 def test_an_axis_that_is_no_unit_vector_scales_the_motion(axis):
-    """compas-dev/compas#864. Axes are unit vectors, whatever their length in the file."""
+    """compas-dev/compas#864. Axes become unit vectors."""
     tip = axis_of(axis).forward_kinematics(np.array([0.1])).translation
     np.testing.assert_allclose(tip, [0.0, 0.0, 0.1], atol=1e-12)
 
@@ -148,7 +148,7 @@ def test_an_axis_that_is_skew_gives_another_number_of_joints():
 
 
 def test_an_axis_of_zeros_is_read_without_a_word():
-    """gbionics/idyntree#195. Write the axis; the line names the joint."""
+    """gbionics/idyntree#195. Write the axis."""
     with pytest.raises(ArmError, match=r"'turn'.*axis"):
         axis_of('0 0 0', 'revolute')
 
@@ -183,13 +183,13 @@ def test_coulomb_friction_is_ignored_although_damping_is_read():
 
 
 def test_two_root_links_are_found_and_nobody_says_which():
-    """gbionics/idyntree#199. Join them by a joint; the line names them."""
+    """gbionics/idyntree#199. Join them by a joint."""
     with pytest.raises(ArmError, match=r'one.*other|other.*one'):
         model_of(link('one'), link('other'), link('a'), joint('turn', 'one', 'a', limits()))
 
 
 def test_a_loop_of_links_is_read_for_ever():
-    """ros/urdfdom#154. Remove a joint; the line says that it is no tree."""
+    """ros/urdfdom#154. Remove a joint."""
     with pytest.raises(ArmError) as error:
         model_of(
             link('base'), link('a'), joint('one', 'base', 'a', limits()),
@@ -199,7 +199,7 @@ def test_a_loop_of_links_is_read_for_ever():
 
 
 def test_a_link_with_two_parents_is_an_error_without_its_name():
-    """RobotLocomotion/drake#19034. Remove a joint; the line names the link."""
+    """RobotLocomotion/drake#19034. Remove a joint."""
     with pytest.raises(ArmError, match="'b'"):
         model_of(
             link('base'), link('a'), link('b'), joint('one', 'base', 'a', limits()),
@@ -233,7 +233,7 @@ def test_a_joint_with_the_name_of_a_link_takes_its_place():
     ],
 )
 def test_an_inertia_that_no_body_has_is_integrated(tensor):
-    """RobotLocomotion/drake#11109. Correct the tensor; the line names the link."""
+    """RobotLocomotion/drake#11109. Correct the tensor."""
     inertial = f'<inertial><mass value="1"/><inertia {tensor}/></inertial>'
     part = f'<link name="a">{inertial}</link>'
     model = model_of(link('base', 0.0), part, joint('turn', 'base', 'a', limits()))
@@ -241,7 +241,7 @@ def test_an_inertia_that_no_body_has_is_integrated(tensor):
 
 
 def test_an_inertia_written_row_by_row_is_not_positive_definite():
-    """fiveages-sim/robot_descriptions#29. Write ixx ixy ixz iyy iyz izz; the line asks for that.
+    """fiveages-sim/robot_descriptions#29. Write ixx ixy ixz iyy iyz izz.
 
     The rows of diag(0.2, 0.3, 0.4) in the six places: 0.2 0 0 0 0.3 0.
     """

@@ -71,7 +71,7 @@ def test_a_joystick_whose_last_message_was_no_stop_goes_on():
 
 
 def test_a_pause_of_the_servo_is_followed_by_a_jump():
-    """moveit/moveit2#707. It begins at the reference of the controller, at rest.
+    """moveit/moveit2#707. It begins at the reference.
 
     The arm was moved by 0.5 rad meanwhile: the first step is that of 10 rad/s^2 in 20 ms.
     """
@@ -87,7 +87,7 @@ def test_a_pause_of_the_servo_is_followed_by_a_jump():
 
 
 def test_a_stamp_of_another_clock_switches_the_timeout_off():
-    """moveit/moveit2#772. A command counts from its arrival, by the clock of the states.
+    """moveit/moveit2#772. A command counts from its arrival.
 
     The header's stamp, of the wall clock, is not read: with simulated time 3 s the arm stops.
     """
@@ -136,7 +136,7 @@ def test_nothing_is_published_after_the_clock_jumped_back():
 
 
 def test_a_stamp_before_the_first_clock_message_waits_for_years():
-    """ros-controls/ros2_control#1311. Leave the stamp at zero until the clock runs.
+    """ros-controls/ros2_control#1311. Leave the stamp at zero.
 
     Simulated time is 0 s where no clock was received yet: the line names both times.
     """
@@ -164,7 +164,7 @@ def nodes(monkeypatch):
 
 
 def test_a_joystick_with_the_quality_of_a_sensor_is_not_heard(nodes):
-    """RobotWebTools/rosbridge_suite#551. Streams and states are read with any quality.
+    """RobotWebTools/rosbridge_suite#551. Any quality is read.
 
     A best-effort publisher reaches a best-effort reader, and no reliable one.
     """
@@ -179,7 +179,7 @@ def test_a_joystick_with_the_quality_of_a_sensor_is_not_heard(nodes):
 
 
 def test_a_publisher_of_another_quality_is_ignored_without_a_word(nodes, capfd):
-    """ros2/rosbag2#1527. Publish with reliability `reliable`; the line names topic and policy.
+    """ros2/rosbag2#1527. Publish with reliability `reliable`.
 
     Reports of a controller are read reliably: rclpy logs what it does not connect.
     """

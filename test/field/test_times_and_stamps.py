@@ -35,7 +35,7 @@ def test_a_single_point_without_a_time_is_an_error():
 
 
 def test_a_first_point_at_time_zero_is_dropped():
-    """ros-controls/ros_controllers#291. It is the start, and must be where the arm is."""
+    """ros-controls/ros_controllers#291. It must be where the arm is."""
     arm = table(0.2, LIFT)
     arm.set_goal(goal_of([0.0, 1.0], [0.2, 0.5]), 0)
     np.testing.assert_allclose(arm.peek(SECOND).q, 0.5, atol=1e-12)
@@ -59,13 +59,13 @@ def test_two_points_of_a_planner_differ_by_less_than_the_clock_does():
 
 
 def test_points_are_not_strictly_increasing_and_nobody_says_which():
-    """moveit/moveit_tutorials#517. The line names both points and their times."""
+    """moveit/moveit_tutorials#517. The line names both points."""
     line = refusal(goal_of([0.5, 1.0, 1.0, 2.0], [0.1, 0.2, 0.3, 0.4]))
     assert 'point 2 is at t = 1 s, point 1 at 1 s' in line
 
 
 def test_times_that_go_back_are_accepted_and_the_arm_jumps():
-    """ros-controls/ros_controllers#145. Times must increase; the first fault is named."""
+    """ros-controls/ros_controllers#145. Times must increase."""
     assert 'point 1 is at t = 0.5 s, point 0 at 1 s' in refusal(goal_of([1.0, 0.5], [0.1, 0.2]))
 
 
@@ -76,20 +76,20 @@ def test_time_from_start_was_taken_for_the_time_since_the_point_before():
 
 
 def test_a_stamp_of_the_wall_clock_waits_for_years_in_simulated_time():
-    """moveit/moveit2#287. Set `use_sim_time` in the client, or leave the stamp at zero."""
+    """moveit/moveit2#287. Set `use_sim_time`, or leave the stamp at zero."""
     line = refusal(goal_of([1.0], [0.1], start_ns=WALL), at=12 * SECOND)
     assert 'its stamp is 1790000000.000 s, the time of the states 12.000 s' in line
     assert 'set use_sim_time to true in the client, or leave the stamp at zero' in line
 
 
 def test_a_stamp_of_simulated_time_lies_in_the_past_of_a_real_arm():
-    """ros-industrial-attic/godel#239. Set `use_sim_time` to false, or leave the stamp at zero."""
+    """ros-industrial-attic/godel#239. Unset `use_sim_time`, or leave the stamp at zero."""
     line = refusal(goal_of([1.0], [0.1], start_ns=12 * SECOND), at=WALL)
     assert 'set use_sim_time to false in the client, or leave the stamp at zero' in line
 
 
 def test_a_trajectory_that_is_wholly_in_the_past_is_a_cryptic_error():
-    """ros-controls/ros_controllers#233. Leave the stamp at zero; the line says how late it is."""
+    """ros-controls/ros_controllers#233. Leave the stamp at zero."""
     arm = table(0.0, LIFT, at=20_000 * SECOND)
     goal = goal_of([1.0], [0.1], start_ns=10_000 * SECOND)
     with pytest.raises(GoalError, match='the last point lies 9999 s in the past') as error:
@@ -99,7 +99,7 @@ def test_a_trajectory_that_is_wholly_in_the_past_is_a_cryptic_error():
 
 
 def test_a_stamp_that_has_just_passed_drops_the_goal():
-    """PR2/pr2_controllers#364. Where points are left, the arm joins the motion.
+    """PR2/pr2_controllers#364. The arm joins the motion.
 
     A stamp 0.5 s ago, points at 1 and 2 s: the arm is at each on time.
     """
@@ -110,7 +110,7 @@ def test_a_stamp_that_has_just_passed_drops_the_goal():
 
 
 def test_a_late_message_makes_the_arm_move_very_fast():
-    """ros-controls/ros_controllers#493. Leave the stamp at zero; what is too fast is refused.
+    """ros-controls/ros_controllers#493. Leave the stamp at zero.
 
     0.8 rad of which 0.1 s are left: the cubic would peak at 12 rad/s, limit 2 rad/s.
     """
