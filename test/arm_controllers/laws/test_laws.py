@@ -55,7 +55,7 @@ def as_written(default):
 @pytest.mark.parametrize('name', [page.stem for page in PAGES if page.stem in law_names()])
 def test_a_laws_page_has_its_parameters_and_their_defaults(name):
     (page,) = (page for page in PAGES if page.stem == name)
-    rows = re.findall(r'^\| `([\w.]+)` \| (.+?) \|', page.read_text(), re.MULTILINE)
+    rows = re.findall(r'^- `([\w.]+)` \((.+?)\)', page.read_text(), re.MULTILINE)
     parameters = fields(law_class(name).Parameters)
     assert sorted(rows) == sorted(
         (facts(x).name or x.name, as_written(x.default)) for x in parameters
