@@ -52,8 +52,8 @@ class BatchPlant(ManyArms):
         if engine == 'mujoco':
             integrator = 'integrator of a batch (engine mujoco)'
             one_of(integrator, each[0].integrator, (CONTINUOUS, 'implicitfast'))
-        if each[0].touching:
-            raise ArmError(f'{each[0].touching}; a batch has no contacts')
+        if touching := max(own.touching for own in each):
+            raise ArmError(f'{touching}; a batch has no contacts')
         if not models:
             raise ArmError('a batch has no arms')
         first, links = models[0], models
@@ -174,8 +174,9 @@ def batch_of(models: Sequence[RobotModel], parameters: OneOrEach, engine: str) -
     Raises:
         ArmError: what BatchPlant and MujocoBatch refuse.
     """
-    first = of_each(parameters)[0]
-    only = first.touching or first.integrator not in (CONTINUOUS, 'implicitfast')
+    each = of_each(parameters)
+    touching = any(own.touching for own in each)
+    only = touching or each[0].integrator not in (CONTINUOUS, 'implicitfast')
     if engine == 'mujoco' and (only or any(m.mjcf or m.mimic for m in models)):
         from arm_sim.loop.mujoco_batch import MujocoBatch  # not loaded for what needs no MuJoCo
 

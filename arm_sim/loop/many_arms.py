@@ -11,9 +11,7 @@ from arm_sim.devices import alike
 from arm_sim.simulation.plant import Plant, PlantParameters
 
 # Parameters that are the same for all arms of a batch, besides those of devices.
-_ALIKE = (
-    'timestep', 'control_decimation', 'actuator', 'integrator', 'contacts', 'scene', 'objects',
-)  # fmt: skip
+_ALIKE = 'timestep', 'control_decimation', 'actuator', 'integrator', 'contacts', 'scene'
 
 OneOrEach = PlantParameters | Sequence[PlantParameters]  # of all arms, or of each
 

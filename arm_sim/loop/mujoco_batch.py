@@ -59,8 +59,8 @@ class MujocoBatch(ArmsInMujoco, ManyArms):
             mj_models.append(made[key])
             if _layout(made[key]) != _layout(mj_models[0]):
                 raise ArmError(
-                    f'arm {index} of a batch has other links or joints than the first; '
-                    'arms with a payload and arms without go into two batches'
+                    f'arm {index} of a batch has other links, joints or objects, or a shorter '
+                    'integration step, than the first; such arms go into two batches'
                 )
         super().__init__(models, len(models), parameters)
         self._mj_models = mj_models

@@ -19,6 +19,7 @@ from arm_sim.loop.mujoco_batch import MujocoBatch
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters
+from arm_sim.simulation.scene import SceneObject, objects_text
 from arm_sim.tasks import make_task
 
 ARMS, PERIODS = 5, 60
@@ -116,6 +117,33 @@ def test_an_arm_of_the_loop_is_the_one_arm_loop(law):
         assert_allclose(np.array(rows)[:, arm], record.q, rtol=0, atol=1e-12)
 
 
+def test_arms_with_objects_of_their_own_are_mujocos_own():
+    robot, still = Robot.load('ur5e'), np.zeros(6)
+    x, y, z = robot.model.forward_kinematics(robot.start).translation.tolist()
+    each = [
+        replace(TORQUE, objects=objects_text([SceneObject(
+            name='bench', size=(0.6, 0.6, 0.1), position=(x, y, z - 0.1), friction=0.4 * k,
+            rotation=(0.0, 0.1 * k, 0.0), stiffness=1e4 * (k + 1),
+        )]))
+        for k in range(2)
+    ]  # fmt: skip
+    batch, moved = MujocoBatch([robot.model] * 2, each), []
+    batch.reset(robot.start)
+    for own in each:
+        plant = MujocoPlant(robot.model, own)
+        plant.reset(robot.start)
+        for _ in range(200):
+            plant.step(still)
+        moved.append(plant.q.copy())
+    for _ in range(200):
+        batch.step(np.array([still, still]))
+    assert_array_equal(batch.q, moved)
+    assert np.isfinite(batch.contacts.facts()).all()
+    assert np.abs(batch.q[0] - batch.q[1]).max() > 1e-3
+    with pytest.raises(ArmError, match='arm 1 of a batch has other links, joints or objects'):
+        batch_of([robot.model] * 2, [TORQUE, each[0]], 'mujoco')
+
+
 def test_an_arm_that_leaves_the_finite_numbers_leaves_the_others_alone():
     free, law = replace(TORQUE, effort_limits=False), law_class('pd')
     plant = MujocoBatch(MODELS, free)
@@ -143,7 +171,7 @@ def test_compiled_code_steps_what_it_models():
 def test_what_mujoco_cannot_have_is_refused():
     with pytest.raises(ArmError, match='a batch has no arms'):
         MujocoBatch([], TORQUE)
-    with pytest.raises(ArmError, match='arm 1 of a batch has other links or joints'):
+    with pytest.raises(ArmError, match='arm 1 of a batch has other links, joints or objects'):
         MujocoBatch([ROBOT.model, Robot.load('ur5e').model], TORQUE)
     with pytest.raises(ArmError, match="integrator .* is 'explicit_euler'"):
         MujocoBatch(MODELS, replace(TORQUE, integrator='explicit_euler'))
