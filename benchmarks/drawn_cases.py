@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from conditions import print_conditions
+from scipy.stats import binomtest
 
 from arm_lab.experiments.executors import completed, executor
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
@@ -34,6 +35,11 @@ def result(robot: str, task: str, law: str, rows: Rows, number: int) -> np.ndarr
     digest = list(bytes.fromhex(record.checksum()))
     numbers = (np.nan if found[name] is None else found[name] for name, _ in rows)
     return np.array([found['success'], *numbers, *digest], dtype=float)
+
+
+def interval(good: int, count: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a success rate."""
+    return tuple(binomtest(good, count).proportion_ci(method='wilson'))
 
 
 def study(
@@ -86,6 +92,8 @@ def study(
     for number in np.flatnonzero(~success)[:10]:
         print(f'{what}: number {number} is not {succeeded}')
     digest = sha256(table[:, -32:].astype(np.uint8).tobytes()).hexdigest()
-    print(f'{success.sum()} of {given.count} {what} {succeeded} ({success.mean():.1%})')
+    low, high = interval(int(success.sum()), given.count)
+    rate = f'{success.mean():.2%}, 95 % interval {low:.2%} to {high:.2%}'
+    print(f'{success.sum()} of {given.count} {what} {succeeded} ({rate})')
     print(f'SHA-256 of all records: {digest[:16]}...')
     return 0 if success.mean() >= least else 1
