@@ -1,6 +1,6 @@
 """Scales of torques from a known load: errors, and what their intervals cover.
 
-    ./ws python benchmarks/foreign_scales.py --draws 100
+    ./ws python benchmarks/foreign_scales.py --draws 40
 
 Each draw is a ur5e with links 30 % lighter or heavier than the given model's, unknown rotors and
 friction, and recorded torques of which each joint has its own scale (a logarithm of standard
@@ -30,7 +30,7 @@ from arm_lab.identification.signals import MotionSamples
 from arm_lab.identification.torque_scale import Carrying, TorqueScales, torque_scales
 from arm_sim.robot import Robot
 
-SECONDS, PERIOD = 24.0, 0.004  # of a recording, of its states [s]
+SECONDS, PERIOD = 60.0, 0.004  # of a recording, of its states [s]
 NOISE = 1e-5, 0.01  # of positions [rad], of torques as a share of their RMS
 BOX = np.array([0.1, 0.15, 0.2])  # edges [m]
 COVER = 1.96  # standard deviations of a 95 % interval
@@ -83,7 +83,7 @@ def estimated(seed: int, series: FourierSeries) -> tuple[Array, Array, TorqueSca
 def main() -> int:
     """Print the table; 1: intervals cover less than 92 % of the truths."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--draws', type=int, default=20)
+    parser.add_argument('--draws', type=int, default=40)
     draws = parser.parse_args().draws
     print_conditions()
     asked = ExcitationParameters(evaluations=500, seed=1)

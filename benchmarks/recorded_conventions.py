@@ -178,14 +178,18 @@ def named(path: Path, draw: Drawn) -> tuple[dict[str, bool], Inspected]:
     found = inspected(path, model, how, units=units)
     said = [line for line in found.open if line.startswith('positions')]
     joint = model.joint_names[draw.reversed] if draw.reversed >= 0 else ''
-    right['positions'] = len(said) == int(bool(joint)) and all(f' {joint} ' in x for x in said)
+    sign = next((x for x in found.lines if x.startswith('sign of the positions')), '')
+    unseen = joint and joint in sign.partition('not shown by this motion: ')[2].split(', ')
+    right['positions'] = len(said) == int(bool(joint and not unseen)) and all(
+        f'--flip-positions {joint}' in x for x in said
+    )
     known = EffortsAre(flip_positions=joint or 'none')
     found = inspected(path, model, how, known, units)
     right['split'] = bool((np.diff(found.samples.times) > 0.0).all())
     right['clock'] = any('receive times' in x for x in found.lines[:2]) == (not draw.stamped) or (
         draw.stamped and any('stamps of the headers' in x for x in found.lines)
     )
-    line = next(x for x in found.lines if x.startswith('sign of'))
+    line = next(x for x in found.lines if x.startswith('sign of the efforts'))
     hidden = line.partition('not shown by this motion: ')[2].split(', ')
     read = np.sign((found.samples.effort * recorded(draw).effort).sum(axis=0))
     shown = np.array([name not in hidden for name in model.joint_names])

@@ -5,14 +5,17 @@
 g is 1 or 0: efforts with gravity or without it. s_j is the scale: about 1 for N.m or N, negative
 for the other sign. The same regression is made with each joint's position reversed or a quarter
 turn off, and with two joints exchanged. A reading is better by sum_j log(r_j / r'_j), where r are
-the variances that it leaves. A light wrist under an unknown mass at the tool looks as if its sign
-were the other one: signs are only read so where they leave less with a mass at the tool as well.
+the variances that it leaves. Gravity and signs are read with the mass at the tool that leaves
+least: a light wrist under an unknown one looks as if it had the other sign. Scales are those of
+the arm as given.
 """
 
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from arm_dynamics.checks import Array
 from arm_dynamics.model import STANDSTILL, RobotModel
@@ -25,8 +28,22 @@ _DOUBTFUL = 0.5  # of the sum over joints: below it both readings are possible
 _ELSEWHERE = 3.0  # the same for other positions than recorded
 _LEAST_LEFT = 1e-6  # share of a variance below which it is rounding
 _NEWTONS = 0.4, 2.5  # scales of efforts in N.m or N with a model that is not exact
-_WEIGHINGS = 5  # of joints, by what is left of their efforts
+_LOADS = np.append(0.0, np.geomspace(0.005, 1.0, 9))  # masses at the tool over that of the arm
 _TURNS = np.pi * np.array([0.5, 1.0, -0.5])
+
+
+class Reading(NamedTuple):
+    """Another reading of the recorded positions.
+
+    Attributes:
+        kind: 'reversed' (the other sign), 'turned' (with another zero), or 'exchanged'.
+        joints: names of one joint, of two where they are exchanged.
+        offset: to be added to the recorded positions where they are turned [rad].
+    """
+
+    kind: str
+    joints: tuple[str, ...]
+    offset: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -40,9 +57,8 @@ class Conventions:
         scales: (n,) recorded over modelled effort, without the sign; NaN: not shown.
         newtons: whether the efforts are in N.m or N.
         degrees: whether the positions are in degrees.
-        reversed_positions: names of joints whose positions have the other sign.
-        offsets: offset [rad] to add to a joint's recorded position, by name.
-        exchanged: pairs of names that are exchanged.
+        positions: changes that make the positions fit, each with those that fit alike.
+        hidden_positions: names of joints whose positions fit alike with the other sign.
         left: (n,) share of each effort's variance that is left.
     """
 
@@ -52,9 +68,8 @@ class Conventions:
     scales: Array
     newtons: bool
     degrees: bool
-    reversed_positions: tuple[str, ...]
-    offsets: dict[str, float]
-    exchanged: tuple[tuple[str, str], ...]
+    positions: tuple[tuple[Reading, ...], ...]
+    hidden_positions: tuple[str, ...]
     left: Array
 
 
@@ -88,8 +103,8 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
     turned = _States(*parts, states.tau)
     as_radians, as_degrees = _positions(model, states), _positions(model, turned)
     degrees = _best(model, as_radians[0]) - _best(model, as_degrees[0]) > _ELSEWHERE
-    chosen, changed = as_degrees if degrees else as_radians
-    whole, without = (_fit(model, chosen, g) for g in (1.0, 0.0))
+    chosen, changed, hidden = as_degrees if degrees else as_radians
+    whole, without = (_loaded_fit(model, chosen, g) for g in (1.0, 0.0))
     gain = whole.score - without.score  # of the reading without gravity
     pull = np.array([model.gravity_torque(q) for q in chosen.q])
     if not pull.any():
@@ -98,24 +113,19 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
         gravity = 'ambiguous'
     else:
         gravity = 'missing' if gain > 0.0 else 'included'
-    best = without if gain > 0.0 and pull.any() else whole
+    weightless = gain > 0.0 and pull.any()
+    best = without if weightless else whole
     shown = best.gain > _GAIN
     by_friction = ~shown & (best.of_friction > _GAIN)
     signs = np.where(shown, np.sign(best.scales), 0.0)
     signs = np.where(by_friction, np.sign(best.friction), signs)
-    scales = np.where(shown, np.abs(best.scales), np.nan)
-    size = scales[shown]
+    best = _fit(model, chosen, 0.0 if weightless else 1.0)
+    scales = np.where(best.gain > _GAIN, np.abs(best.scales), np.nan)
+    size = scales[np.isfinite(scales)]
     newtons = not len(size) or bool(_NEWTONS[0] < np.median(size) < _NEWTONS[1])
-    if newtons and (signs < 0.0).any():
-        signs = _under_a_mass(model, chosen, 0.0 if gain > 0.0 else 1.0, signs)
-    names = model.joint_names
     return Conventions(
-        gravity, abs(gain), signs, scales, newtons, degrees,
-        tuple(names[j] for kind, j in changed if kind == 'reversed'),
-        {names[j]: kind for kind, j in changed if isinstance(kind, float)},
-        tuple((names[kind[0]], names[j]) for kind, j in changed if isinstance(kind, tuple)),
-        best.left,
-    )  # fmt: skip
+        gravity, abs(gain), signs, scales, newtons, degrees, changed, hidden, best.left
+    )
 
 
 def _states(samples: MotionSamples, cutoff: float) -> _States:
@@ -129,37 +139,46 @@ def _states(samples: MotionSamples, cutoff: float) -> _States:
     return _States(spline(times), spline(times, 1), spline(times, 2), torque(times))
 
 
-def _positions(model: RobotModel, states: _States) -> tuple[_States, list[tuple[object, int]]]:
-    """Return the states read as the model has them, and what was changed for that."""
-    changed: list[tuple[object, int]] = []
+def _positions(
+    model: RobotModel, states: _States
+) -> tuple[_States, tuple[tuple[Reading, ...], ...], tuple[str, ...]]:
+    """Return the states read as the model has them, and the last two of `Conventions`' positions.
+
+    A change is one that leaves least; it comes with those that leave as much, which symmetric arms
+    have: reversed about its plane of symmetry, an arm is the same arm.
+    """
+    changed: list[tuple[Reading, ...]] = []
     score = _best(model, states)
-    while len(changed) < model.nv:
-        found = [(_best(model, other), other, what) for other, what in _others(model, states)]
-        best, other, what = min(found, key=lambda each: each[0])
-        if score - best < _ELSEWHERE:
+    while True:
+        found = [(_best(model, other), what, other) for what, other in _others(model, states)]
+        best = min(value for value, *_ in found)
+        if score - best < _ELSEWHERE or len(changed) == model.nv:
             break
-        score, states = best, other
-        changed.append(what)
-    return states, changed
+        alike = [each for each in found if each[0] - best < _DOUBTFUL]
+        changed.append(tuple(what for _, what, _ in alike))
+        score, _, states = alike[0]
+    hidden = [what.joints[0] for value, what, _ in found
+              if what.kind == 'reversed' and value - score < _ELSEWHERE]  # fmt: skip
+    return states, tuple(changed), tuple(hidden)
 
 
-def _others(model: RobotModel, states: _States) -> list[tuple[_States, tuple[object, int]]]:
+def _others(model: RobotModel, states: _States) -> list[tuple[Reading, _States]]:
     """Return the states in other readings of one joint's, or of two joints', positions."""
-    found: list[tuple[_States, tuple[object, int]]] = []
-    n = model.nv
+    found: list[tuple[Reading, _States]] = []
+    n, names = model.nv, model.joint_names
     for j in range(n):
         sign = np.where(np.arange(n) == j, -1.0, 1.0)
         parts = states.q * sign, states.v * sign, states.a * sign
-        found.append((_States(*parts, states.tau), ('reversed', j)))
-        if not model.prismatic[j]:
-            for turn in _TURNS.tolist():
-                moved = states.q + turn * (np.arange(n) == j)
-                found.append((replace(states, q=moved), (turn, j)))
+        found.append((Reading('reversed', (names[j],)), _States(*parts, states.tau)))
+    for j in np.flatnonzero(~model.prismatic):
+        for turn in _TURNS.tolist():
+            moved = states.q + turn * (np.arange(n) == j)
+            found.append((Reading('turned', (names[j],), turn), replace(states, q=moved)))
     for i, j in combinations(range(n), 2):
         order = np.arange(n)
         order[[i, j]] = j, i
         other = _States(*(each[:, order] for each in vars(states).values()))
-        found.append((other, ((i,), j)))
+        found.append((Reading('exchanged', (names[i], names[j])), other))
     return found
 
 
@@ -174,43 +193,32 @@ def _torques(model: RobotModel, states: _States, gravity: float) -> Array:
     return np.array(whole) - (1.0 - gravity) * np.array(pull)
 
 
-def _under_a_mass(model: RobotModel, states: _States, gravity: float, signs: Array) -> Array:
-    """Return the signs (n,), of which -1 is kept where efforts fit it under some mass at the tool.
-
-    The efforts have scale 1, and one mass serves all joints.
-    """
-    of_model = _torques(model, states, gravity)
-    unit = _torques(with_error(model, ModelError(payload=1.0)), states, gravity) - of_model
-    dry = np.clip(states.v / STANDSTILL, -1.0, 1.0)
-    variance = np.maximum(states.tau.var(axis=0), 1e-300)
-    both = np.stack([of_model, unit, states.tau], axis=2)
-    for j in range(model.nv):  # what friction, rotor and offset leave (Frisch and Waugh)
-        own = np.column_stack([states.v[:, j], dry[:, j], states.a[:, j], np.ones(len(dry))])
-        both[:, j] -= own @ np.linalg.lstsq(own, both[:, j])[0]
-    of_model, unit, tau = np.moveaxis(both, 2, 0)
-
-    def score(tried: Array) -> float:
-        rest, left = np.where(tried < 0.0, -1.0, 1.0) * tau - of_model, np.ones(model.nv)
-        for _ in range(_WEIGHINGS):
-            noise = left * variance
-            mass = (rest * unit / noise).sum() / max((unit**2 / noise).sum(), 1e-300)
-            left = np.maximum(((rest - mass * unit) ** 2).mean(axis=0) / variance, _LEAST_LEFT)
-        return float(np.log(left).sum())
-
-    for reversed_joint in np.flatnonzero(signs < 0.0):
-        other = np.where(np.arange(model.nv) == reversed_joint, 1.0, signs)
-        signs = other if score(other) < score(signs) else signs
-    return signs
-
-
 def _fit(model: RobotModel, states: _States, gravity: float) -> _Fit:
     """Return the regression with the given model, with or without gravity."""
-    n = model.nv
+    return _regression(_torques(model, states, gravity), states)
+
+
+def _loaded_fit(model: RobotModel, states: _States, gravity: float) -> _Fit:
+    """Return the regression with the mass at the tool that leaves least."""
     of_model = _torques(model, states, gravity)
+    unit = _torques(with_error(model, ModelError(payload=1.0)), states, gravity) - of_model
+
+    def left(mass: float) -> float:
+        return _regression(of_model + mass * unit, states).score
+
+    masses = _LOADS * sum(each.mass for each in model.pin_model.inertias[1:])
+    best = int(np.argmin([left(mass) for mass in masses]))
+    around = masses[max(best - 1, 0)], masses[min(best + 1, len(masses) - 1)]
+    mass = float(minimize_scalar(left, bounds=around, method='bounded').x)
+    return _regression(of_model + (mass if left(mass) < left(0.0) else 0.0) * unit, states)
+
+
+def _regression(of_model: Array, states: _States) -> _Fit:
+    """Return the regression of all joints with the torques (k, n) of a model."""
     dry = np.clip(states.v / STANDSTILL, -1.0, 1.0)
     numbers = np.array([
         _of_joint(of_model[:, j], states.a[:, j], states.v[:, j], dry[:, j], states.tau[:, j])
-        for j in range(n)
+        for j in range(of_model.shape[1])
     ])  # fmt: skip
     left, scales, friction, gain, of_friction = numbers.T
     return _Fit(float(np.log(left).sum()), scales, friction, left, gain, of_friction)

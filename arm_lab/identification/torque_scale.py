@@ -24,7 +24,8 @@ from arm_lab.identification.signals import MotionSamples, Rows, check_rows, rows
 from arm_lab.identification.solution import Prior
 from arm_lab.identification.standard_errors import gradient_root, standard_errors
 
-_ROUNDS = 6  # of Gauss-Newton
+_ROUNDS = 30  # of Gauss-Newton, at most
+_MOST, _LEAST = 0.5, 1e-7  # change of a scale's logarithm in a round; below it, the last one
 _SPREAD = 0.5  # prior standard deviation of a scale's logarithm
 _RIGHT = 1e-6  # prior standard deviation where a joint's torque is right
 _SHOWN = 0.05  # standard error below which the recordings show a scale
@@ -129,8 +130,11 @@ def torque_scales(
         wanted = np.concatenate([triangle[:, -1], root @ center]) - matrix @ (z * ~free)
         scale = np.linalg.norm(matrix[:, free], axis=0)
         z[free] = np.linalg.lstsq(matrix[:, free] / scale, wanted, rcond=1e-15)[0] / scale
-        x, log, place = z[:-last], log + z[scales], place + z[places]
+        change = np.clip(z[scales], -_MOST, _MOST)
+        x, log, place = z[:-last], log + change, place + z[places]
         noise = np.maximum(_noise(linear, z), 1e-9 * usual)
+        if np.abs(change).max() < _LEAST:
+            break
     gradients = [gradient_root(rows, noise, z)[:, free] for rows in linear]
     errors = np.zeros(size)
     errors[free] = standard_errors(matrix[:, free], np.vstack([*gradients, root[:, free]]))

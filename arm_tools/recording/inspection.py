@@ -12,7 +12,7 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array, one_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
-from arm_lab.identification.conventions import Conventions, conventions
+from arm_lab.identification.conventions import Conventions, Reading, conventions
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.recording.joint_streams import AS_FOUND, ReadAs
 from arm_tools.recording.position_units import in_radians
@@ -94,7 +94,7 @@ def inspected(
         )
     lines = [*lines]
     still: list[str] = []
-    _of_positions(found, units, flips['positions'] is not None, still)
+    _of_positions(found, units, flips['positions'] is not None, lines, still)
     signs = flips['efforts']
     if signs is None:
         signs = np.where(found.signs == 0.0, 1.0, found.signs)
@@ -134,29 +134,34 @@ def _resolution(samples: MotionSamples, model: RobotModel) -> list[str]:
     return lines
 
 
-def _of_positions(found: Conventions, units: str, known: bool, still: list[str]) -> None:
+def _of_positions(
+    found: Conventions, units: str, known: bool, lines: list[str], still: list[str]
+) -> None:
     """Add what the positions are, if they are not as the model has them."""
     if found.degrees and units != 'rad':
         still.append(
             'positions fit the arm in degrees, and not in radians: --units deg reads them so, '
             '--units rad confirms radians'
         )
-    if found.reversed_positions and not known:
-        names = ','.join(found.reversed_positions)
-        still.append(
-            f'positions of {names} fit the arm with the other sign: --flip-positions {names} '
-            f'reads them so, --flip-positions {_NONE} keeps them'
-        )
-    for name, offset in found.offsets.items() if not known else ():
-        still.append(
-            f'positions of {name} fit the arm with {offset:+.4f} rad added: give a URDF with this '
-            f'zero; --flip-positions {_NONE} keeps them'
-        )
-    for pair in found.exchanged if not known else ():
-        still.append(
-            f'{" and ".join(pair)} fit the arm exchanged: correct their names in the recording; '
-            f'--flip-positions {_NONE} keeps them'
-        )
+    if known:
+        return
+    if found.hidden_positions:
+        hidden = ', '.join(found.hidden_positions)
+        lines.append(f'sign of the positions: not shown by this motion: {hidden}')
+    several = sum(alike[0].kind == 'reversed' for alike in found.positions) > 1
+    for alike in found.positions:
+        line = 'positions fit the arm ' + ', or alike '.join(_reading(each) for each in alike)
+        line += f'; --flip-positions {_NONE} keeps them'
+        still.append(line + (', and several names have commas between them' if several else ''))
+
+
+def _reading(of: Reading) -> str:
+    """Return another reading of the positions in words, with what brings it about."""
+    if of.kind == 'reversed':
+        return f'with the other sign of {of.joints[0]}: --flip-positions {of.joints[0]}'
+    if of.kind == 'turned':
+        return f'with {of.offset:+.4f} rad added to {of.joints[0]}: a URDF with this zero'
+    return f'with {" and ".join(of.joints)} exchanged: their names in the recording'
 
 
 def _of_signs(found: Conventions, signs: Array, model: RobotModel, option: str) -> str:

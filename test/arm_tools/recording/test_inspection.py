@@ -1,6 +1,7 @@
 """What a recording is: topics, clocks, gravity, signs, units; no worse model is written."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -109,14 +110,29 @@ def test_gravity_and_signs_are_found_and_read_so(tmp_path, arm):
     np.testing.assert_array_equal(kept.samples.effort, turned.effort)
 
 
+def small_motion(t):
+    """Return states of small sinusoids about the first position of the shipped tasks."""
+    home = 0.5 * np.pi * np.array([-1.0, -1.0, 1.0, -1.0, -1.0, 0.0])
+    sine, cosine = 0.2 * np.sin(np.pi * t)[:, np.newaxis], 0.2 * np.cos(np.pi * t)[:, np.newaxis]
+    q = home + sine
+    return q, np.pi * cosine + 0.0 * q, -(np.pi**2) * sine + 0.0 * q
+
+
 @pytest.mark.parametrize('mass', [0.5, 1.0, 3.0])
-def test_an_unknown_mass_at_the_tool_reverses_no_sign(tmp_path, arm, mass):
+@pytest.mark.parametrize('weight', [True, False])
+def test_an_unknown_mass_at_the_tool_changes_neither_signs_nor_gravity(
+    tmp_path, arm, mass, weight
+):
     model, _ = arm
     loaded = with_error(model, ModelError(payload=mass))
-    samples = exact_samples(loaded, some_motion(model, 3), 12.0, noise=0.01)
+    samples = exact_samples(loaded, SimpleNamespace(states=small_motion), 12.0, noise=0.01)
+    if not weight:
+        pull = np.array([loaded.gravity_torque(q) for q in samples.q])
+        samples = changed(samples, effort=samples.effort - pull)
     found = inspected(archive(tmp_path / 'loaded.npz', samples), model)
+    assert found.weightless is not weight
     np.testing.assert_array_equal(found.samples.effort, samples.effort)
-    other = np.where(np.arange(6) == 4, -1.0, 1.0) * samples.effort
+    other = np.where(np.arange(6) == 2, -1.0, 1.0) * samples.effort
     found = inspected(archive(tmp_path / 'other.npz', changed(samples, effort=other)), model)
     np.testing.assert_array_equal(found.samples.effort, samples.effort)
 
@@ -131,7 +147,11 @@ def test_an_unknown_mass_at_the_tool_reverses_no_sign(tmp_path, arm, mass):
         ),
         (lambda s: changed(s, np.degrees(s.q)), '--units deg', []),
         (lambda s: changed(s, s.q * [1, 1, -1, 1, 1, 1]), '--flip-positions elbow_joint', []),
-        (lambda s: changed(s, s.q + 0.5 * np.pi * np.eye(6)[1]), 'shoulder_lift_joint fit', []),
+        (
+            lambda s: changed(s, s.q + 0.5 * np.pi * np.eye(6)[1]),
+            'rad added to shoulder_lift_joint',
+            [],
+        ),
     ],
 )
 def test_what_changes_the_arm_stops_until_an_option_says_so(tmp_path, arm, change, line, options):
@@ -143,6 +163,28 @@ def test_what_changes_the_arm_stops_until_an_option_says_so(tmp_path, arm, chang
         assert not inspected(file, model, efforts=EffortsAre(efforts=option)).open
 
 
+def test_a_sign_that_a_symmetric_arm_has_twice_is_named_with_both_readings(tmp_path):
+    model = load_arm('five_joint_arm')
+    samples = exact_samples(model, some_motion(model, 3), 12.0, noise=0.01)
+    reversed_roll = changed(samples, samples.q * [1, 1, 1, -1, 1])
+    (line,) = inspected(archive(tmp_path / 'x.npz', reversed_roll), model).open
+    first, roll = model.joint_names[0], model.joint_names[3]
+    assert f'of {first}: --flip-positions {first}, or alike' in line
+    assert f'of {roll}: --flip-positions {roll}' in line
+
+
+def test_a_sign_of_positions_that_the_motion_does_not_show_is_named(tmp_path, arm):
+    model, _ = arm
+    moved = some_motion(model, 3)
+    still = SimpleNamespace(
+        states=lambda t: tuple(x * np.eye(6)[:5].sum(0) for x in moved.states(t))
+    )
+    samples = exact_samples(model, still, 12.0, noise=0.01)
+    found = inspected(archive(tmp_path / 'x.npz', samples), model)
+    assert 'sign of the positions: not shown by this motion: wrist_3_joint' in found.lines
+    assert not found.open
+
+
 def test_the_doctor_prints_one_line_each_and_its_code_says_whether_one_is_open(
     tmp_path, arm, capsys
 ):
@@ -151,7 +193,13 @@ def test_the_doctor_prints_one_line_each_and_its_code_says_whether_one_is_open(
     amperes = archive(tmp_path / 'b.npz', changed(samples, effort=0.1 * samples.effort))
     assert inspect_recording.main([str(good), '--robot', 'ur5e']) == 0
     said = capsys.readouterr().out.splitlines()
-    for start in ('sampling: 250 Hz', 'resolution', 'sign of', 'gravity', 'unit of the efforts'):
+    for start in (
+        'sampling: 250 Hz',
+        'resolution',
+        'sign of the efforts',
+        'gravity',
+        'unit of the efforts',
+    ):
         assert sum(line.startswith(start) for line in said) == 1
     assert inspect_recording.main([str(amperes), '--robot', 'ur5e']) == 1
     assert capsys.readouterr().err.startswith('to decide: unit of the efforts: no N.m')
