@@ -97,7 +97,8 @@ def _from_python(kind: type[Any], values: Mapping[str, Any]) -> Any:
             try:
                 found[each.name] = _value_of(value, hint)
             except (TypeError, ValueError):
-                must = WORDS.get(hint, hint)
+                of_one = get_args(hint)[0] if get_origin(hint) is UnionType else hint
+                must = WORDS.get(of_one, hint)
                 raise ArmError(f'{each.name} is {value!r}; it must be {must}') from None
     return kind(**found)
 

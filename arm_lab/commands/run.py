@@ -1,12 +1,13 @@
 """`python -m arm_sim run`: one experiment in the loop, without ROS."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from arm_controllers.latency import FORMS
+from arm_controllers.laws import law_names
 from arm_controllers.parameter_file import mapping, yaml_value
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.clearance import Surroundings
@@ -15,6 +16,7 @@ from arm_dynamics.plugins import extensions
 from arm_dynamics.robots import RobotArgument
 from arm_lab.command_line import Folder, Name, RobotOptions
 from arm_lab.commands.call import call, program
+from arm_lab.experiments.compared_laws import compared_laws
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_lab.experiments.over_topics import experiment_of
 from arm_lab.experiments.report import Listing, Report, data_frame
@@ -27,8 +29,9 @@ from arm_sim.loop.report import title_of
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 from arm_sim.tasks import Run as TaskRun
-from arm_sim.tasks import task_names
+from arm_sim.tasks import make_task, task_names
 from arm_sim.tasks._fitting import check
+from arm_sim.tasks._laws import check_law, suitable_law
 
 _PARTS = {'drives': DriveParameters, 'joints': JointParameters, 'sensors': SensorParameters}
 
@@ -41,10 +44,15 @@ class Options(RobotOptions):
     """
 
     task: Name = parameter('sinusoid', f'task, one of {", ".join(task_names())}')
-    law: Name = parameter('computed_torque', 'control law, as compare_controllers names it')
+    law: Name = parameter(
+        '', 'control law, as compare_controllers names it; empty: one that suits the task'
+    )
     engine: str = parameter('mujoco', 'physics engine of the arm', one_of=RIGID_BODY_ENGINES)
     integrator: str = like(Experiment, 'integrator')
-    natural_frequency: float = like(Experiment, 'natural_frequency')
+    natural_frequency: float | None = parameter(
+        None, "design frequency of the law's errors [rad/s]; 0: gains of the robot's files; none: "
+        '20, or 0 for a law that has no design', min=0, max=1e4,
+    )  # fmt: skip
     timestep: float = like(Experiment, 'timestep')
     frequency: float = like(Experiment, 'frequency')
     reference_motion: str = like(Experiment, 'reference_motion')
@@ -79,6 +87,7 @@ class RunReport(Report):
         """Run the experiment with the model error of the options."""
         self.loaded, robot, task = loaded, loaded.robot, loaded.task
         check(task)
+        check_law(task, loaded.experiment.task, loaded.experiment.law, loaded.law_class)
         error = model_error_of(options.model_error, 'model_error', robot.model)
         self.record = loaded.run(error)
         self.tracking = track(robot.model, self.record)
@@ -181,8 +190,14 @@ class RunReport(Report):
 def loaded_experiment(options: Options) -> LoadedExperiment:
     """Return the experiment that options describe. Raises ArmError: a value not allowed."""
     robot = Robot.load(options.robot, options.config)
-    arguments = {each.name: str(getattr(options, each.name)) for each in fields(options)}
     of_task = mapping('parameters', yaml_value('parameters', options.parameters))
+    law = options.law or suitable_law(make_task(options.task, robot, of_task))
+    frequency = options.natural_frequency
+    if frequency is None:
+        designed = law in compared_laws() or law not in law_names()
+        frequency = Experiment.natural_frequency if designed else 0.0
+    options = replace(options, law=law, natural_frequency=frequency)
+    arguments = {each.name: str(getattr(options, each.name)) for each in fields(options)}
     loaded = experiment_of(arguments, robot, of_task)
     parts: dict[str, Parameters] = {
         name: _part(name, getattr(options, name), kind) for name, kind in _PARTS.items()
@@ -204,7 +219,7 @@ def made(options: Options) -> RunReport:
 
 run = call(
     Options, made, 'Run one task under one law in the loop, and measure it.',
-    robot='ur5e', task='sinusoid', law='computed_torque',
+    robot='ur5e', task='sinusoid', law='',
 )  # fmt: skip
 
 

@@ -56,7 +56,8 @@ def compared_class(name: str) -> Any:
     if name in law_names() and name not in compared:
         raise ArmError(
             f'law {name!r} has no design for natural_frequency, or commands voltages; '
-            f"law:={name} gains:=file runs it with the gains of the robot's file"
+            f"law:={name} gains:=file runs it with the gains of the robot's file, in Python "
+            'natural_frequency=0'
         )
     one_of('law', name, compared)
     return law_class(compared_laws()[name][0])

@@ -1,13 +1,12 @@
 """The launch files of tasks: the arm's nodes, the task, and its parameters."""
 
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import Any
 
 from launch.actions import DeclareLaunchArgument
 from launch_ros.parameter_descriptions import ParameterValue
 
-from arm_controllers.laws import law_class, law_names
+from arm_controllers.laws import law_class
 from arm_controllers.parameter_file import mapping, yaml_value
 from arm_controllers.parameter_values import as_ros_value, parameter_fields, read_fields
 from arm_dynamics.checks import ArmError
@@ -22,6 +21,7 @@ from arm_sim.robot import Robot, model_error_of
 from arm_sim.ros.config import config_file, feedforward_of, robot_parameters
 from arm_sim.simulation.scene import read_objects, read_scene
 from arm_sim.tasks import Task, make_task, simulator_of, task_class
+from arm_sim.tasks._laws import check_law, suitable_law
 
 
 def task_arguments(task: str, *names: str, **others: str) -> list[DeclareLaunchArgument]:
@@ -76,7 +76,7 @@ def law_of(given: Mapping[str, str], task: str) -> str:
         return law
     robot = Robot.load(given['robot'], given['config'])
     made = make_task(task, robot, _table(given, task) | _mapping(given))
-    return 'computed_torque' if made.wrench is None else 'hybrid_force_motion'
+    return suitable_law(made)
 
 
 def run_designed(given: Mapping[str, str]) -> list[Any]:
@@ -157,13 +157,8 @@ def _check(given: Mapping[str, str], task: str, made: Task) -> None:
         ArmError: names the argument, and what to give in its place.
     """
     law, scene = given['controller'], given.get('scene', '')
-    if made.wrench is not None and law != 'external':
-        able = [name for name in law_names() if _follows_wrenches(name)]
-        if law not in able:
-            raise ArmError(
-                f'task {task!r} needs a law that follows forces, and {law!r} does not: '
-                f'law:=hybrid_force_motion, or another of {", ".join(able)}'
-            )
+    if law != 'external':
+        check_law(made, task, law, law_class(law))
     if scene and made.simulator.get('scene') not in (None, scene):
         raise ArmError(f'task {task!r} has a scene of its own; leave scene:={scene} out')
     if scene and not scene.endswith('.xml'):
@@ -172,12 +167,6 @@ def _check(given: Mapping[str, str], task: str, made: Task) -> None:
             raise ArmError(
                 f'task {task!r} brings {name!r}, and so does the scene: leave scene:={scene} out'
             )
-
-
-def _follows_wrenches(law: str) -> bool:
-    with suppress(ArmError):  # a plugin that cannot be imported
-        return bool(law_class(law).wrench_goal)
-    return False
 
 
 def _table(given: Mapping[str, str], task: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ def test_the_samples_of_the_page_run_as_one_script(tmp_path):
     (tmp_path / 'sample.py').write_text(text)
     command = [sys.executable, 'sample.py']
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert "python -m arm_sim run --drives '{command_delay: 8}'" in done.stdout
+    words = "python -m arm_sim run --law computed_torque --drives '{command_delay: 8}'"
+    assert words in done.stdout
     for name in ('cube.png', 'payload.png', 'sinusoid_joints.png'):
         assert (tmp_path / name).stat().st_size > 10_000

@@ -41,6 +41,13 @@ def test_a_model_that_is_too_heavy_lifts_a_pendulum_by_its_torque_over_the_stiff
     assert run.record.q[-1, 0] - 1.3 == pytest.approx(off / kp, rel=0.01)
 
 
+def test_a_task_that_presses_has_a_law_that_can_with_the_gains_of_the_files():
+    press = arm_sim.run(task='press').loaded.experiment
+    assert (press.law, press.natural_frequency) == ('hybrid_force_motion', 0.0)
+    with pytest.raises(ArmError, match='needs a law that follows forces, and .computed_torque.'):
+        arm_sim.run(task='press', law='computed_torque')
+
+
 def test_a_law_of_a_file_runs_and_a_file_without_one_is_refused(tmp_path):
     file = tmp_path / 'stiff_spring.py'
     file.write_text(

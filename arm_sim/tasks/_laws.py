@@ -1,0 +1,33 @@
+"""Which law a task needs."""
+
+from contextlib import suppress
+
+from arm_controllers.laws import Law, law_class, law_names
+from arm_dynamics.checks import ArmError
+from arm_sim.tasks._task import Task
+
+
+def suitable_law(task: Task) -> str:
+    """Return the name of a law that suits a task, where none is given."""
+    return 'computed_torque' if task.wrench is None else 'hybrid_force_motion'
+
+
+def check_law(task: Task, of_task: str, name: str, law: type[Law]) -> None:
+    """Refuse a law under which a task means nothing, both with their names.
+
+    Raises:
+        ArmError: names laws that the task can have.
+    """
+    if task.wrench is None or law.wrench_goal:
+        return
+    able = ', '.join(each for each in law_names() if _follows_wrenches(each))
+    raise ArmError(
+        f'task {of_task!r} needs a law that follows forces, and {name!r} does not: '
+        f'law:=hybrid_force_motion, or another of {able}'
+    )
+
+
+def _follows_wrenches(law: str) -> bool:
+    with suppress(ArmError):  # a plugin that cannot be imported
+        return bool(law_class(law).wrench_goal)
+    return False
