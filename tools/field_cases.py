@@ -40,7 +40,7 @@ def page() -> str:
     parts.append(_HEAD.format(example=example))
     for file, rows in found.items():
         title = ast.get_docstring(ast.parse(file.read_text())) or ''
-        parts.append(f'## {title.splitlines()[0].rstrip(".")}\n')
+        parts.append(f'## {title.splitlines()[0].partition(":")[0].rstrip(".")}\n')
         for name, report, remedy in rows:
             symptom = name.removeprefix('test_').replace('_', ' ').capitalize()
             parts.append(f'- {symptom}: {remedy} ({report})')

@@ -8,7 +8,7 @@ from following import ends
 from arm_controllers.follower.goal import GoalError, ResultCode
 
 
-def test_a_goal_of_more_than_a_turn_succeeds_before_it_is_reached():
+def test_a_goal_of_more_than_a_turn_succeeds_too_early():
     """ros-controls/ros2_controllers#1599. Give velocities, or points less than half a turn apart.
 
     160 rad in one point: the short way would be 160 - 25 * 2 pi = 2.92 rad. The goal says no way,
@@ -47,7 +47,7 @@ def test_after_some_turns_the_joint_unwinds_all_the_way():
     np.testing.assert_allclose(q[-1] - q[0], 0.1, atol=1e-9)
 
 
-def test_an_arm_that_was_turned_by_hand_rotates_by_720_degrees():
+def test_an_arm_turned_by_hand_rotates_by_720_degrees():
     """PR2/pr2_controllers#40. Errors of continuous joints are angles.
 
     A measured position two turns off is the same place: the goal with 0.1 rad tolerance succeeds.
@@ -60,7 +60,7 @@ def test_an_arm_that_was_turned_by_hand_rotates_by_720_degrees():
 
 
 @pytest.mark.parametrize('turns', [0, 2])
-def test_a_turn_from_0_to_360_degrees_does_not_move_the_joint(turns):
+def test_a_turn_from_0_to_360_degrees_moves_nothing(turns):
     """PR2/pr2_controllers#352. Give the velocity of the turn.
 
     The wrap of the first point holds for the whole goal: from 720 to 1080 degrees.
@@ -103,7 +103,7 @@ def test_only_one_wrap_is_unwound_at_the_start(turns):
     assert v.max() < 0.9  # 1 rad in 2 s; the first segment begins at rest
 
 
-def test_an_offset_of_one_turn_at_the_first_point_spins_the_joint():
+def test_one_turn_off_at_the_first_point_spins_the_joint():
     """ros-controls/ros2_controllers#796. The first point is an angle.
 
     At 2 pi + 0.05 rad, the points 0.1 and 0.3 rad are 0.05 and 0.25 rad away.

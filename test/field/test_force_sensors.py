@@ -43,7 +43,7 @@ def pushed(q, wrench):
     return plant.measured.wrench, UR5E.model.forward_kinematics(plant.q, 'tool0').rotation
 
 
-def test_wrenches_are_those_of_the_base_whatever_the_frame():
+def test_wrenches_are_in_base_axes_whatever_the_frame():
     """UniversalRobots/Universal_Robots_ROS2_Driver#235. Axes are those of the frame.
 
     20 N along x of the base is R^T (20, 0, 0) N in the tool's axes, in each of two poses;
@@ -65,7 +65,7 @@ def test_forces_have_the_sign_of_the_arm_on_the_world():
     )
 
 
-def test_a_model_that_is_turned_by_90_degrees_has_other_forces():
+def test_a_model_turned_by_90_degrees_has_other_forces():
     """osrf/drcsim#193. The weight stays the same.
 
     The first joint turns about the vertical: the reading stays.
@@ -108,7 +108,7 @@ def test_compensation_adds_the_weight():
 
 
 @pytest.mark.parametrize('wrist', [0.5 * np.pi, np.pi])
-def test_a_zeroed_sensor_reports_a_force_once_the_tool_turns(wrist):
+def test_a_zeroed_sensor_reports_a_force_after_a_turn(wrist):
     """fzi-forschungszentrum-informatik/cartesian_controllers#120. Set `tool_mass` and `tool_com`.
 
     Tared in one pose and turned by an angle, 1.5 kg leave 2 m g sin(angle / 2): 20.8 N after 90
@@ -126,7 +126,7 @@ def test_a_zeroed_sensor_reports_a_force_once_the_tool_turns(wrist):
         np.testing.assert_allclose(np.linalg.norm(found[0]), left, atol=1e-9)
 
 
-def test_the_sensor_is_zeroed_at_the_start_whether_it_touches_or_not():
+def test_the_sensor_is_zeroed_at_the_start_in_contact():
     """UniversalRobots/Universal_Robots_ROS_Driver#512. Set `force_torque.tare_at_reset` for that.
 
     By default the first reading is the weight, 14.7 N; with the option it is zero.

@@ -31,7 +31,7 @@ def closing(t, width=0.02):
     return max(0.04 - 0.1 * t, width)
 
 
-def test_the_action_never_stalls_because_the_velocity_oscillates():
+def test_oscillating_velocity_never_stalls():
     """PR2/pr2_controllers#307. No progress is a stall.
 
     1 mm of oscillation at 50 Hz on the object: 0.3 m/s, 300 times the threshold.

@@ -38,7 +38,7 @@ def test_solutions_beyond_half_a_turn_are_never_found(turn):
     np.testing.assert_allclose(solved(MODEL, q, q), q, atol=1e-5)
 
 
-def test_the_first_solution_is_not_the_one_nearest_to_the_seed():
+def test_the_first_solution_is_not_the_nearest():
     """tesseract-robotics/tesseract#579. The nearest one is returned.
 
     The pose of the seed, moved by 1 mrad in each joint.
@@ -46,7 +46,7 @@ def test_the_first_solution_is_not_the_one_nearest_to_the_seed():
     np.testing.assert_allclose(solved(MODEL, SEED + 1e-3, SEED), SEED + 1e-3, atol=1e-4)
 
 
-def test_a_solution_is_discarded_although_a_turn_away_it_is_allowed():
+def test_a_solution_allowed_a_turn_away_is_discarded():
     """tesseract-robotics/tesseract#833. A joint is turned into its limits.
 
     Limits from -200 to 70 degrees, the pose at -190 degrees, which is 170 degrees as well.
@@ -57,7 +57,7 @@ def test_a_solution_is_discarded_although_a_turn_away_it_is_allowed():
     )
 
 
-def test_limits_that_do_not_contain_zero_have_no_solution():
+def test_limits_without_zero_have_no_solution():
     """dartsim/dart#1449. A joint is turned into its limits.
 
     Limits from pi / 8 to 2 pi; the pose at pi is that at -pi.
@@ -74,7 +74,7 @@ def test_solutions_are_beyond_the_limits():
 
 
 @pytest.mark.parametrize('turns', [-10, 0, 1, 10])
-def test_after_some_turns_the_solution_is_in_another_turn(turns):
+def test_the_solution_is_in_another_turn(turns):
     """ros-industrial/universal_robot#155. A continuous joint stays in the seed's turn.
 
     At ten turns and 0.2 rad, the pose at 0.5 rad is 0.3 rad away.
@@ -83,7 +83,7 @@ def test_after_some_turns_the_solution_is_in_another_turn(turns):
     np.testing.assert_allclose(solved(TURNTABLE, [0.5], [seed]), seed + 0.3, atol=1e-5)
 
 
-def test_a_base_that_is_turned_by_half_a_turn_changes_signs():
+def test_a_base_turned_by_half_a_turn_changes_signs():
     """google-deepmind/mujoco_menagerie#75. Poses are in the root link's axes.
 
     The same arm, whose base is turned by pi about z on its root: x and y of the tip change sign,

@@ -7,7 +7,7 @@ from following import HOME, NAMES, SECOND, goal, make
 from arm_controllers.follower.goal import GoalError
 
 
-def test_the_order_of_the_joints_is_not_that_of_the_controller():
+def test_joints_are_not_in_the_controllers_order():
     """PR2/pr2_controllers#355. Joints have names, in any order.
 
     The same goal with its columns reversed moves every joint to the same place.
@@ -19,7 +19,7 @@ def test_the_order_of_the_joints_is_not_that_of_the_controller():
         np.testing.assert_allclose(arm.peek(3 * SECOND).q, target, atol=1e-12)
 
 
-def test_a_recorded_trajectory_moves_the_elbow_in_place_of_the_shoulder():
+def test_a_trajectory_moves_the_elbow_for_the_shoulder():
     """fzi-forschungszentrum-informatik/cartesian_ros_control#4. As above.
 
     elbow, pan, lift, wrists as the message has them: only the elbow moves.
@@ -42,14 +42,14 @@ def test_a_goal_for_some_of_the_joints_is_refused():
     np.testing.assert_allclose(arm.peek(3 * SECOND).q - HOME, 0.3 * (np.arange(6) == 2), atol=1e-9)
 
 
-def test_joints_of_the_goal_do_not_match_the_controller():
+def test_joints_do_not_match_the_controller():
     """xArm-Developer/xarm_ros#197. The line names the joints."""
     with pytest.raises(GoalError, match=r"joint 'joint1' is unknown; this controller has shoul"):
         make().set_goal(goal([2.0], [[0.0] * 6], names=[f'joint{k}' for k in range(1, 7)]), 0)
 
 
 @pytest.mark.parametrize('field', ['positions', 'velocities', 'effort'])
-def test_a_command_that_is_not_a_number_reaches_the_motors(field):
+def test_a_nan_command_reaches_the_motors(field):
     """Interbotix/interbotix_ros_toolboxes#83. The line names joint, quantity and point."""
     rows = {'positions': np.tile(HOME, (2, 1)), 'velocities': np.zeros((2, 6))}
     rows['effort'] = np.zeros((2, 6))

@@ -33,7 +33,7 @@ def commands(path, count=3):
     return np.array(found)
 
 
-def test_a_recurrent_state_is_not_reset_between_episodes(tmp_path, plain):
+def test_a_recurrent_state_survives_episodes(tmp_path, plain):
     """ikostrikov/pytorch-a2c-ppo-acktr-gail#206. Each start of the law is zeros.
 
     With a constant observation the commands of an episode differ from period to period, and are
@@ -45,7 +45,7 @@ def test_a_recurrent_state_is_not_reset_between_episodes(tmp_path, plain):
     np.testing.assert_array_equal(first, second)
 
 
-def test_a_runtime_cannot_run_an_lstm_on_the_observation_alone(tmp_path, plain):
+def test_an_lstm_does_not_run_on_the_observation_alone(tmp_path, plain):
     """pollen-robotics/microduck#231. Further inputs are states.
 
     A state (1, 1, k), as torch exports it for one row, gives what the state (rows, k) gives.
@@ -68,7 +68,7 @@ def test_an_exported_policy_has_an_input_that_nobody_feeds(tmp_path, plain):
         PolicyFile(file)
 
 
-def test_an_input_of_another_rank_is_an_error_of_the_runtime(tmp_path, plain):
+def test_an_input_of_another_rank_is_an_error(tmp_path, plain):
     """microsoft/RL4BandwidthEstimationChallenge#5. Export with rows."""
 
     def ranks(nodes, given, answers):
@@ -95,7 +95,7 @@ def test_the_number_of_rows_is_frozen_in_the_file(tmp_path, plain):
         np.testing.assert_allclose(one, other, atol=1e-12)
 
 
-def test_actions_that_are_not_numbers_freeze_the_agent(tmp_path):
+def test_nan_actions_freeze_the_agent(tmp_path):
     """Unity-Technologies/ml-agents#2115. Train again."""
     layout = policy_file(tmp_path / 'plain.onnx')[1]
     (w, b), last = layers_of(layout)
@@ -104,7 +104,7 @@ def test_actions_that_are_not_numbers_freeze_the_agent(tmp_path):
         PolicyFile(file)
 
 
-def test_the_joint_order_of_training_is_not_that_of_the_robot(plain):
+def test_the_joint_order_of_training_differs(plain):
     """Open-X-Humanoid/TienKung-Lab#26. The file has the names; others are refused."""
     model = Robot.load('ur5e').model
     with pytest.raises(ArmError, match=r'is for the joints joint_1, .*; the arm has shoulder_pan'):
@@ -141,7 +141,7 @@ def first_episodes(seed, count=3):
     return np.array(found)
 
 
-def test_seeding_a_vector_leaves_automatic_resets_to_chance():
+def test_automatic_resets_of_a_vector_are_not_seeded():
     """Farama-Foundation/Gymnasium#1321. A seed is the whole sequence of episodes."""
     np.testing.assert_array_equal(first_episodes(7), first_episodes(7))
     assert (first_episodes(7) != first_episodes(8)).all()

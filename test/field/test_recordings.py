@@ -38,7 +38,7 @@ def test_joint_states_are_published_in_the_wrong_order(tmp_path):
     np.testing.assert_array_equal(found.effort, EFFORT)
 
 
-def test_joints_of_a_gripper_come_between_those_of_the_arm(tmp_path):
+def test_gripper_joints_come_between_those_of_the_arm(tmp_path):
     """jmscslgroup/catvehicle#9. Other joints' messages are skipped."""
     arm = states()
     gripper = [(topic, t, stamp, ['finger'], [0.02], [1.0]) for topic, t, stamp, *_ in arm]
@@ -74,7 +74,7 @@ def test_newer_messages_are_interleaved_with_older_ones(tmp_path):
         read_samples(write_bag(tmp_path / 'x', mixed), NAMES)
 
 
-def test_a_clock_that_was_set_back_makes_one_recording_of_two_times(tmp_path):
+def test_a_clock_set_back_mixes_two_times(tmp_path):
     """berndpfrommer/basalt_ros1#5. A stamp that goes back begins a new piece.
 
     Once in 100 states, by 0.2 s: one line names it, and no state is left out.
@@ -89,7 +89,7 @@ def test_a_clock_that_was_set_back_makes_one_recording_of_two_times(tmp_path):
     assert 'they go back once, which begins a new piece' in '\n'.join(lines)
 
 
-def test_messages_with_the_same_time_have_no_order(tmp_path):
+def test_messages_of_the_same_time_have_no_order(tmp_path):
     """ros2/rosbag2#2173. The order in the file counts.
 
     Times of receipt in steps of 50 ms, as of simulated time: five states have the same.
@@ -115,7 +115,7 @@ def test_states_across_a_split_bag_are_out_of_order(tmp_path):
     assert 'they go back once, which begins a new piece' in '\n'.join(lines)
 
 
-def test_headers_without_stamps_give_a_duration_of_zero(tmp_path):
+def test_headers_without_stamps_give_no_duration(tmp_path):
     """ros/ros_comm#952. Receive times count."""
     empty = [(topic, t, 0.0, *row) for topic, t, _, *row in states()]
     samples, lines = inspected_samples(write_bag(tmp_path / 'x', empty), NAMES)
@@ -131,7 +131,7 @@ def test_efforts_are_nan_or_missing(tmp_path, effort):
         read_samples(file, NAMES)
 
 
-def test_a_recording_is_corrupted_when_the_power_goes_off(tmp_path):
+def test_a_recording_is_corrupted_by_power_loss(tmp_path):
     """ros2/rosbag2#2133. It is read to the last whole chunk.
 
     The last 200 bytes, the index and the summary, are lost with the metadata of the folder.

@@ -40,7 +40,7 @@ def test_a_stale_command_is_published_for_ever():
     assert not stream.servo.v.any()
 
 
-def test_the_velocity_is_not_set_to_zero_when_no_command_comes():
+def test_velocity_stays_when_no_command_comes():
     """moveit/moveit#2254. Each message ends with the way to rest.
 
     The reference that was sent last, alone, brings the arm to rest, should the node die.
@@ -53,7 +53,7 @@ def test_the_velocity_is_not_set_to_zero_when_no_command_comes():
         assert len(way) <= 1 + 0.08 / 0.02
 
 
-def test_a_joystick_whose_last_message_was_no_stop_goes_on():
+def test_a_joystick_without_a_last_stop_goes_on():
     """turtlebot/turtlebot_apps#55. Silence is a stop.
 
     At 0.1 m/s for 1 s, then silence: the tip goes on for 0.1 s and brakes within 0.08 s, that is
@@ -86,7 +86,7 @@ def test_a_pause_of_the_servo_is_followed_by_a_jump():
     assert np.abs(first.q - elsewhere).max() <= 0.5 * 10.0 * 0.02**2 + 1e-12
 
 
-def test_a_stamp_of_another_clock_switches_the_timeout_off():
+def test_another_clock_switches_the_timeout_off():
     """moveit/moveit2#772. A command counts from its arrival.
 
     The header's stamp, of the wall clock, is not read: with simulated time 3 s the arm stops.
@@ -97,7 +97,7 @@ def test_a_stamp_of_another_clock_switches_the_timeout_off():
     assert not stream.commands(3 * SECOND + 110_000_000)
 
 
-def test_a_simulated_clock_that_starts_late_ends_the_first_goal():
+def test_a_clock_that_starts_late_ends_the_first_goal():
     """ros-controls/ros2_controllers#585. Leave the stamp at zero.
 
     The first states are stamped 0 s, then the clock jumps to 1000 s: a goal that came before ends
@@ -135,7 +135,7 @@ def test_nothing_is_published_after_the_clock_jumped_back():
     np.testing.assert_allclose(q[-1], 0.5, atol=1e-9)
 
 
-def test_a_stamp_before_the_first_clock_message_waits_for_years():
+def test_a_stamp_before_the_clock_waits_for_years():
     """ros-controls/ros2_control#1311. Leave the stamp at zero.
 
     Simulated time is 0 s where no clock was received yet: the line names both times.
@@ -163,7 +163,7 @@ def nodes(monkeypatch):
     rclpy.try_shutdown()
 
 
-def test_a_joystick_with_the_quality_of_a_sensor_is_not_heard(nodes):
+def test_best_effort_joysticks_are_not_heard(nodes):
     """RobotWebTools/rosbridge_suite#551. Any quality is read.
 
     A best-effort publisher reaches a best-effort reader, and no reliable one.
@@ -178,7 +178,7 @@ def test_a_joystick_with_the_quality_of_a_sensor_is_not_heard(nodes):
         assert found.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT, topic
 
 
-def test_a_publisher_of_another_quality_is_ignored_without_a_word(nodes, capfd):
+def test_a_publisher_of_another_quality_is_ignored(nodes, capfd):
     """ros2/rosbag2#1527. Publish with reliability `reliable`.
 
     Reports of a controller are read reliably: rclpy logs what it does not connect.

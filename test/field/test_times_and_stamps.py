@@ -41,7 +41,7 @@ def test_a_first_point_at_time_zero_is_dropped():
     np.testing.assert_allclose(arm.peek(SECOND).q, 0.5, atol=1e-12)
 
 
-def test_a_duration_below_a_second_is_an_invalid_trajectory():
+def test_durations_below_a_second_are_invalid():
     """UniversalRobots/Universal_Robots_ROS_controllers_cartesian#12. Give whole numbers.
 
     0.8 s that a program converts to an integer is 0: the line asks for time_from_start.
@@ -49,7 +49,7 @@ def test_a_duration_below_a_second_is_an_invalid_trajectory():
     assert 'set time_from_start for a motion' in refusal(goal_of([int(0.8)], [0.2]))
 
 
-def test_two_points_of_a_planner_differ_by_less_than_the_clock_does():
+def test_two_points_are_nearer_than_the_clock():
     """Yaskawa-Global/motoros2#255. The line says which two.
 
     1e-7 rad within 1e-12 s after 1 s: 1e5 rad/s.
@@ -58,37 +58,37 @@ def test_two_points_of_a_planner_differ_by_less_than_the_clock_does():
     assert 'point 1 is 1e-12 s after point 0' in line
 
 
-def test_points_are_not_strictly_increasing_and_nobody_says_which():
+def test_points_that_do_not_increase_are_not_named():
     """moveit/moveit_tutorials#517. The line names both points."""
     line = refusal(goal_of([0.5, 1.0, 1.0, 2.0], [0.1, 0.2, 0.3, 0.4]))
     assert 'point 2 is at t = 1 s, point 1 at 1 s' in line
 
 
-def test_times_that_go_back_are_accepted_and_the_arm_jumps():
+def test_times_go_back_and_the_arm_jumps():
     """ros-controls/ros_controllers#145. Times must increase."""
     assert 'point 1 is at t = 0.5 s, point 0 at 1 s' in refusal(goal_of([1.0, 0.5], [0.1, 0.2]))
 
 
-def test_time_from_start_was_taken_for_the_time_since_the_point_before():
+def test_time_from_start_counts_from_the_point_before():
     """ros-controls/ros2_controllers#1090. It counts from the start of the goal."""
     line = refusal(goal_of([2.0, 2.0, 2.0], [0.1, 0.2, 0.3]))
     assert line.endswith('counts from the start of the goal, not from the point before')
 
 
-def test_a_stamp_of_the_wall_clock_waits_for_years_in_simulated_time():
+def test_a_wall_clock_stamp_waits_for_years():
     """moveit/moveit2#287. Set `use_sim_time`, or leave the stamp at zero."""
     line = refusal(goal_of([1.0], [0.1], start_ns=WALL), at=12 * SECOND)
     assert 'its stamp is 1790000000.000 s, the time of the states 12.000 s' in line
     assert 'set use_sim_time to true in the client, or leave the stamp at zero' in line
 
 
-def test_a_stamp_of_simulated_time_lies_in_the_past_of_a_real_arm():
+def test_a_simulated_stamp_is_in_the_past():
     """ros-industrial-attic/godel#239. Unset `use_sim_time`, or leave the stamp at zero."""
     line = refusal(goal_of([1.0], [0.1], start_ns=12 * SECOND), at=WALL)
     assert 'set use_sim_time to false in the client, or leave the stamp at zero' in line
 
 
-def test_a_trajectory_that_is_wholly_in_the_past_is_a_cryptic_error():
+def test_a_trajectory_in_the_past_is_a_cryptic_error():
     """ros-controls/ros_controllers#233. Leave the stamp at zero."""
     arm = table(0.0, LIFT, at=20_000 * SECOND)
     goal = goal_of([1.0], [0.1], start_ns=10_000 * SECOND)
@@ -98,7 +98,7 @@ def test_a_trajectory_that_is_wholly_in_the_past_is_a_cryptic_error():
     assert 'of another clock or run: leave the stamp at zero' in str(error.value)
 
 
-def test_a_stamp_that_has_just_passed_drops_the_goal():
+def test_a_stamp_just_passed_drops_the_goal():
     """PR2/pr2_controllers#364. The arm joins the motion.
 
     A stamp 0.5 s ago, points at 1 and 2 s: the arm is at each on time.
