@@ -3,8 +3,9 @@
     u = clip(kp (x_r - x) + kd (v_r - v), -F, F),   kp = wn^2 m,   kd = 2 wn m
 
 x_r goes to the goal at the speed limit of the goal, and stays within F / kp of x: on an object
-that does not give way, the effort is F, and the gripper opens without delay. m is the inertia of
-the joint with all joints that follow it.
+that does not give way, the effort is F, and the gripper opens without delay. v_r is the speed with
+which x_r would go on, so that noise of x does not reach it. m is the inertia of the joint with all
+joints that follow it.
 
 Names and meaning of parameters, of stalling and of reaching: ros2_controllers'
 parallel_gripper_action_controller.
@@ -98,7 +99,7 @@ class GripperLaw(Law):
         farthest = most / self.kp
         wanted = np.maximum(before + way, measured.q - farthest)
         wanted = np.minimum(wanted, measured.q + farthest)
-        effort = self.kp * (wanted - measured.q) + self.kd * ((wanted - before) / dt - measured.v)
+        effort = self.kp * (wanted - measured.q) + self.kd * (way / dt - measured.v)
         return np.minimum(np.maximum(effort, -most), most), (wanted,)
 
 

@@ -66,6 +66,17 @@ def test_a_stalled_finger_presses_with_the_largest_effort_and_opens_without_dela
     assert first[0] > -most
 
 
+def test_a_stalled_finger_presses_with_the_largest_effort_whatever_noise_its_position_has(model):
+    law, reference = GripperLaw(model, GripperParameters(), 'finger'), Reference(1)
+    reference.q[:], reference.v[:], reference.effort[:] = 0.0, 0.1, 20.0
+    rng, state, found = np.random.default_rng(0), (np.array([0.02]),), []
+    for noise in 1e-4 * rng.standard_normal((500, 1)):
+        measured = Measurement(0.02 + noise, np.zeros(1))
+        effort, state = law(state, measured, reference, PERIOD)
+        found.append(effort[0])
+    assert np.mean(found[-400:]) == pytest.approx(-20.0, rel=1e-2)
+
+
 def test_one_of_many_grippers_is_one_alone(model):
     law, reference, many = GripperLaw(model, GripperParameters(), 'finger'), Reference(1), 3
     q = np.linspace(0.01, 0.03, many)[:, np.newaxis]
