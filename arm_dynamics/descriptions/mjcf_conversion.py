@@ -1,10 +1,12 @@
 """The URDF of an MJCF for the controllers: what moves, what is held, what the model lacks."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
 import mujoco
+import numpy as np
 
 from arm_dynamics.checks import ArmError, some_of
 from arm_dynamics.descriptions import mjcf, mjcf_model
@@ -12,6 +14,8 @@ from arm_dynamics.descriptions.held_joints import hold_others
 from arm_dynamics.descriptions.mjcf_grammar import lacking
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import ParameterValues
+
+_TOLERANCE = 1e-9  # of the largest entry, at least 1: two correct models differ by rounding alone
 
 
 def converted(
@@ -55,7 +59,7 @@ def converted(
     parameters = mjcf_model.parameters_of(m, model)
     gravity = parameters['/**'].get('gravity', model.gravity)
     same = RobotModel(model.urdf, gravity=gravity)
-    mjcf_model.check_same(m, same, held)
+    check_same(m, same, held)
     lines = []
     if mjcf_file.missing:
         lines.append(f'not found, and so not shown: {some_of(mjcf_file.missing)}')
@@ -63,3 +67,38 @@ def converted(
         where = "not in the controllers' model" if native else 'not simulated'
         lines.append(f'{where}: {"; ".join(lacks)}')
     return tree, parameters, list(held), lines
+
+
+def check_same(m: mujoco.MjModel, model: RobotModel, held: Mapping[str, float]) -> None:
+    """Raise ArmError if a model differs from MuJoCo's model of the MJCF.
+
+    Mass matrix and bias torque of the moving joints are compared at random states.
+    """
+    data, rng = mujoco.MjData(m), np.random.default_rng(0)
+    for name, place in held.items():
+        data.qpos[m.joint(name).qposadr[0]] = place
+    rows = np.array([m.joint(name).qposadr[0] for name in model.moving_joints])
+    dofs = np.array([m.joint(name).dofadr[0] for name in model.moving_joints])
+    full = np.zeros((m.nv, m.nv))
+    for _ in range(10):
+        q, v = model.random_configuration(rng), rng.uniform(-1.0, 1.0, model.nv)
+        data.qpos[rows], data.qvel[dofs] = model.all_positions(q), model.all_rates(v)
+        mujoco.mj_forward(m, data)
+        mujoco.mj_fullM(m, data, full)
+        pairs = (
+            (
+                'mass matrix [kg m^2]',
+                model.reduced(full[np.ix_(dofs, dofs)]),
+                model.mass_matrix(q),
+            ),
+            ('bias torque [N.m]', model.reduced(data.qfrc_bias[dofs]), model.bias_torque(q, v)),
+        )
+        for quantity, theirs, ours in pairs:
+            error = np.abs(theirs - ours) / max(1.0, np.abs(theirs).max())
+            if not error.max() < _TOLERANCE:
+                index = np.unravel_index(error.argmax(), error.shape)
+                raise ArmError(
+                    f'joint {model.joint_names[index[0]]!r}: {quantity} of the MJCF is '
+                    f'{theirs[index]:.9g}, of its URDF {ours[index]:.9g}; they must agree to '
+                    f'{_TOLERANCE:g}'
+                )

@@ -1,6 +1,6 @@
-"""Parameters of an MJCF that its URDF cannot hold, and checks of that URDF against MuJoCo."""
+"""Parameters of an MJCF that its URDF cannot hold, and what no URDF says."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import mujoco
 import numpy as np
@@ -115,38 +115,3 @@ def check_springs(m: mujoco.MjModel, model: RobotModel) -> None:
                 'the joint (leave it out of joints:=); mjcf:=converted simulates the arm without'
             )
     check_damping(m, model)
-
-
-def check_same(m: mujoco.MjModel, model: RobotModel, held: Mapping[str, float]) -> None:
-    """Raise ArmError if a model differs from MuJoCo's model of the MJCF.
-
-    Mass matrix and bias torque of the moving joints are compared at random states.
-    """
-    data, rng = mujoco.MjData(m), np.random.default_rng(0)
-    for name, place in held.items():
-        data.qpos[m.joint(name).qposadr[0]] = place
-    rows = np.array([m.joint(name).qposadr[0] for name in model.moving_joints])
-    dofs = np.array([m.joint(name).dofadr[0] for name in model.moving_joints])
-    full = np.zeros((m.nv, m.nv))
-    for _ in range(10):
-        q, v = model.random_configuration(rng), rng.uniform(-1.0, 1.0, model.nv)
-        data.qpos[rows], data.qvel[dofs] = model.all_positions(q), model.all_rates(v)
-        mujoco.mj_forward(m, data)
-        mujoco.mj_fullM(m, data, full)
-        pairs = (
-            (
-                'mass matrix [kg m^2]',
-                model.reduced(full[np.ix_(dofs, dofs)]),
-                model.mass_matrix(q),
-            ),
-            ('bias torque [N.m]', model.reduced(data.qfrc_bias[dofs]), model.bias_torque(q, v)),
-        )
-        for quantity, theirs, ours in pairs:
-            error = np.abs(theirs - ours) / max(1.0, np.abs(theirs).max())
-            if not error.max() < _TOLERANCE:
-                index = np.unravel_index(error.argmax(), error.shape)
-                raise ArmError(
-                    f'joint {model.joint_names[index[0]]!r}: {quantity} of the MJCF is '
-                    f'{theirs[index]:.9g}, of its URDF {ours[index]:.9g}; they must agree to '
-                    f'{_TOLERANCE:g}'
-                )

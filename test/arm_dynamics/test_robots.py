@@ -16,7 +16,7 @@ from arms import ARM, revolute
 from optional import optional
 
 from arm_dynamics import ArmError, RobotModel, robots
-from arm_dynamics.descriptions import mjcf_model, named_models
+from arm_dynamics.descriptions import mjcf_conversion, named_models
 from arm_dynamics.descriptions.conversion import parameter_file
 from arm_dynamics.robots import RobotArgument, check_data_only, find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
@@ -107,7 +107,7 @@ def test_a_urdf_that_is_not_the_mjcf_is_refused_with_joint_and_size(written):
     with pytest.raises(
         ArmError, match=r"joint '\w+': mass matrix .* of its URDF .* agree to 1e-09"
     ):
-        mjcf_model.check_same(m, wrong, {})
+        mjcf_conversion.check_same(m, wrong, {})
 
 
 @pytest.mark.parametrize(
