@@ -7,7 +7,7 @@ from typing import Any
 
 from control_msgs.msg import SpeedScalingFactor
 from lifecycle_msgs.srv import ChangeState
-from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.utilities import remove_ros_args
 
 from arm_controllers.adapted_law import adapted_law
@@ -31,6 +31,7 @@ from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.live_parameters import OF_JOINTS, LiveParameters
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import components, prefix_of, to_ns
+from arm_controllers.ros.nodes import LifecycleNode
 from arm_controllers.ros.parameters import (
     declare_parameters,
     declare_unused,

@@ -8,7 +8,7 @@ from control_msgs.action import GripperCommand, ParallelGripperCommand
 from control_msgs.msg import GripperCommand as GripperCommandMessage
 from rclpy.action import CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
-from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from sensor_msgs.msg import JointState
 
 from arm_controllers.cycle_state import AWAITING, LONGEST_WAIT, CycleState, Event, next_state
@@ -29,6 +29,7 @@ from arm_controllers.ros.command_output import CommandOutput
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import set_stamp, to_ns
+from arm_controllers.ros.nodes import LifecycleNode
 from arm_controllers.ros.parameters import declare_parameters, declare_unused
 from arm_controllers.ros.process_settings import pin_to_core
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS

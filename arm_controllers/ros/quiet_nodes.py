@@ -1,16 +1,17 @@
 """A second node next to a node, and subscriptions from which messages are taken when needed."""
 
-import rclpy
-from rclpy.node import Node
+import rclpy.node
 from rclpy.subscription import Subscription
 
+from arm_controllers.ros.nodes import Node
 
-def quiet_node(node: Node, name: str) -> Node:
+
+def quiet_node(node: rclpy.node.Node, name: str) -> Node:
     """Return a node in the namespace of a node, without its parameters, remappings and services.
 
     Where no executor spins this node, the middleware keeps messages until `taken` takes them.
     """
-    return rclpy.create_node(
+    return Node(
         name,
         context=node.context,
         namespace=node.get_namespace(),

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import components, prefix_of, to_ns
+from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_parameters
 from arm_controllers.ros.process_settings import pin_to_core
 from arm_controllers.ros.qos import CONTROL_QOS

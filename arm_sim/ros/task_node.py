@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
-from rclpy.node import Node
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.parameter_values import ParameterField, parameter_fields
+from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.process_settings import pin_to_core
 from arm_controllers.ros.running import run_node

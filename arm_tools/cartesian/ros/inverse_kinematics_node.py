@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pinocchio as pin
 from diagnostic_msgs.msg import DiagnosticStatus
-from rclpy.node import Node
 
 from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of
+from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import (
     declare_parameters,
     on_change_of,

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from rclpy.node import Node
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.ros.messages import components, prefix_of
+from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.pose_messages import pose_to_message, poses_from_message
 from arm_controllers.ros.serialized_messages import JointReader

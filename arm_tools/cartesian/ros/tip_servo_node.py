@@ -7,7 +7,6 @@ import numpy as np
 from control_msgs.msg import JointJog, JointTrajectoryControllerState
 from diagnostic_msgs.msg import DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, TwistStamped
-from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.follower.goal import Goal
@@ -15,6 +14,7 @@ from arm_controllers.ros.cdr import stamp_ns
 from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import components, prefix_of, to_ns, trajectory_message
+from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.pose_messages import pose_from_message
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS

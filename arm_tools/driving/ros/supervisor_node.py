@@ -7,7 +7,6 @@ import numpy as np
 from builtin_interfaces.msg import Duration
 from control_msgs.msg import JointTrajectoryControllerState
 from diagnostic_msgs.msg import DiagnosticStatus
-from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
@@ -17,6 +16,7 @@ from arm_controllers.ros.command_messages import FIELD
 from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import set_stamp
+from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import STATE_QOS
 from arm_controllers.ros.ros_types import AnyMessage

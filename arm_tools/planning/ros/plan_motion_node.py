@@ -4,11 +4,10 @@ import importlib.util
 from dataclasses import dataclass
 from typing import Any
 
-from rclpy.node import Node
-
 from arm_controllers.follower.goal import Goal
 from arm_controllers.ros import object_messages
 from arm_controllers.ros.messages import prefix_of
+from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.pose_messages import poses_from_message
 from arm_controllers.ros.serialized_messages import JointReader

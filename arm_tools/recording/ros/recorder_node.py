@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from rclpy.node import Node
-
+from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters
 from arm_dynamics.parameters import Parameters, parameter
 from arm_tools.recording.ros.recorder import Recorder

@@ -7,10 +7,10 @@ from operator import itemgetter
 
 import rclpy
 from rclpy.exceptions import NameValidationException
-from rclpy.node import Node
 from rclpy.publisher import Publisher
 
 from arm_controllers.ros.log import Log
+from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters, on_change_of
 from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS
 from arm_controllers.ros.running import end_node

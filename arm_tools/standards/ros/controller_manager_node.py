@@ -3,9 +3,8 @@
 import time
 from collections.abc import Callable
 
-from rclpy.node import Node
-
 from arm_controllers.ros.log import Log
+from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.ros_types import Request, Response
 from arm_controllers.ros.services import serve

@@ -9,7 +9,6 @@ import numpy as np
 import pinocchio as pin
 from builtin_interfaces.msg import Time
 from numpy.typing import NDArray
-from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
@@ -20,6 +19,7 @@ from arm_controllers.ros import object_messages
 from arm_controllers.ros.frame_messages import TFMessage, Transforms
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, stamp_at
+from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, STATE_QOS
 from arm_controllers.ros.quiet_nodes import taken

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from control_msgs.msg import JointTrajectoryControllerState
-from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 
 from arm_controllers.ros.log import Log
+from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.running import end_node

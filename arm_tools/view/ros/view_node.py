@@ -6,11 +6,11 @@ from queue import SimpleQueue
 from typing import Any, NoReturn
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from rclpy.node import Node
 
 from arm_controllers.ros.active_controllers import ActiveControllers, watch_active_controllers
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of
+from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.running import run_and_exit
 from arm_dynamics.checks import ArmError

@@ -5,9 +5,8 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from rclpy.node import Node
-
 from arm_controllers.ros.log import Log
+from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.object_messages import TOPIC, MarkerArray, shapes_of
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS

@@ -1,0 +1,122 @@
+"""Publishers from which a node receives nothing are named, with both policies and the remedy."""
+
+import re
+import time
+
+import pytest
+
+pytest.importorskip('rclpy')
+
+import rclpy
+from long_wait import spin_until
+from nodes_in_process import started
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from repository import ROOT
+
+from arm_controllers.ros.running import make_executor
+from arm_controllers.ros.unmatched import mismatch
+
+BEST_EFFORT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+RELIABLE = QoSProfile(depth=1)
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+ACTIVE = '-p', 'autostart:=true', '-p', 'mode:=lockstep', '-p', 'constraints.clearance:=0.01'
+NODES = {
+    'simulator': (),
+    'computed_torque_controller': ACTIVE,
+    'hybrid_force_motion_controller': ACTIVE,
+    'gripper_controller': (),
+    'supervisor': (),
+    'tip_servo': (),
+    'linear_move': (),
+    'plan_motion': (),
+    'viewer': (),
+    'view': (),
+    'plot': (),
+}
+LINE = re.compile(r'(/\S+): no message from (?:/talker|a publisher) arrives: (.*)')
+OF_ROS = '/clock', '/parameter_events'
+
+
+def kind_of(qos):
+    words = [qos.reliability.short_key, qos.durability.short_key]
+    return ', '.join(words).replace('_', ' ')
+
+
+def on_the_page():
+    """Return the topics of each kind."""
+    text = (ROOT / 'docs' / 'reliability.md').read_text()
+    rows = re.findall(r'^\| (\w[\w ]+, [\w ]+): [^|]*\| (.*) \|$', text, re.MULTILINE)
+    return {kind: set(re.findall(r'`(\w+)`', topics)) for kind, topics in rows}
+
+
+def expected(each):
+    """Return the lines of two publishers of a topic, best effort and reliable, both volatile."""
+    given = {'best_effort': BEST_EFFORT, 'volatile': RELIABLE}
+    policies = {'best_effort': ('reliability', 'reliable'), 'volatile': ('durability', '')}
+    for word, qos in given.items():
+        if why := mismatch(qos, each.qos_profile):
+            policy, needed = policies[word]
+            needed = needed or each.qos_profile.durability.short_key
+            assert why == (
+                f'its {policy} is {word}, this node needs {needed}: publish with {policy} '
+                f'{needed} (ros2 topic pub --qos-{policy} {needed})'
+            )
+            yield each.topic_name, why
+
+
+@pytest.mark.parametrize('name', NODES)
+def test_an_input_hears_a_best_effort_publisher_or_names_it_in_one_line(name, tmp_path, capfd):
+    with started(name, tmp_path, *NODES[name]) as node:
+        executor, talker = make_executor(), rclpy.create_node('talker')
+        executor.add_node(node)
+        inputs = [each for each in node.subscriptions if each.topic_name not in OF_ROS]
+        page, awaited, heard = on_the_page(), [], []
+        for each in inputs:
+            topic = each.topic_name.rpartition('/')[2]
+            assert topic in page[kind_of(each.qos_profile)], each.topic_name
+            awaited += expected(each)
+            for qos in (BEST_EFFORT, RELIABLE):
+                made = talker.create_publisher(each.msg_type, each.topic_name, qos)
+                heard += [] if mismatch(qos, each.qos_profile) else [made]
+        assert inputs
+        log = []
+
+        def lines():
+            log.append(capfd.readouterr().err)
+            return LINE.findall(''.join(log))
+
+        spin_until(executor, lambda: len(lines()) >= len(awaited))
+        spin_until(executor, lambda: all(each.get_subscription_count() for each in heard))
+        end = time.monotonic() + 0.3  # no second line comes
+        spin_until(executor, lambda: time.monotonic() > end)
+        assert sorted(lines()) == sorted(awaited)
+        assert 'incompatible QoS' not in ''.join(log)
+        executor.shutdown()
+        talker.destroy_node()
+
+
+@pytest.mark.parametrize(
+    ('offered', 'needed', 'why'),
+    [
+        (BEST_EFFORT, RELIABLE, 'reliability is best_effort, this node needs reliable'),
+        (RELIABLE, LATCHED, 'durability is volatile, this node needs transient_local'),
+        (RELIABLE, RELIABLE, ''),
+        (LATCHED, RELIABLE, ''),
+        (LATCHED, BEST_EFFORT, ''),
+    ],
+)
+def test_only_what_does_not_match_has_a_reason_and_the_reason_names_both_sides(
+    offered, needed, why
+):
+    found = mismatch(offered, needed)
+    assert found.startswith(f'its {why}' if why else '')
+    assert bool(found) == bool(why)
+
+
+def test_every_node_of_the_package_is_one_that_names_them():
+    own = 'from arm_controllers.ros.nodes import '
+    for package in ('arm_controllers', 'arm_sim', 'arm_tools', 'arm_lab'):
+        for path in (ROOT / package).rglob('*.py'):
+            text = path.read_text()
+            if re.search(r'^class \w+\((Lifecycle)?Node\)', text, re.MULTILINE):
+                assert own in text, path
