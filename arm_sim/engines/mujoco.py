@@ -234,6 +234,10 @@ class MujocoPlant(ArmsInMujoco):
             start = tuple(parameters.initial_positions)
             self.notes += (touching_links(model, parameters.srdf, start)[1],)
         has_scene = bool(parameters.scene or parameters.objects)
+        if has_scene:
+            from arm_sim.simulation.contact import endless_bounces
+
+            self.notes += endless_bounces(mj_model)
         self.scene = MujocoSceneState(model, mj_model, self.mj_data, has_scene)
         self.contacts = MujocoContacts(mj_model, self.mj_data, self._links)
         if model.mjcf:

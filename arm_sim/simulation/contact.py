@@ -25,7 +25,7 @@ from math import ceil, inf, sqrt
 
 import mujoco
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, some_of
 from arm_sim.simulation.material import NUMBERS, Material, damping_of, softer
 from arm_sim.simulation.mujoco_objects import moving_bodies
 from arm_sim.simulation.plant import PlantParameters
@@ -113,6 +113,20 @@ class _Pair:
 def material_of(mj_model: mujoco.MjModel, geom: int) -> Material | None:
     """Return the material of a shape of the scene; None: a link, the floor or the table."""
     return _material(*mj_model.geom_user[geom].tolist())
+
+
+def endless_bounces(mj_model: mujoco.MjModel) -> tuple[str, ...]:
+    """Return a line that names moving objects whose impacts lose no energy, if there are any."""
+    names = []
+    for body in moving_bodies(mj_model):
+        first, count = mj_model.body_geomadr[body], mj_model.body_geomnum[body]
+        found = [material_of(mj_model, geom) for geom in range(first, first + count)]
+        if any(x is not None and x.restitution < 0.0 == x.damping for x in found):
+            names.append(mj_model.body(body).name)
+    return (
+        f'objects that bounce without end, as their damping is 0: {some_of(names)}; give them '
+        'damping [N.s/m], or restitution (0.2) in place of it',
+    ) * bool(names)
 
 
 @lru_cache

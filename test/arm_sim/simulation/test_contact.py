@@ -16,6 +16,7 @@ from arm_sim.loop.mujoco_batch import MujocoBatch
 from arm_sim.robot import Robot
 from arm_sim.simulation.mujoco_scene import scene_of
 from arm_sim.simulation.plant import PlantParameters, plant_class
+from arm_sim.simulation.scene import scene_names
 
 BENCHMARK = load_script('benchmarks/contact.py')
 ROBOT = Robot.load('ur5e')
@@ -59,6 +60,39 @@ def test_coulomb_friction_that_mujoco_makes_soft_is_noted():
     (note,) = MujocoPlant(rough, PlantParameters()).notes
     assert note.startswith('Coulomb friction: in MuJoCo it is a soft constraint')
     assert not MujocoPlant(ROBOT.model, PlantParameters()).notes
+
+
+@pytest.mark.parametrize(
+    ('material', 'bounces'), [('', True), (', damping: 8', False), (', restitution: 0.2', False)]
+)
+def test_an_object_that_bounces_without_end_is_named_with_what_to_give(
+    tmp_path, material, bounces
+):
+    """A block that falls from 5 mm: with damping 0 it still does so after five seconds."""
+    file = tmp_path / 'scene.yaml'
+    place = 'size: [0.05, 0.05, 0.05], position: [0.9, 0.9, 0.03], mass: 0.2'
+    file.write_text(
+        f'- {{name: block, {place}{material}}}\n'
+        '- {name: wall, size: [0.02, 0.1, 0.1], position: [2.0, 0.9, 0.1]}\n'
+    )
+    plant = MujocoPlant(PLANAR, PlantParameters(actuator='servo', scene=str(file)))
+    heights = []
+    for _ in range(round(5.0 / plant.parameters.period)):
+        plant.act(plant.q)
+        heights.append(plant.scene.object_poses()[0, 2])
+    assert (np.ptp(heights[-len(heights) // 5 :]) > 1e-3) == bounces
+    notes = [x for x in plant.notes if 'bounce without end' in x]
+    assert len(notes) == bounces
+    for note in notes:
+        assert note.endswith(
+            '0: block; give them damping [N.s/m], or restitution (0.2) in place of it'
+        )
+
+
+@pytest.mark.parametrize('scene', scene_names())
+def test_objects_of_shipped_scenes_come_to_rest(scene):
+    notes = MujocoPlant(ROBOT.model, PlantParameters(timestep=5e-4, scene=scene)).notes
+    assert not [x for x in notes if 'bounce without end' in x]
 
 
 def test_the_solver_ends_where_rounding_begins():
