@@ -173,7 +173,7 @@ def block(first: int, size: int, rows: dict[tuple, Counter]) -> dict[str, float]
     inside = _Inside(many, rng, size, supervisor)
     loop = Loop(plant, law, inside, per_arm=True)
     found = {}
-    beyond, last, counted = np.zeros(size, dtype=bool), None, np.full(size, BRAKES)
+    beyond, last, counted = {}, None, np.full(size, BRAKES)
     unseen, driven = np.full(size, np.nan), np.zeros(size, dtype=bool)
     names = [each.name for each in supervisor.checks]
     frozen = next(names.index(x) for x in names if 'no reading has changed' in x)
@@ -200,7 +200,8 @@ def block(first: int, size: int, rows: dict[tuple, Counter]) -> dict[str, float]
         for name, share in shares.items():
             share = share[watched]
             found[name] = max(found.get(name, 0.0), float(share.max(initial=0.0)))
-            beyond[watched] |= (share > 1.0).any(axis=-1)
+            most = beyond.setdefault(name, np.zeros(size))
+            most[watched] = np.maximum(most[watched], share.max(axis=-1))
     value, limit = state.seen[:, 0, frozen, 0], state.seen[:, 1, frozen, 0]
     froze = (value > limit) & ~np.isnan(unseen)
     word = fault.partition('kind: ')[2].partition(',')[0] or 'none'
@@ -215,7 +216,12 @@ def block(first: int, size: int, rows: dict[tuple, Counter]) -> dict[str, float]
         count['runs'] += 1
         count['stopped'] += int(state.phase[arm, 0] == STOPPED)
         count['blind'] += int(counted[arm] < BRAKES)
-        count['beyond'] += int(beyond[arm])
+        above = [f'{name} {most[arm]:.3f}' for name, most in beyond.items() if most[arm] > 1.0]
+        count['beyond'] += bool(above)
+        if above:
+            print(
+                f'run {first + arm}, {1.0 / dt:.0f} Hz: {", ".join((*key, *above))} of the limit'
+            )
         if 'frozen' in word:
             count['unseen'] += int(state.phase[arm, 0] == DRIVING)
             if froze[arm]:
