@@ -170,7 +170,7 @@ def _others(model: RobotModel, states: _States) -> list[tuple[Reading, _States]]
         sign = np.where(np.arange(n) == j, -1.0, 1.0)
         parts = states.q * sign, states.v * sign, states.a * sign
         found.append((Reading('reversed', (names[j],)), _States(*parts, states.tau)))
-    for j in np.flatnonzero(~model.prismatic):
+    for j in np.flatnonzero(~model.prismatic).tolist():
         for turn in _TURNS.tolist():
             moved = states.q + turn * (np.arange(n) == j)
             found.append((Reading('turned', (names[j],), turn), replace(states, q=moved)))

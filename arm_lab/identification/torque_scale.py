@@ -144,8 +144,9 @@ def torque_scales(
     alone = np.zeros(size)
     alone[free] = standard_errors(open_matrix, np.vstack([*gradients, open_root]))
     found = np.exp(log), errors[scales], alone[scales] < _SHOWN, x[:-1], errors[: len(x) - 1]
-    center = (place[:3], errors[places][:3]) if loaded else (None, None)
-    return TorqueScales(*found, *center)
+    if not loaded:
+        return TorqueScales(*found)
+    return TorqueScales(*found, place[:3], errors[places][:3])
 
 
 def _noise(recordings: Sequence[Rows], z: Array) -> Array:
