@@ -1,48 +1,69 @@
 """Waits until controllers command the arm: `ros2 run arm_sim wait_ready servo_controller`."""
 
-import argparse
+import os
 import sys
 import time
+from dataclasses import MISSING, dataclass
+from typing import Annotated
 
 import rclpy
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
-from rclpy.utilities import remove_ros_args
+from tyro.conf import Positional
 
 from arm_controllers.ros.active_controllers import ActiveControllers, watch_active_controllers
+from arm_dynamics.checks import ArmError
+from arm_dynamics.parameters import parameter
+from arm_lab.command_line import CommandOptions, command
+from arm_lab.options import UsageError
 
 _LOOK = 0.2  # period of looking [s]
 
 
-def main() -> int:
-    """Return 0 once all controllers are active, 1 after the timeout."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('controllers', nargs='+', help='names, such as servo_controller')
-    parser.add_argument('--timeout', type=float, default=120.0, help='longest wait [s]')
-    given = parser.parse_args(remove_ros_args(sys.argv)[1:])
+@dataclass(frozen=True)
+class Options(CommandOptions):
+    """Wait until controllers command the arm. The exit code is 1 if one does not in time."""
+
+    controllers: Positional[Annotated[tuple[str, ...], 'CONTROLLER ...']] = parameter(
+        MISSING, 'names of the controllers, such as servo_controller'
+    )
+    timeout: float = parameter(120.0, 'longest wait [s]', above=0)
+
+
+@command(Options)
+def main(options: Options) -> None:
+    """Return once all controllers are active; raise ArmError after the timeout."""
+    if not options.controllers:
+        raise UsageError('missing: CONTROLLER')
     rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)  # SIGINT ends it
-    missing = wait_ready(rclpy.create_node('wait_ready'), given.controllers, given.timeout)
-    rclpy.try_shutdown()
+    try:
+        missing, active = wait_ready(rclpy.create_node('wait_ready'), options)
+    finally:
+        rclpy.try_shutdown()
     if missing:
-        print(f'wait_ready: {", ".join(missing)} not active within {given.timeout:g} s')
-    return int(bool(missing))
+        others = f'active: {", ".join(active)}' if active else 'none is; is the launch running?'
+        raise ArmError(
+            f'{", ".join(missing)} not active within {options.timeout:g} s; {others} '
+            f'(ROS_DOMAIN_ID is {os.environ.get("ROS_DOMAIN_ID", "0")})'
+        )
 
 
-def wait_ready(node: Node, controllers: list[str], timeout: float) -> list[str]:
-    """Return the controllers that are not active within a time [s].
+def wait_ready(node: Node, options: Options) -> tuple[list[str], list[str]]:
+    """Return the controllers that are not active in time, and those that are active.
 
     Active are those whose commands the simulator uses, and those that a controller_manager lists
     as active.
     """
     found: list[ActiveControllers] = [ActiveControllers()]
     watch_active_controllers(node, found.append)
-    listed, end = _Listed(node), time.monotonic() + timeout
-    while missing := sorted({*controllers} - {*found[-1].claims} - listed.active()):
-        if time.monotonic() > end:
-            return missing
+    listed, end = _Listed(node), time.monotonic() + options.timeout
+    while True:
+        active = {*found[-1].claims} | listed.active()
+        missing = sorted({*options.controllers} - active)
+        if not missing or time.monotonic() > end:
+            return missing, sorted(active)
         rclpy.spin_once(node, timeout_sec=_LOOK)
-    return []
 
 
 class _Listed:
