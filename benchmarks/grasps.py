@@ -38,7 +38,7 @@ from arm_sim.simulation.scene import SceneObject, objects_text
 PERIOD, CHUNK = 2e-3, 250
 OPENED, LIFT, LIFTING, HELD = 8e-3, 0.05, 0.3, 0.4  # [m], [m], [s], [s]
 GRAVITY, PEAK = 9.81, 10.0 / np.sqrt(3.0) * LIFT / LIFTING**2  # of the lift's quintic [m/s^2]
-HANG, TOUCH, SLIP = 0.5, 5e-4, 2e-3  # [s], [m], [m]
+HANG, TOUCH, SLIP, NOISY = 0.5, 5e-4, 2e-3, 3e-5  # [s], [m], [m], [m]
 OUTCOMES = 'success', 'early', 'slip', 'hang'
 LOGARITHMIC = {  # ranges of what is drawn
     'force': (2.0, 60.0), 'noise': (1e-6, 1e-3), 'threshold': (1e-4, 0.1), 'timeout': (0.02, 0.5),
@@ -157,7 +157,7 @@ def capacity(draws: dict[str, Array]) -> Array:
 
 def print_rows(name: str, values: Array, edges: Array, outcome: Array) -> None:
     """Print the shares of the outcomes over ranges of a number."""
-    print(f'\n{name:>32}{"grasps":>8}' + ''.join(f'{each:>10}' for each in OUTCOMES))
+    print(f'\n{name:>33}{"grasps":>7}' + ''.join(f'{each:>10}' for each in OUTCOMES))
     for low, high in pairwise(edges):
         own = outcome[(values >= low) & (values < high)]
         shares = ''.join(f'{(own == k).mean() if len(own) else 0.0:10.1%}' for k in range(4))
@@ -242,14 +242,25 @@ def report(draws: dict[str, Array], found: Found, picture: Path | None) -> None:
         f'({low:.2%} to {high:.2%}) of {able.sum()}'
     )
     print_rows('friction over load', strength, np.array([0, 0.5, 0.9, 1.1, 1.5, 3, 1e3]), outcome)
-    steps = np.geomspace(1e-4, 0.1, 7)
-    for name, limit in (('noise < 0.03 mm', 3e-5), ('any noise', 1.0)):
-        for timeout in ((0.02, 0.08), (0.08, 0.2), (0.2, 0.5)):
-            of = (draws['noise'] < limit) & able
-            of &= (draws['timeout'] >= timeout[0]) & (draws['timeout'] < timeout[1])
-            title = f'm/s, {timeout[0]}-{timeout[1]} s, {name}'
-            print_rows(title, draws['threshold'][of], steps, outcome[of])
-    print_rows('noise [m]', draws['noise'][able], np.geomspace(1e-6, 1e-3, 7), outcome[able])
+    print('\nbelow: where friction is 1.5 times the load')
+    noisy = able & (draws['noise'] > NOISY)
+    cases = (
+        ('noise [m]', 'noise', able, np.array([1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3])),
+        ('threshold [m/s], noise > 0.03 mm', 'threshold', noisy,
+         np.array([1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.1])),
+        ('timeout [s], noise > 0.03 mm', 'timeout', noisy,
+         np.array([0.02, 0.05, 0.1, 0.2, 0.5])),
+    )  # fmt: skip
+    for title, name, of, edges in cases:
+        print_rows(title, draws[name][of], edges, outcome[of])
+    late = found.after_touch - draws['timeout']
+    for low, high in pairwise(cases[1][3]):
+        own = late[noisy & (draws['threshold'] >= low) & (draws['threshold'] < high)]
+        middle, most = np.nanpercentile(own, (50, 95))
+        print(
+            f'threshold {low:g} to {high:g} m/s: report {1e3 * middle:.0f} ms after touch and '
+            f'timeout (median), {1e3 * most:.0f} ms (95 %)'
+        )
     if picture:
         draw(draws, outcome, picture)
 
