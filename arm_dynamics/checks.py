@@ -119,7 +119,8 @@ def text_of(file: Path, refusal: str = 'cannot be read', most: int = 10_000_000)
             raise OSError(f'more than {most} bytes')
         return raw.decode()
     except (OSError, UnicodeDecodeError) as error:
-        raise ArmError(f'{refusal}: {error}') from None
+        remedy = '; save it as UTF-8' * isinstance(error, UnicodeDecodeError)
+        raise ArmError(f'{refusal}: {error}{remedy}') from None
 
 
 def one_of(name: str, value: str, allowed: Sequence[str]) -> None:

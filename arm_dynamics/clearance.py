@@ -26,9 +26,7 @@ class Surroundings(Parameters):
 
     floor: bool = parameter(True, 'if true, the plane z = 0 of the base frame is a floor')
     table: tuple[float, ...] = parameter(
-        (),
-        'box in the base frame: centre x, y, z and sizes along them [m]; empty: none',
-        length=6,
+        (), 'box in the base frame: centre x, y, z and sizes along them [m]; empty: none', length=6
     )
 
     def __post_init__(self) -> None:

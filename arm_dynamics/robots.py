@@ -250,5 +250,9 @@ class ArmParameters(Parameters):
     def model(self) -> RobotModel:
         """Return the model; raises ArmError as `RobotModel` and `find_urdf` do."""
         joints = (self.armature, self.damping, self.friction)
-        tip_frame = self.tool_frame or RobotArgument.of(self.robot).tip_frame or None
-        return RobotModel(find_urdf(self.robot), tip_frame, self.gravity, *joints)
+        argument, file = RobotArgument.of(self.robot), find_urdf(self.robot)
+        try:
+            tip_frame = self.tool_frame or argument.tip_frame or None
+            return RobotModel(file, tip_frame, self.gravity, *joints)
+        except ArmError as error:  # a converted file is in a temporary folder
+            raise ArmError(str(error).replace(str(file), argument.name)) from None

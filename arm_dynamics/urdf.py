@@ -43,11 +43,8 @@ def _parse(text: str) -> tuple[str, Element, pin.Model]:
     if as_urdf_1_0(tree):
         text = ElementTree.tostring(tree, encoding='unicode')
     try:
-        return (
-            text,
-            tree,
-            pin.buildModelFromXML(ElementTree.tostring(bare(tree), encoding='unicode')),
-        )
+        links = ElementTree.tostring(bare(tree), encoding='unicode')
+        return text, tree, pin.buildModelFromXML(links)
     except (ValueError, RuntimeError) as error:
         raise ArmError(f'no URDF for Pinocchio: {one_line(error)}') from None
 

@@ -17,6 +17,7 @@ from arm_dynamics.urdf_elements import (
     origin_of,
     read_tree,
     set_origin,
+    vector,
 )
 
 _SHAPE = ('origin', 'geometry', 'material', 'name', 'verbose')
@@ -66,6 +67,17 @@ NAMED = {
     'robot/loop_joint': 'the loop stays open',
 }
 _SHAPES = 'no clearance check and no contact has this shape'
+# Elements that may be in another one more than once.
+REPEATED = {
+    *('link', 'joint', 'material', 'gazebo', 'transmission', 'ros2_control', 'visual'),
+    *('collision', 'sensor', 'loop_joint'),
+}
+# What an SRDF may contain.
+_OF_SRDF = {
+    *('group', 'group_state', 'end_effector', 'virtual_joint', 'passive_joint'),
+    *('disable_collisions', 'link_sphere_approximation', 'joint_property'),
+}
+_ONE_TURN, _MULTI_TURN = 2.0 * np.pi, 40.0  # [rad]; beyond, degrees may be meant
 
 
 def as_urdf_1_0(tree: Element) -> bool:
@@ -228,6 +240,15 @@ def srdf_notes(file: str, tree: Element) -> Iterator[str]:
     except ArmError as error:
         yield str(error)
         return
+    if srdf.tag != 'robot':
+        yield f'SRDF {str(found)!r} is ignored: its root element is <{srdf.tag}>, not <robot>'
+        return
+    if srdf.get('name', tree.get('name')) != tree.get('name'):
+        names = f'{srdf.get("name")!r}, not of {tree.get("name")!r}'
+        yield f'the SRDF is of {names}: is it of another arm?'
+    unused = [f'<{x.tag}>' for x in srdf if x.tag not in _OF_SRDF]
+    if unused:
+        yield f'not used in the SRDF: {some_of(list(dict.fromkeys(unused)))}'
     moving = {joint.get('name') for joint in tree.iterfind('joint') if moves(joint)}
     passive = [each.get('name', '') for each in srdf.iterfind('passive_joint')]
     if driven := [name for name in passive if name in moving]:
@@ -245,13 +266,16 @@ def srdf_notes(file: str, tree: Element) -> Iterator[str]:
         'end_effector': ('parent_link',),
         'group/chain': ('base_link', 'tip_link'),
     }
-    named = [
-        x.get(key, '')
+    pairs = [
+        (x.get(key, ''), f'<{x.tag}> without {key}')
         for path, keys in places.items()
         for x in srdf.iterfind(path)
         for key in keys
     ]
-    links = {link.get('name') for link in tree.iterfind('link')}
+    if lacking := list(dict.fromkeys(what for name, what in pairs if not name)):
+        yield f'not used in the SRDF: {some_of(lacking)}'
+    links = {link.get('name') for link in tree.iterfind('link')} | {''}
+    named = [name for name, _ in pairs]
     if strange := list(dict.fromkeys(name for name in named if name not in links)):
         yield f'the SRDF names {some_of(strange)}: no links of the URDF; is it of another arm?'
 
@@ -271,6 +295,7 @@ def _named(tree: Element) -> Iterator[str]:
             yield f'{what}{where} is not used: {follows}'
     if tree.get('from') != 'MJCF':
         yield from _unlimited(tree)
+        yield from _angles(tree)
     left = [
         f'{key}="{value}"'
         for kind in ('link', 'joint')
@@ -299,21 +324,58 @@ def _named(tree: Element) -> Iterator[str]:
 
 def _follows(path: str) -> str | None:
     """Return what follows from a part that is not used; None: no URDF has it."""
+    if path.endswith('/again'):
+        return 'the first one is'
     return _SHAPES if path.startswith('geometry/') else NAMED.get(path)
 
 
 def _unknown(owner: Element, deep: bool) -> Iterator[tuple[str, str]]:
     known = KNOWN.get(owner.tag)
-    if known is None or any('}' in each.tag for each in owner):
+    if known is None:
         return
     for key in owner.attrib:
         if key not in known and '}' not in key:
             yield f'{owner.tag}/{key}', f'{key}="" of <{owner.tag}>'
+    found: set[str] = set()
     for child in owner:
-        if child.tag not in known:
+        if child.tag in found - REPEATED:
+            yield f'{owner.tag}/{child.tag}/again', f'a second <{child.tag}> in <{owner.tag}>'
+        found.add(child.tag)
+        if child.tag not in known and '}' not in child.tag:
             yield f'{owner.tag}/{child.tag}', f'<{child.tag}>'
         elif deep:
             yield from _unknown(child, True)
+    if owner.tag == 'geometry' and len(found) > 1:
+        yield 'geometry/again', 'a second shape in <geometry>'
+
+
+def _angles(tree: Element) -> Iterator[str]:
+    """Yield, one line each, bounds without effect, and angles of which others are meant."""
+    bounded, led, turned, wide = [], [], [], []
+    for joint in tree.iterfind('joint'):
+        name, kind = joint.get('name', ''), joint.get('type')
+        limit = joint.find('limit')
+        keys = ('lower', 'upper')
+        bounds = [0.0 if limit is None else float(limit.get(key, '0')) for key in keys]
+        if kind == 'continuous' and bounds[0] < bounds[1] < bounds[0] + _ONE_TURN:
+            bounded.append(name)
+        if kind == 'fixed' and joint.find('mimic') is not None:
+            led.append(name)
+        if kind == 'revolute' and _MULTI_TURN < max(map(abs, bounds)) <= 720.0:
+            wide.append(name)
+        if abs(vector(joint.find('origin'), 'rpy')).max() > 1.01 * _ONE_TURN:
+            turned.append(name)
+    if bounded:
+        yield (
+            f'{some_of(bounded)}: of type continuous, turns beyond lower and upper: is it of type '
+            'revolute?'
+        )
+    if led:
+        yield f'{some_of(led)}: of type fixed: <mimic> is not used'
+    if wide:
+        yield f'{some_of(wide)}: <limit> has more than six turns; is it written in degrees?'
+    if turned:
+        yield f'{some_of(turned)}: rpy is more than a turn; is it written in degrees?'
 
 
 def _unlimited(tree: Element) -> Iterator[str]:

@@ -10,6 +10,7 @@ from arm_dynamics.urdf_elements import MOMENTS, vector
 
 # Of a link [kg], between two joints [m], and of an angle [rad]: beyond, the unit is another.
 _HEAVIEST, _FARTHEST, _MOST_TURNED = 2e4, 50.0, 40.0
+_LIGHT = 0.01  # a lighter link may stand for a rotor [kg]
 
 
 def check_units(tree: Element) -> None:
@@ -22,6 +23,9 @@ def check_units(tree: Element) -> None:
     for mass, name in masses:
         if mass > _HEAVIEST:
             raise ArmError(f'link {name!r}: its mass is {mass:g} kg; is it written in grams?')
+    for link in tree.iterfind('link'):
+        for inertial in link.iterfind('inertial'):
+            _check_size(inertial, f'link {link.get("name")!r}')
     turns = []
     for joint in tree.iterfind('joint'):
         where, origin = f'joint {joint.get("name")!r}', joint.find('origin')
@@ -41,6 +45,22 @@ def check_units(tree: Element) -> None:
     if turns and all(_MOST_TURNED < turn <= 720.0 for turn, _ in turns):
         turn, where = turns[0]
         raise ArmError(f'{where}: its <limit> is {turn:g} rad; is it written in degrees?')
+
+
+def _check_size(inertial: Element, where: str) -> None:
+    """Raise ArmError for a centre of mass, or moments for a mass, as far away as no link is."""
+    far = float(np.linalg.norm(vector(inertial.find('origin'), 'xyz')))
+    if far > _FARTHEST:
+        raise ArmError(f'{where}: its centre of mass is {far:g} m away; is it in millimetres?')
+    mass, inertia = inertial.find('mass'), inertial.find('inertia')
+    if mass is not None and inertia is not None:
+        heavy = float(mass.get('value', '0'))
+        most = max(abs(float(inertia.get(name, '0'))) for name in MOMENTS)
+        if heavy > _LIGHT and most > heavy * _FARTHEST**2:
+            raise ArmError(
+                f'{where}: {most:g} kg m^2 is that of {heavy:g} kg at a radius of '
+                f'{np.sqrt(most / heavy):.3g} m; is it in g mm^2 or kg mm^2?'
+            )
 
 
 def check_tensors(

@@ -7,7 +7,8 @@ around numbers, and elements that no arm needs. This package, urdfdom (inside Pi
 importer and yourdfpy (where it is installed) read it, and the drawn numbers give the same by NumPy
 alone. A difference is one of a link's place [m], of the moving mass [kg], or of a limit that no
 note names. Readers that do not know the quaternions of URDF 1.1 get the same file without, urdfdom
-one with single spaces.
+one with single spaces, yourdfpy one with unit axes: there a slide moves by q times the length of
+its <axis>, in the other readers by q.
 """
 
 import argparse
@@ -251,7 +252,12 @@ def _mujoco(file: Drawn, positions: Any, links: list[str]) -> Any:
 
 def _yourdfpy(file: Drawn, positions: Any, links: list[str]) -> Any:
     load: Any = import_module('yourdfpy').URDF.load
-    arm, found = load(StringIO(file.plain), load_meshes=False), []
+    tree = ElementTree.fromstring(file.plain)
+    for axis in tree.iterfind('joint/axis'):
+        numbers = np.array(axis.get('xyz', '').split(), dtype=float)
+        axis.set('xyz', ' '.join(map(repr, (numbers / np.linalg.norm(numbers)).tolist())))
+    text = ElementTree.tostring(tree, encoding='unicode')
+    arm, found = load(StringIO(text), load_meshes=False), []
     for each in positions:
         arm.update_cfg({name: each[name] for name in arm.actuated_joint_names})
         found.append([arm.get_transform(link, 'base')[:3, 3] for link in links])

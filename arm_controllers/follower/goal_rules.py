@@ -76,10 +76,7 @@ def _check_integration(goal: Goal, allowed: bool) -> None:
         )
     if goal.velocities is None and goal.accelerations is None:
         raise GoalError('the points have no positions, velocities or accelerations')
-    for field, given in (
-        ('velocity', goal.has_velocity),
-        ('acceleration', goal.has_acceleration),
-    ):
+    for field, given in (('velocity', goal.has_velocity), ('acceleration', goal.has_acceleration)):
         if given is not None and given.any() and not given.all():
             point = int(given.argmin())
             raise goal.error_at(point, f'no {field}, and no position either, but others have one')

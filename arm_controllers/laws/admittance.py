@@ -17,13 +17,7 @@ from arm_controllers.laws import (
 )
 from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_dynamics.parameters import Parameters, parameter
-from arm_dynamics.small_matrices import (
-    product,
-    rotation_vector,
-    solve_positive,
-    times,
-    transposed,
-)
+from arm_dynamics.small_matrices import product, rotation_vector, solve_positive, times, transposed
 
 _AXES = 'x, y, z, rx, ry, rz of the control frame'
 # Of their files: the kinematics plugin, the chain of controllers, frames outside the URDF.

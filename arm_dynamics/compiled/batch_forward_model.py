@@ -10,12 +10,7 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.compiled.compiled_model import load_module
 from arm_dynamics.compiled.forward_model import ForwardModelParameters
-from arm_dynamics.compiled.joint_torques import (
-    DAMPING,
-    FRICTION,
-    FRICTION_INERTIA,
-    kind_of,
-)
+from arm_dynamics.compiled.joint_torques import DAMPING, FRICTION, FRICTION_INERTIA, kind_of
 from arm_dynamics.compiled.lane_blocks import in_blocks
 from arm_dynamics.compiled.lanes import dynamics_source, inertia_values
 from arm_dynamics.compiled.links import Link, links_of

@@ -79,11 +79,7 @@ def urdf_file(
 
 
 def _of_urdf(
-    file: Path,
-    tree: Element,
-    moving: tuple[str, ...],
-    tip_frame: str,
-    estimate: 'Estimate | None',
+    file: Path, tree: Element, moving: tuple[str, ...], tip_frame: str, estimate: 'Estimate | None'
 ) -> Path:
     suffix = ''
     if estimate:

@@ -53,7 +53,9 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
             f'folder, with a package.xml, next to a folder above the file (in {str(file)!r})'
         )
     if 'error' in answer:
-        raise ArmError(f'xacro: {answer["error"]} (in {str(file)!r})')
+        lacking = re.search(r'Undefined substitution argument (\w+)', answer['error'])
+        remedy = f"; give it: xacro_args:='{lacking[1]}:=VALUE'" if lacking else ''
+        raise ArmError(f'xacro: {answer["error"]}{remedy} (in {str(file)!r})')
     return str(answer['urdf'])
 
 

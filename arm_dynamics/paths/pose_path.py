@@ -8,22 +8,14 @@ import pinocchio as pin
 from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, in_range, pose_matrices
-from arm_dynamics.paths.cartesian_path import (
-    LEVER,
-    Lines,
-    Sequential,
-    step_lengths,
-    steps_between,
-)
+from arm_dynamics.paths.cartesian_path import LEVER, Lines, Sequential, step_lengths, steps_between
 
 CORNER = 0.1  # [rad]
 _SAME = 1e-9  # [m]
 
 
 def pose_path(
-    poses: Sequence[pin.SE3] | ArrayLike,
-    times: ArrayLike | None = None,
-    corner: float = CORNER,
+    poses: Sequence[pin.SE3] | ArrayLike, times: ArrayLike | None = None, corner: float = CORNER
 ) -> Sequential:
     """Return the motion through poses: straight lines, rest to rest between corners.
 

@@ -219,11 +219,7 @@ def _shared() -> dict[str, tuple[str, Shared]]:
 
 
 def argument(
-    name: str,
-    value: str,
-    text: str,
-    choices: list[str] | None = None,
-    group: str = 'everyday',
+    name: str, value: str, text: str, choices: list[str] | None = None, group: str = 'everyday'
 ) -> DeclareLaunchArgument:
     """Declare an argument of a group with its default value; its description names the group."""
     return DeclareLaunchArgument(

@@ -140,11 +140,7 @@ def _nodes(
             parameters[field.name] = value
     return [
         *arm_nodes(
-            given,
-            {**simulator, 'start_paused': True},
-            controller,
-            made.asks_ik,
-            recorder=False,
+            given, {**simulator, 'start_paused': True}, controller, made.asks_ik, recorder=False
         ),
         task_node(task, [config_file(given['robot'], given['config'], space), parameters], space),
     ]

@@ -77,11 +77,16 @@ def _mass(link: Element) -> float:
 
 def _fill_massless(tree: Element) -> None:
     behind = _behind_joints(tree)
+    least = dict.fromkeys(MOMENTS, '0') | dict.fromkeys(('ixx', 'iyy', 'izz'), _LEAST)
     for link in tree.iterfind('link'):
         if link.get('name') in behind and not _mass(link):
+            inertia = link.find('inertial/inertia')
+            if inertia is not None and any(float(inertia.get(name, '0')) for name in MOMENTS):
+                for mass in link.iterfind('inertial/mass'):  # moments without mass are kept
+                    mass.set('value', _LEAST)
+                continue
             for inertial in link.findall('inertial'):
                 link.remove(inertial)
             inertial = SubElement(link, 'inertial')
             SubElement(inertial, 'mass', value=_LEAST)
-            moments = dict.fromkeys(MOMENTS, '0') | dict.fromkeys(('ixx', 'iyy', 'izz'), _LEAST)
-            SubElement(inertial, 'inertia', moments)
+            SubElement(inertial, 'inertia', least)

@@ -72,9 +72,7 @@ def _parts(m: mujoco.MjModel, k: int) -> Iterator[tuple[str, tuple[float, ...], 
         yield 'box' if kind == of.mjGEOM_BOX else 'sphere', (a, b, c), '', (here, as_is)
 
 
-def state_places(
-    mj_model: mujoco.MjModel,
-) -> dict[str, tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def state_places(mj_model: mujoco.MjModel) -> dict[str, tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Return where the positions and the velocities of each body with joints are in a state."""
     m = mj_model
     ends = np.append(m.jnt_qposadr, m.nq)

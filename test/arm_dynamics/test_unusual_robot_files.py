@@ -1,0 +1,136 @@
+"""Unusual URDFs and SRDFs: what is not used is named, what cannot be meant is refused."""
+
+import re
+
+import pytest
+from arms import chain, revolute
+from optional import optional
+
+from arm_dynamics import ArmError, RobotModel
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.robot import Robot
+from arm_sim.simulation.model_check import check_model
+from arm_sim.simulation.plant import PlantParameters
+
+ARM = chain('arm', [revolute(name, 'xyz="0 0 0.3"', '0 1 0') for name in 'ab'])
+LIMIT = '<limit lower="-2.5" upper="2.2" effort="50" velocity="3"/>'
+INERTIAL = re.search('<inertial>.*?</inertial>', ARM, re.DOTALL)[0]
+MASS = re.search('<mass value="[^"]*"/>', INERTIAL)[0]
+SOFT = '<safety_controller soft_lower_limit="{}" soft_upper_limit="1"/>'
+BOX = '<geometry><box size="0.1 0.1 0.1"/></geometry>'
+FIXED = (
+    '<link name="z"/><joint name="c" type="fixed"><parent link="tool"/><child link="z"/>{}</joint>'
+)
+
+
+def behind(text, link='<collision>{}</collision>'):
+    """Return the first inertia of the arm with something behind."""
+    return INERTIAL, INERTIAL + link.format(text)
+
+
+@pytest.mark.parametrize(
+    ('old', 'new', 'says'),
+    [
+        (LIMIT, LIMIT + SOFT.format(-1) + SOFT.format(0), 'a second <safety_controller> in <join'),
+        (LIMIT, f'{LIMIT}<calibration/><calibration/>', 'a second <calibration> in <joint> of a'),
+        (*behind(BOX + BOX), 'a second <geometry> in <collision> of '),
+        (*behind(BOX.replace('</', '<sphere radius="1"/></')), 'a second shape in <geometry> of '),
+        (*behind(f'<origin xyz="0 0 1"/><origin/>{BOX}'), 'a second <origin> in <collision> of '),
+        (LIMIT, f'{LIMIT}<x:y xmlns:x="x"/><limitt/>', 'no URDF has it: <limitt>; is it a slip'),
+        ('type="revolute"', 'type="continuous"', 'a: of type continuous, turns beyond lower and'),
+        ('lower="-2.5"', 'lower="-170"', 'a: <limit> has more than six turns; is it written in d'),
+        ('xyz="0 0 0.3"', 'xyz="0 0 0.3" rpy="0 30 0"', 'a: rpy is more than a turn; is it writt'),
+        (
+            '</robot>',
+            FIXED.format('<mimic joint="a"/>') + '</robot>',
+            'c: of type fixed: <mimic> ',
+        ),
+    ],
+)
+def test_what_has_no_effect_is_named_in_one_line(old, new, says):
+    text = ARM.replace(old, new, 1)
+    assert text != ARM
+    (note,) = RobotModel(text).notes
+    assert says in note
+
+
+def test_of_two_soft_limits_the_first_one_counts():
+    text = ARM.replace(LIMIT, LIMIT + SOFT.format(-1) + SOFT.format(0), 1)
+    assert RobotModel(text).position_lower[0] == -1.0
+
+
+def test_a_full_turn_and_rotations_by_one_are_usual():
+    turn = ARM.replace('lower="-2.5" upper="2.2"', 'lower="-3.2" upper="3.2"')
+    text = turn.replace('type="revolute"', 'type="continuous"')
+    assert RobotModel(text.replace('xyz="0 0 0.3"', 'xyz="0 0 0.3" rpy="6.2832 0 0"')).notes == ()
+
+
+@pytest.mark.parametrize(
+    ('inertial', 'says'),
+    [
+        ('<origin xyz="0 0 100"/>' + MASS, 'its centre of mass is 100 m away; is it in millimet'),
+        ('<mass value="2"/><inertia ixx="2e4" iyy="2e4" izz="1e4" ixy="0" ixz="0" iyz="0"/>',
+         '20000 kg m.2 is that of 2 kg at a radius of 100 m; is it in g mm'),
+    ],
+)  # fmt: skip
+def test_an_inertia_in_another_unit_is_refused(inertial, says):
+    moments = '' if '<inertia ' in inertial else re.search('<inertia [^>]*/>', INERTIAL)[0]
+    text = ARM.replace(INERTIAL, f'<inertial>{inertial}{moments}</inertial>', 1)
+    with pytest.raises(ArmError, match=f"link '[^']*': {says}"):
+        RobotModel(text)
+
+
+@pytest.mark.parametrize(
+    ('srdf', 'says'),
+    [
+        ('<foo/>', 'is ignored: its root element is <foo>, not <robot>'),
+        ('<robot name="other"/>', "the SRDF is of 'other', not of 'arm'"),
+        ('<robot name="arm"><disable_collision link1="x"/></robot>', 'SRDF: <disable_collision>'),
+        ('<robot name="arm"><disable_collisions link1="base"/></robot>', '> without link2'),
+        ('<robot name="arm"><end_effector name="e"/></robot>', '<end_effector> without parent_li'),
+        ('<robot name="arm"><group_state name="x"/></robot>', ''),
+    ],
+)
+def test_what_an_srdf_lacks_or_has_in_vain_is_named(srdf, says, tmp_path):
+    (tmp_path / 'arm.urdf').write_text(ARM)
+    (tmp_path / 'arm.srdf').write_text(srdf)
+    notes = RobotModel(tmp_path / 'arm.urdf').notes
+    assert [says in note for note in notes] == [True] * bool(says)
+
+
+def test_a_file_in_another_encoding_is_refused_with_the_remedy(tmp_path):
+    file = tmp_path / 'arm.urdf'
+    file.write_bytes(ARM.replace('name="arm"', 'name="größe"').encode('latin-1'))
+    with pytest.raises(ArmError, match=r'position \d+: .*; save it as UTF-8'):
+        RobotModel(file)
+
+
+def test_a_converted_file_is_refused_by_its_own_name(tmp_path):
+    follower = LIMIT + '<mimic joint="a"/>'
+    text = ARM.replace(LIMIT, '<limit effort="1" velocity="1"/>', 1).replace(LIMIT, follower)
+    (tmp_path / 'mine.urdf').write_text(text)
+    with pytest.raises(ArmError, match='has no bounds') as refusal:
+        Robot.load(str(tmp_path / 'mine.urdf'))
+    assert str(refusal.value).endswith(f"(in '{tmp_path / 'mine.urdf'}')")
+
+
+def test_moments_of_a_link_without_mass_are_the_same_in_both_engines():
+    model = RobotModel(ARM.replace(MASS, '<mass value="0"/>', 1))
+    plain = RobotModel(ARM)
+    assert model.mass_matrix(plain.neutral())[0, 0] < plain.mass_matrix(plain.neutral())[0, 0]
+    assert check_model(MujocoPlant(model, PlantParameters('torque')), model) < 1e-9
+
+
+def test_servos_on_links_without_inertia_are_refused_with_the_remedy():
+    model = RobotModel(re.sub('<inertial>.*?</inertial>', '', ARM, flags=re.DOTALL))
+    drives = PlantParameters('servo', servo_kp=(10.0,), servo_kd=(1.0,))
+    with pytest.raises(ArmError, match='moves no inertia: use inertia:=estimate'):
+        MujocoPlant(model, drives)
+
+
+def test_an_argument_that_a_xacro_lacks_is_named_with_the_remedy(tmp_path):
+    optional('xacro', 'xacro')
+    declared = 'xmlns:xacro="http://www.ros.org/wiki/xacro" name="$(arg arm)"'
+    (tmp_path / 'arm.xacro').write_text(ARM.replace('name="arm"', declared, 1))
+    with pytest.raises(ArmError, match="argument arm; give it: xacro_args:='arm:=VALUE'"):
+        Robot.load(str(tmp_path / 'arm.xacro'))
