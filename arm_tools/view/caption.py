@@ -57,8 +57,7 @@ class Caption:
         """Return a picture with its time [s] and its error [m], nan if unknown, written on it."""
         text = f't = {t:.2f} s'
         if np.isfinite(error):
-            size = error * 1e3
-            text += '    error ' + (f'{size:.2g} mm' if size > SMALLEST else f'< {SMALLEST:g} mm')
+            text += f'    error {error_text(error * 1e3)} mm'
         image = Image.fromarray(picture).convert('RGBA')
         image.alpha_composite(self._over)
         draw = ImageDraw.Draw(image, 'RGBA')
@@ -68,6 +67,13 @@ class Caption:
         draw.rounded_rectangle(_around(widest, 0.5 * self._size), 0.4 * self._size, fill=_PANEL)
         draw.text(self._line, text, font=self._font, fill=_INK)
         return np.asarray(image.convert('RGB'))
+
+
+def error_text(error: float) -> str:
+    """Return an error [mm] with two digits or more, without an exponent if large."""
+    if not error > SMALLEST:
+        return f'< {SMALLEST:g}'
+    return f'{error:.2g}' if error < 99.5 else f'{error:.0f}'
 
 
 def _around(box: tuple[float, ...], margin: float) -> tuple[float, float, float, float]:

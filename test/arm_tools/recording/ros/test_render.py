@@ -28,7 +28,7 @@ from arm_tools.recording.ros.recorded_run import RecordedRun
 from arm_tools.recording.ros.schemas import schema_text
 from arm_tools.view import film_files, offscreen
 from arm_tools.view.camera import FIELD_OF_VIEW, View, axes_of, camera_for
-from arm_tools.view.caption import Caption
+from arm_tools.view.caption import Caption, error_text
 from arm_tools.view.error_scale import ErrorScale
 from arm_tools.view.film_files import KINDS, MOST, check_file, usual_speed, write_gif, write_mp4
 from arm_tools.view.recorded_motion import RecordedMotion, timed_segments
@@ -304,6 +304,17 @@ def test_a_long_title_is_cut_and_stays_within_the_picture():
     changed = [(each.on(grey, 0.0, np.nan)[:30] != 120).any(axis=(0, 2)) for each in (short, long)]
     assert changed[0].sum() < changed[1].sum() < 320
     assert not changed[1][-1]
+
+
+def test_an_error_on_a_picture_has_no_exponent_where_it_is_large():
+    assert [error_text(error) for error in (1e-13, 0.0123, 1.84, 99.6, 183.7, 1250.0)] == [
+        '< 1e-12',
+        '0.012',
+        '1.8',
+        '100',
+        '184',
+        '1250',
+    ]
 
 
 def test_a_motion_knows_no_error_where_no_controller_reported_one():
