@@ -77,8 +77,9 @@ def _decay(model: RobotModel, parameters: Any) -> float:
     if not (stiffness.any() or damping.any()):
         return 0.0
     rng, fastest = np.random.default_rng(0), 0.0
-    for _ in range(_SAMPLES):
-        mass = model.mass_matrix(model.random_configuration(rng))
+    random = (model.random_configuration(rng) for _ in range(_SAMPLES))
+    for q in (model.neutral(), *random):  # stretched, where coaxial joints move little
+        mass = model.mass_matrix(q)
         root = np.linalg.inv(np.linalg.cholesky(mass))
         by_damper, by_spring = (
             np.linalg.eigvalsh(root * values @ root.T)[-1] for values in (damping, stiffness)

@@ -1,10 +1,12 @@
 """The default plant moves as a continuous arm under a held command; SciPy and Pinocchio judge."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
 import pytest
+from arms import chain, revolute
 from scipy.integrate import solve_ivp
 
 from arm_dynamics.model import RobotModel
@@ -12,7 +14,7 @@ from arm_dynamics.robots import find_urdf
 from arm_sim.engines.analytical import AnalyticalPlant
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.loop.batch_plant import BatchPlant
-from arm_sim.simulation.integration import Integration, integration_of, rk4_step
+from arm_sim.simulation.integration import _OF_DECAY, Integration, integration_of, rk4_step
 from arm_sim.simulation.mujoco_model import mujoco_model
 from arm_sim.simulation.plant import PlantParameters
 
@@ -185,3 +187,13 @@ def test_half_the_step_changes_no_printed_digit_of_a_tracking_error(monkeypatch)
 
     monkeypatch.setattr(mujoco, 'integration_of', halved)
     assert printed() == before
+
+
+def test_steps_suit_the_stretched_arm_whose_coaxial_joints_move_least():
+    axes = ('0 0 1', '0 1 0', '0 0 1')
+    joints = [revolute(f'j{i}', 'xyz="0 0 0.3"', axis) for i, axis in enumerate(axes)]
+    slim = re.sub('izz="[^"]*"', 'izz="1e-4"', chain('stretched', joints))
+    model = RobotModel('izz="0.02"'.join(slim.rsplit('izz="1e-4"', 1)))
+    drives = replace(SERVO, servo_kp=(500.0,), servo_kd=(20.0,))
+    decay = 20.0 * np.linalg.eigvalsh(np.linalg.inv(model.mass_matrix(model.neutral())))[-1]
+    assert integration_of([model], [drives]).steps >= PERIOD * decay / _OF_DECAY
