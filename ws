@@ -167,7 +167,7 @@ sources() {
   echo "$ROS_DISTRO $(command -v python3)"
   cd "$root"
   find package.xml setup.py setup.cfg resource arm_interfaces -type f -printf '%p %T@\n' | sort
-  find launch config urdf arm_* \( -name __pycache__ -o -name '*.egg-info' \) -prune -o \
+  find launch config urdf arm_* \( -name __pycache__ -o -name '*.egg-info' -o -name '*_output' \) -prune -o \
     -type f \( -not -name '*.py' -or -name '*.launch.py' -or -name __init__.py \) -print | sort
   ls arm_*/laws/*.py arm_*/commands/*.py arm_*/ros/*.py arm_*/*/ros/*.py # setup.py makes executables of them
 }

@@ -272,4 +272,5 @@ def main(name: str) -> int:
         print(f'{name}_task: no process for pictures: {error.strerror}', file=sys.stderr)
         return 1
     task = '' if name == 'comparison' else name
-    return run_node(f'{name}_task', lambda: TaskNode(task, pictures))
+    with pictures:  # a pool that is collected while Python ends may print a traceback
+        return run_node(f'{name}_task', lambda: TaskNode(task, pictures))

@@ -83,6 +83,18 @@ def test_a_wheel_that_is_built_here_leaves_no_sources_and_no_distribution_of_its
     assert list((tmp_path / 'dist').glob('arm_sim-*.whl'))
 
 
+def test_an_output_folder_whose_name_begins_as_a_package_is_no_source(tmp_path):
+    function = re.search(r'^sources\(\) \{.*?^\}', (ROOT / 'ws').read_text(), re.M | re.S)[0]
+    for name in ('arm_a/a.yaml', 'arm_a_output/report.json'):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).touch()
+    script = f'root={tmp_path}; {function}; sources'
+    listed = subprocess.run(
+        ['bash', '-c', script], capture_output=True, text=True, check=False
+    ).stdout.splitlines()
+    assert [line for line in listed if line.startswith('arm_a')] == ['arm_a/a.yaml']
+
+
 def test_the_command_gets_its_arguments_its_folder_and_its_variables_as_they_are(tmp_path):
     script = 'printf "%s|" "$PWD" "$ROS_DOMAIN_ID" "$@"; exit 3'
     variables = {**os.environ, 'ROS_DOMAIN_ID': '77'}
