@@ -105,13 +105,12 @@ class Clearance:
         for shape in shapes:
             _make_convex(shape)
         self.names = [pin_model.frames[shape.parentFrame].name for shape in shapes]
+        joints = [shape.parentJoint for shape in shapes]  # an obstacle more moves shapes in memory
         self.pairs: list[tuple[str, str]] = []
-        for i, shape in enumerate(shapes):
+        for i, joint in enumerate(joints):
             for k in range(i):
                 near = frozenset((self.names[i], self.names[k]))
-                if self._apart(shapes[k].parentJoint, shape.parentJoint) and (
-                    links is None or near in links
-                ):
+                if self._apart(joints[k], joint) and (links is None or near in links):
                     self._add(i, k)
         here = pin.SE3.Identity()
         obstacles: list[tuple[str, coal.CollisionGeometry, pin.SE3]] = []
@@ -128,8 +127,8 @@ class Clearance:
             other = pin.GeometryObject(f'obstacle {number}', 0, 0, place, solid)
             k = geometry.addGeometryObject(other)
             self.names.append(name)
-            for i, shape in enumerate(shapes):
-                if shape.parentJoint and not (name == FLOOR and shape.parentJoint in level):
+            for i, joint in enumerate(joints):
+                if joint and not (name == FLOOR and joint in level):
                     self._add(i, k)
         self._begin()
 
@@ -251,7 +250,8 @@ class Clearance:
         q = [self.model.random_configuration(rng) for _ in range(samples)]
         farthest = np.max([self.distances(each) for each in q], axis=0, initial=-np.inf)
         for k in np.flatnonzero(farthest < least)[::-1].tolist():
-            self.geometry.removeCollisionPair(self.geometry.collisionPairs[k])
+            pair = self.geometry.collisionPairs[k]  # which is another one once it is removed
+            self.geometry.removeCollisionPair(pin.CollisionPair(pair.first, pair.second))
             del self.pairs[k]
         self._begin()
 

@@ -6,7 +6,7 @@ from typing import Any
 from launch.actions import DeclareLaunchArgument
 from launch_ros.parameter_descriptions import ParameterValue
 
-from arm_controllers.laws import law_class
+from arm_controllers.laws import law_class, law_names
 from arm_controllers.parameter_file import mapping, yaml_value
 from arm_controllers.parameter_values import as_ros_value, parameter_fields, read_fields
 from arm_dynamics.checks import ArmError
@@ -154,7 +154,7 @@ def _check(given: Mapping[str, str], task: str, made: Task) -> None:
     """
     law, scene = given['controller'], given.get('scene', '')
     if law != 'external':
-        check_law(made, task, law, law_class(law))
+        check_law(made, task, law, law_class(law) if law in law_names() else None)
     if scene and made.simulator.get('scene') not in (None, scene):
         raise ArmError(f'task {task!r} has a scene of its own; leave scene:={scene} out')
     if scene and not scene.endswith('.xml'):

@@ -12,13 +12,13 @@ def suitable_law(task: Task) -> str:
     return 'computed_torque' if task.wrench is None else 'hybrid_force_motion'
 
 
-def check_law(task: Task, of_task: str, name: str, law: type[Law]) -> None:
-    """Refuse a law under which a task means nothing, both with their names.
+def check_law(task: Task, of_task: str, name: str, law: type[Law] | None) -> None:
+    """Refuse a law under which a task means nothing, both with their names; None: it is no law.
 
     Raises:
         ArmError: names laws that the task can have.
     """
-    if task.wrench is None or law.wrench_goal:
+    if task.wrench is None or (law is not None and law.wrench_goal):
         return
     able = ', '.join(each for each in law_names() if _follows_wrenches(each))
     raise ArmError(

@@ -4,6 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 from arms import examples
+from pinocchio import GeometryModel
 from scipy.spatial import ConvexHull
 
 from arm_dynamics import ArmError, RobotModel
@@ -35,6 +36,20 @@ def crane(hook: str, kind: str = 'collision') -> RobotModel:
     hook = LINK.format('z', shape(hook, kind))
     text = ''.join([*links, hook, *(JOINT.format(*joint) for joint in joints)])
     return RobotModel.from_urdf(f'<robot name="crane">{text}</robot>')
+
+
+def test_the_memory_that_an_obstacle_frees_decides_no_pair(monkeypatch):
+    expected = Clearance(UR5E.model, Surroundings()).pairs
+    add, kept = GeometryModel.addGeometryObject, []
+
+    def add_and_fill(self, *shape):
+        number = add(self, *shape)
+        kept.extend(np.full(size, -1) for size in range(8, 2500, 8) for _ in range(3))
+        return number
+
+    monkeypatch.setattr(GeometryModel, 'addGeometryObject', add_and_fill)
+    assert Clearance(UR5E.model, Surroundings()).pairs == expected
+    assert ('base_link', FLOOR) not in expected
 
 
 def test_distances_of_a_sphere_from_floor_and_table_are_the_closed_forms():

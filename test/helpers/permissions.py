@@ -5,6 +5,8 @@ from rclpy import action
 from rclpy.node import Node, NodeNameNonExistentError
 from repository import ROOT
 
+from arm_controllers.ros.rclpy_internals import RCLError
+
 TYPES = yaml.safe_load((ROOT / 'tools' / 'interface_types.yaml').read_text())
 LOOKS = {
     ('topics', 'publish'): Node.get_publisher_names_and_types_by_node,
@@ -48,5 +50,5 @@ def opened(watcher, name, space):
             for found, types in look(watcher, name, space)
             if '/_action/' not in found and typed(found, types)
         }
-    except NodeNameNonExistentError:
+    except (NodeNameNonExistentError, RCLError):  # rclpy.action raises the second one
         return set()

@@ -193,7 +193,7 @@ def test_without_a_way_to_draw_everything_else_is_reported(monkeypatch, tmp_path
 
 def test_the_folders_of_the_package_are_not_reported():
     arm = tried.try_robot('double_pendulum', 1, 0)
-    assert str(examples()) in arm.own.reason
+    assert "(in 'double_pendulum')" in arm.own.reason
     assert str(examples()) not in Trials([arm]).markdown()
 
 
