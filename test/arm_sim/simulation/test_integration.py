@@ -14,7 +14,7 @@ from arm_dynamics.robots import find_urdf
 from arm_sim.engines.analytical import AnalyticalPlant
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.loop.batch_plant import BatchPlant
-from arm_sim.simulation.integration import _OF_DECAY, Integration, integration_of, rk4_step
+from arm_sim.simulation.integration import Integration, integration_of, rk4_step
 from arm_sim.simulation.mujoco_model import mujoco_model
 from arm_sim.simulation.plant import PlantParameters
 
@@ -196,4 +196,4 @@ def test_steps_suit_the_stretched_arm_whose_coaxial_joints_move_least():
     model = RobotModel('izz="0.02"'.join(slim.rsplit('izz="1e-4"', 1)))
     drives = replace(SERVO, servo_kp=(500.0,), servo_kd=(20.0,))
     decay = 20.0 * np.linalg.eigvalsh(np.linalg.inv(model.mass_matrix(model.neutral())))[-1]
-    assert integration_of([model], [drives]).steps >= PERIOD * decay / _OF_DECAY
+    assert PERIOD * decay / integration_of([model], [drives]).steps < 2.78  # rk4 is stable below
