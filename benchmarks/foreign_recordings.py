@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 from conditions import print_conditions
+from covered import print_coverage
 from foreign_arm import Array, ForeignArm
 
 from arm_dynamics.model import RobotModel
@@ -27,7 +28,6 @@ from arm_lab.identification.servo_fit import OF_SERVO, ServoFit
 
 PERIOD, NOISE, SECONDS = 0.01, 2e-5, 8.0
 SHARP = 2e-5  # below this speed the friction of the foreign arm fades [rad/s]
-_COVER = 1.96  # standard deviations of a 95 % interval
 
 
 class Servos(NamedTuple):
@@ -107,20 +107,13 @@ def main() -> int:
     stated = np.array([fit.errors[:-1] for _, fit in found])
     late = np.array([1e3 * (fit.delay - true[-1]) for true, fit in found])
     stated_late = np.array([1e3 * fit.errors[-1] for _, fit in found])
-    print('\n\n| | error RMS | error mean | largest | covered |')
-    print('| --- | ---: | ---: | ---: | ---: |')
+    print('\n')
     rows = {
         f'{name} [%]': (100 * errors[:, k * n : k * n + n], 100 * stated[:, k * n : k * n + n])
         for k, name in enumerate((*OF_SERVO, 'mass'))
     }
     rows['delay [ms]'] = late, stated_late
-    low = 1.0
-    for name, (error, of) in rows.items():
-        covered = float((np.abs(error) <= _COVER * of).mean())
-        low = min(low, covered)
-        print(f'| {name} | {np.sqrt((error**2).mean()):.2g} | {error.mean():.2g} | '
-              f'{np.abs(error).max():.2g} | {100 * covered:.1f} % |')  # fmt: skip
-    return int(low < 0.92)
+    return int(print_coverage(rows) < 0.92)
 
 
 if __name__ == '__main__':

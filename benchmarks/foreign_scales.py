@@ -18,6 +18,7 @@ from concurrent.futures import ProcessPoolExecutor
 import numpy as np
 import pinocchio as pin
 from conditions import print_conditions
+from covered import print_coverage
 from foreign_arm import Array
 from identification import other_arm
 
@@ -33,7 +34,6 @@ from arm_sim.robot import Robot
 SECONDS, PERIOD = 60.0, 0.004  # of a recording, of its states [s]
 NOISE = 1e-5, 0.01  # of positions [rad], of torques as a share of their RMS
 BOX = np.array([0.1, 0.15, 0.2])  # edges [m]
-COVER = 1.96  # standard deviations of a 95 % interval
 
 
 def torques(
@@ -94,29 +94,16 @@ def main() -> int:
             found.append(one)
             print(f'\r{k + 1} of {draws}', end='', file=sys.stderr, flush=True)
     shown = np.array([each.shown for _, _, each in found])
-    rows = {
-        'scale [%]': (
-            100 * np.array([np.log(each.values / scale) for scale, _, each in found]),
-            100 * np.array([each.errors for _, _, each in found]),
-            shown,
-        ),
-        'centre of the load [mm]': (
-            1e3 * np.array([each.center - center for _, center, each in found]),
-            1e3 * np.array([each.center_errors for _, _, each in found]),
-            np.ones((draws, 3), dtype=bool),
-        ),
-    }
+    scale_errors = np.array([np.log(each.values / scale) for scale, _, each in found])[shown]
+    stated = np.array([each.errors for _, _, each in found])[shown]
+    off = np.array([each.center - center for _, center, each in found])
+    stated_off = np.array([each.center_errors for _, _, each in found])
     print(f'\n\n{shown.mean():.1%} of the scales are shown; the others are not used.\n')
-    print('| | error RMS | error mean | largest | covered |')
-    print('| --- | ---: | ---: | ---: | ---: |')
-    low = 1.0
-    for name, (error, stated, counted) in rows.items():
-        error, stated = error[counted], stated[counted]
-        covered = float((np.abs(error) <= COVER * stated).mean())
-        low = min(low, covered)
-        print(f'| {name} | {np.sqrt((error**2).mean()):.2g} | {error.mean():.2g} | '
-              f'{np.abs(error).max():.2g} | {100 * covered:.1f} % |')  # fmt: skip
-    return int(low < 0.92)
+    least = print_coverage({
+        'scale [%]': (100 * scale_errors, 100 * stated),
+        'centre of the load [mm]': (1e3 * off, 1e3 * stated_off),
+    })  # fmt: skip
+    return int(least < 0.92)
 
 
 if __name__ == '__main__':
