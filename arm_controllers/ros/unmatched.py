@@ -8,6 +8,7 @@ from arm_controllers.ros.log import Log
 
 _POLICIES = 'reliability', 'durability', 'liveliness'
 _UNKNOWN = '_UNKNOWN_'
+_MOST = 20  # publishers that are named for a subscription
 
 
 def log_unmatched(node: Node, subscription: Subscription, known: set[bytes]) -> None:
@@ -15,11 +16,12 @@ def log_unmatched(node: Node, subscription: Subscription, known: set[bytes]) -> 
     topic, own = subscription.topic_name, subscription.qos_profile
     for publisher in node.get_publishers_info_by_topic(topic):
         gid, why = bytes(publisher.endpoint_gid), mismatch(publisher.qos_profile, own)
-        if why and gid not in known:
+        if why and gid not in known and len(known) < _MOST:
             known.add(gid)
             name = f'{publisher.node_namespace.rstrip("/")}/{publisher.node_name}'
             name = 'a publisher' if _UNKNOWN in name else name  # its node is not discovered yet
-            Log(node).warning(f'{topic}: no message from {name} arrives: {why}')
+            last = '; more such publishers are not named' * (len(known) == _MOST)
+            Log(node).warning(f'{topic}: no message from {name} arrives: {why}{last}')
 
 
 def mismatch(offered: QoSProfile, needed: QoSProfile) -> str:

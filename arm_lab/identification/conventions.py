@@ -119,12 +119,12 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
     by_friction = ~shown & (best.of_friction > _GAIN)
     signs = np.where(shown, np.sign(best.scales), 0.0)
     signs = np.where(by_friction, np.sign(best.friction), signs)
-    best = _fit(model, chosen, 0.0 if weightless else 1.0)
-    scales = np.where(best.gain > _GAIN, np.abs(best.scales), np.nan)
+    bare = _fit(model, chosen, 0.0 if weightless else 1.0)  # without a mass at the tool
+    scales = np.where(bare.gain > _GAIN, np.abs(bare.scales), np.nan)
     size = scales[np.isfinite(scales)]
     newtons = not len(size) or bool(_NEWTONS[0] < np.median(size) < _NEWTONS[1])
     return Conventions(
-        gravity, abs(gain), signs, scales, newtons, degrees, changed, hidden, best.left
+        gravity, abs(gain), signs, scales, newtons, degrees, changed, hidden, bare.left
     )
 
 

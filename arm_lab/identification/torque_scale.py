@@ -29,8 +29,9 @@ _MOST, _LEAST = 0.5, 1e-7  # change of a scale's logarithm in a round; below it,
 _SPREAD = 0.5  # prior standard deviation of a scale's logarithm
 _RIGHT = 1e-6  # prior standard deviation where a joint's torque is right
 _SHOWN = 0.05  # standard error below which the recordings show a scale
-_REACH = 0.2  # prior standard deviation of a load's mass about the tool [m]
+_REACH = 0.2  # prior standard deviation of where the mass of a load is about the tool [m]
 _CHANGED = 0.3  # prior share by which friction differs with a load and the temperature
+# Entries of a load's pseudo-inertia: mass, first moments, second moments.
 _PSEUDO_INERTIA = (3, 3), (0, 3), (1, 3), (2, 3), (0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)
 _OPEN = 1e-3  # weight of the prior of the links in `TorqueScales.shown`
 
@@ -143,7 +144,8 @@ def torque_scales(
     open_matrix = np.vstack([triangle[:, :-1][:, free], open_root])
     alone = np.zeros(size)
     alone[free] = standard_errors(open_matrix, np.vstack([*gradients, open_root]))
-    found = np.exp(log), errors[scales], alone[scales] < _SHOWN, x[:-1], errors[: len(x) - 1]
+    shown = (alone[scales] < _SHOWN) & (np.abs(change) < _SHOWN)  # the second: it has converged
+    found = np.exp(log), errors[scales], shown, x[:-1], errors[: len(x) - 1]
     if not loaded:
         return TorqueScales(*found)
     return TorqueScales(*found, place[:3], errors[places][:3])

@@ -152,7 +152,7 @@ def _of_positions(
     for alike in found.positions:
         line = 'positions fit the arm ' + ', or alike '.join(_reading(each) for each in alike)
         line += f'; --flip-positions {_NONE} keeps them'
-        still.append(line + (', and several names have commas between them' if several else ''))
+        still.append(line + (' (several: with commas between the names)' if several else ''))
 
 
 def _reading(of: Reading) -> str:

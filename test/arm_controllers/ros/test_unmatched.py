@@ -2,6 +2,7 @@
 
 import re
 import time
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,7 +15,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from repository import ROOT
 
 from arm_controllers.ros.running import make_executor
-from arm_controllers.ros.unmatched import mismatch
+from arm_controllers.ros.unmatched import log_unmatched, mismatch
 
 BEST_EFFORT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 RELIABLE = QoSProfile(depth=1)
@@ -111,6 +112,27 @@ def test_only_what_does_not_match_has_a_reason_and_the_reason_names_both_sides(
     found = mismatch(offered, needed)
     assert found.startswith(f'its {why}' if why else '')
     assert bool(found) == bool(why)
+
+
+def test_a_flood_of_publishers_that_do_not_match_ends_in_a_line():
+    lines = []
+
+    class Node:
+        def get_logger(self):
+            return SimpleNamespace(warning=lines.append)
+
+        def get_publishers_info_by_topic(self, topic):
+            return [
+                SimpleNamespace(endpoint_gid=k.to_bytes(8), qos_profile=BEST_EFFORT,
+                                node_namespace='/', node_name=f'p{k}')
+                for k in range(100)
+            ]  # fmt: skip
+
+    known, subscription = set(), SimpleNamespace(topic_name='/a', qos_profile=RELIABLE)
+    for _ in range(2):
+        log_unmatched(Node(), subscription, known)
+    assert len(lines) == 20
+    assert lines[-1].endswith('more such publishers are not named')
 
 
 def test_every_node_of_the_package_is_one_that_names_them():

@@ -88,6 +88,14 @@ def test_scales_far_from_one_are_found_from_torques_of_pinocchio_alone(monkeypat
     assert_allclose(found.center, center, atol=2e-3)
 
 
+def test_a_scale_that_the_estimate_does_not_reach_is_not_shown():
+    model = load_arm('planar_3r')
+    regressor, scale = JointRegressor(model), np.array([1.3, 1.3, 1e-8])
+    both = recordings(model, regressor, some_motion(model, 7), scale, (0.0, 1.0))
+    found = torque_scales(regressor, list(both), KNOWN)
+    assert found.shown.tolist() == [True, True, False]
+
+
 def test_joints_that_share_links_are_found_by_one_whose_torque_is_right():
     model = load_arm('planar_3r')
     plant, scale = STUDY.other_arm(model, seed=5), np.array([1.3, 1.0, 0.7])
