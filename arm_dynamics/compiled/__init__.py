@@ -4,11 +4,7 @@ from arm_dynamics.compiled.batch_forward_model import BatchForwardModel, SoftFri
 from arm_dynamics.compiled.batch_model import BatchModel
 from arm_dynamics.compiled.compiled_model import CompiledModel
 from arm_dynamics.compiled.drive_trains import DriveTrains
-from arm_dynamics.compiled.forward_model import (
-    FRICTIONLESS,
-    ForwardModel,
-    ForwardModelParameters,
-)
+from arm_dynamics.compiled.forward_model import FRICTIONLESS, ForwardModel, ForwardModelParameters
 from arm_dynamics.compiled.servo_arms import ServoArms
 
 __all__ = [

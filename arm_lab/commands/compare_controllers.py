@@ -19,12 +19,7 @@ from arm_lab.experiments.monte_carlo import run_monte_carlo
 from arm_lab.experiments.over_topics import run_over_topics
 from arm_lab.experiments.parquet import parquet_writer
 from arm_lab.experiments.ranges import Ranges
-from arm_lab.experiments.report import (
-    Report,
-    comparison_report,
-    monte_carlo_report,
-    sweep_report,
-)  # fmt: skip
+from arm_lab.experiments.report import Report, comparison_report, monte_carlo_report, sweep_report
 from arm_lab.experiments.runs import observe_all, record_of
 from arm_lab.experiments.sweeps import OF_EFFORT, SWEEPS, case_at, run_sweep, swept_values
 from arm_lab.progress import progress

@@ -25,12 +25,7 @@ from arm_lab.tasks.pose_hold.objective import (
     perturbed,
 )
 from arm_lab.tasks.pose_hold.rollout import BLOW_UP_COST
-from arm_lab.tasks.pose_hold.tuning import (
-    Search,
-    evolution_search,
-    first_gains,
-    published_search,
-)
+from arm_lab.tasks.pose_hold.tuning import Search, evolution_search, first_gains, published_search
 from arm_sim.loop.report import write_json
 
 

@@ -9,14 +9,7 @@ from arm_dynamics.compiled import BatchModel
 from arm_dynamics.compiling import cached_njit, inlined_njit
 from arm_dynamics.model import RobotModel
 from arm_sim.loop.loop import Step
-from arm_sim.loop.measures import (
-    KINDS,
-    Poses,
-    Samples,
-    all_measures,
-    measure_names,
-    values_of,
-)
+from arm_sim.loop.measures import KINDS, Poses, Samples, all_measures, measure_names, values_of
 
 _FACTS = 7  # columns that compiled code computes: fields of Samples, in their order
 _RMS, _MAX, _MEAN, _INTEGRAL, _SETTLED = range(len(KINDS))

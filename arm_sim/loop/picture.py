@@ -15,17 +15,7 @@ from arm_dynamics.model import RobotModel
 from arm_sim.loop.measures import RECOVERED, Tracking, rms
 from arm_sim.loop.record import Record
 from arm_sim.loop.report import title_of
-from arm_sim.pictures import (
-    BLUE,
-    COLORS,
-    ORANGE,
-    QUIET,
-    SMALL,
-    TEXT,
-    legend,
-    new_figure,
-    style,
-)
+from arm_sim.pictures import BLUE, COLORS, ORANGE, QUIET, SMALL, TEXT, legend, new_figure, style
 
 # Errors below this are rounding and not drawn; below the other all is rounding [mm].
 ROUNDING_MM, ALL_ROUNDING_MM = 1e-14, 1e-9

@@ -30,10 +30,7 @@ from arm_tools.driving.rehearsal import (
     table,
 )
 from arm_tools.driving.rehearsal import rehearse as behind_supervisor
-from arm_tools.driving.supervisor_parameters import (
-    SupervisorNodeParameters,
-    SupervisorParameters,
-)
+from arm_tools.driving.supervisor_parameters import SupervisorNodeParameters, SupervisorParameters
 
 if TYPE_CHECKING:  # it takes long to load
     from matplotlib.figure import Figure

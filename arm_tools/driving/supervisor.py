@@ -14,13 +14,7 @@ from arm_tools.driving.supervisor_checks import (
 )
 from arm_tools.driving.supervisor_limits import SupervisorLimits
 from arm_tools.driving.supervisor_parameters import SupervisorParameters
-from arm_tools.driving.supervisor_state import (
-    DRIVING,
-    STOPPED,
-    WAITING,
-    SupervisorState,
-    waited,
-)
+from arm_tools.driving.supervisor_state import DRIVING, STOPPED, WAITING, SupervisorState, waited
 
 _COMMANDED = {'position': 'position', 'velocity': 'velocity', 'effort': 'torque'}
 _FREQUENCY = 10.0  # of the law that holds the arm during and after a stop [rad/s]

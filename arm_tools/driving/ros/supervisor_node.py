@@ -27,10 +27,7 @@ from arm_dynamics.checks import ArmError, Array
 from arm_tools.driving.pauses import Pauses
 from arm_tools.driving.ros.stop_key import watch_keys
 from arm_tools.driving.supervisor import Supervisor
-from arm_tools.driving.supervisor_parameters import (
-    SupervisorNodeParameters,
-    SupervisorParameters,
-)
+from arm_tools.driving.supervisor_parameters import SupervisorNodeParameters, SupervisorParameters
 from arm_tools.driving.supervisor_state import DRIVING, STOPPED, WAITING, SupervisorState
 
 _TICK = 0.01  # period of looking whether states are missing [s]

@@ -15,12 +15,7 @@ from arm_dynamics.checks import ArmError, Array, finite
 from arm_sim.simulation.clock import Clock
 from arm_sim.simulation.scene import SceneObject, objects_text, read_objects, read_scene
 from arm_tools.standards.entities import Entities
-from arm_tools.standards.spawning import (
-    described_object,
-    free_name,
-    placed,
-    spawnables,
-)
+from arm_tools.standards.spawning import described_object, free_name, placed, spawnables
 
 try:
     from simulation_interfaces import msg
