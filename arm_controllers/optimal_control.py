@@ -17,6 +17,7 @@ Limits of tau, q and v are exact: augmented Lagrangian, whose minima are found b
 an exact line search (Nocedal and Wright, Numerical Optimization, sections 3.1 and 17.3).
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ _HALVINGS = 12  # of the line search: it ends within 2^-12 of the minimum
 # most as if it were exceeded by its own size.
 _STIFFNESS, _MOST = 1e3, 1.0
 _CLOSE = 1e-9  # of the multipliers
+_without_lock = partial(cached_njit, nogil=True)
 
 
 class Grid(NamedTuple):
@@ -157,7 +159,8 @@ def solve(
     return count
 
 
-def _follow(t: Array, s: Array, motion: Array) -> None:
+@_without_lock
+def follow(t, s, motion):
     """Write the states after the first one of motions (M, 3, N + 1, n), from their a."""
     for one in motion:
         for k in range(t.size):
@@ -167,27 +170,82 @@ def _follow(t: Array, s: Array, motion: Array) -> None:
                 one[1, k + 1, i] = v + t[k] * a
 
 
-def _solve_one(
-    t: Array,
-    s: Array,
-    running: Array,
-    final: Array,
-    lower: Array,
-    upper: Array,
-    stiffness: Array,
-    target: Array,
-    motion: Array,
-    torque: Array,
-    slopes: Array,
-    multipliers: Array,
-    iterations: int,
-    gains: Array,
-    hessian: Array,
-    change: Array,
-    bent: Array,
-    forces: Array,
-    weights: Array,
-) -> int:
+@_without_lock
+def limit_forces(lower, upper, stiffness, motion, torque, multipliers, forces, weights):
+    """Write the force and the stiffness of each limit that is active, else 0."""
+    nodes, n = torque.shape
+    for row in range(3):
+        for k in range(nodes):
+            for i in range(n):
+                value = torque[k, i] if row == 0 else motion[row - 1, k + 1, i]
+                stiff = stiffness[row, k, i]
+                moved = value + multipliers[row, k, i] / stiff
+                over = moved - min(max(moved, lower[row, i]), upper[row, i])
+                forces[row, k, i] = stiff * over if over != 0.0 else 0.0
+                weights[row, k, i] = stiff if over != 0.0 else 0.0
+
+
+@_without_lock
+def slope_at(
+    size, t, running, final, lower, upper, stiffness, target, motion, torque, multipliers, change,
+    bent, weights
+):  # fmt: skip
+    """Return the derivative of the cost along the step, and whether the limits stay active."""
+    nodes, n = torque.shape
+    slope, same = 0.0, True
+    for i in range(n):
+        e = motion[0, nodes, i] + size * change[0, nodes, i] - target[0, nodes, i]
+        de = motion[1, nodes, i] + size * change[1, nodes, i] - target[1, nodes, i]
+        slope += (final[0, i] * e + final[1, i] * de) * change[0, nodes, i]
+        slope += (final[1, i] * e + final[2, i] * de) * change[1, nodes, i]
+    for k in range(nodes):
+        for i in range(n):
+            part = 0.0
+            for row in range(3):
+                e = motion[row, k, i] + size * change[row, k, i] - target[row, k, i]
+                part += running[row, i] * e * change[row, k, i]
+            part += running[3, i] * (torque[k, i] + size * bent[k, i]) * bent[k, i]
+            slope += t[k] * part
+            for row in range(3):
+                rate = bent[k, i] if row == 0 else change[row - 1, k + 1, i]
+                value = torque[k, i] if row == 0 else motion[row - 1, k + 1, i]
+                stiff = stiffness[row, k, i]
+                moved = value + size * rate + multipliers[row, k, i] / stiff
+                over = moved - min(max(moved, lower[row, i]), upper[row, i])
+                if over != 0.0:
+                    slope += stiff * over * rate
+                if (over != 0.0) != (weights[row, k, i] != 0.0):
+                    same = False
+    return slope, same
+
+
+@_without_lock
+def step_size(
+    t, running, final, lower, upper, stiffness, target, motion, torque, multipliers, change, bent,
+    weights
+):  # fmt: skip
+    """Return the size in (0, 1] of the step to the lowest cost, and whether it is the minimum."""
+    fixed = (t, running, final, lower, upper, stiffness, target, motion, torque, multipliers,
+             change, bent, weights)  # fmt: skip
+    slope, same = slope_at(1.0, *fixed)
+    if same or slope <= 0.0:
+        return 1.0, same
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        slope, _ = slope_at(middle, *fixed)
+        if slope > 0.0:
+            high = middle
+        else:
+            low = middle
+    return 0.5 * (low + high), False
+
+
+@_without_lock
+def _solved(
+    t, s, running, final, lower, upper, stiffness, target, motion, torque, slopes, multipliers,
+    iterations, gains, hessian, change, bent, forces, weights
+):  # fmt: skip
     nodes, n = torque.shape
     for k in range(nodes):
         for i in range(n):
@@ -229,110 +287,3 @@ def _solve_one(
             if worst < _CLOSE:
                 break
     return count
-
-
-def _limit_forces(
-    lower: Array,
-    upper: Array,
-    stiffness: Array,
-    motion: Array,
-    torque: Array,
-    multipliers: Array,
-    forces: Array,
-    weights: Array,
-) -> None:
-    """Write the force and the stiffness of each limit that is active, else 0."""
-    nodes, n = torque.shape
-    for row in range(3):
-        for k in range(nodes):
-            for i in range(n):
-                value = torque[k, i] if row == 0 else motion[row - 1, k + 1, i]
-                stiff = stiffness[row, k, i]
-                moved = value + multipliers[row, k, i] / stiff
-                over = moved - min(max(moved, lower[row, i]), upper[row, i])
-                forces[row, k, i] = stiff * over if over != 0.0 else 0.0
-                weights[row, k, i] = stiff if over != 0.0 else 0.0
-
-
-def _slope_at(
-    size: float,
-    t: Array,
-    running: Array,
-    final: Array,
-    lower: Array,
-    upper: Array,
-    stiffness: Array,
-    target: Array,
-    motion: Array,
-    torque: Array,
-    multipliers: Array,
-    change: Array,
-    bent: Array,
-    weights: Array,
-) -> tuple[float, bool]:
-    """Return the derivative of the cost along the step, and whether the limits stay active."""
-    nodes, n = torque.shape
-    slope, same = 0.0, True
-    for i in range(n):
-        e = motion[0, nodes, i] + size * change[0, nodes, i] - target[0, nodes, i]
-        de = motion[1, nodes, i] + size * change[1, nodes, i] - target[1, nodes, i]
-        slope += (final[0, i] * e + final[1, i] * de) * change[0, nodes, i]
-        slope += (final[1, i] * e + final[2, i] * de) * change[1, nodes, i]
-    for k in range(nodes):
-        for i in range(n):
-            part = 0.0
-            for row in range(3):
-                e = motion[row, k, i] + size * change[row, k, i] - target[row, k, i]
-                part += running[row, i] * e * change[row, k, i]
-            part += running[3, i] * (torque[k, i] + size * bent[k, i]) * bent[k, i]
-            slope += t[k] * part
-            for row in range(3):
-                rate = bent[k, i] if row == 0 else change[row - 1, k + 1, i]
-                value = torque[k, i] if row == 0 else motion[row - 1, k + 1, i]
-                stiff = stiffness[row, k, i]
-                moved = value + size * rate + multipliers[row, k, i] / stiff
-                over = moved - min(max(moved, lower[row, i]), upper[row, i])
-                if over != 0.0:
-                    slope += stiff * over * rate
-                if (over != 0.0) != (weights[row, k, i] != 0.0):
-                    same = False
-    return slope, same
-
-
-def _step_size(
-    t: Array,
-    running: Array,
-    final: Array,
-    lower: Array,
-    upper: Array,
-    stiffness: Array,
-    target: Array,
-    motion: Array,
-    torque: Array,
-    multipliers: Array,
-    change: Array,
-    bent: Array,
-    weights: Array,
-) -> tuple[float, bool]:
-    """Return the size in (0, 1] of the step to the lowest cost, and whether it is the minimum."""
-    fixed = (t, running, final, lower, upper, stiffness, target, motion, torque, multipliers,
-             change, bent, weights)  # fmt: skip
-    slope, same = slope_at(1.0, *fixed)
-    if same or slope <= 0.0:
-        return 1.0, same
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        slope, _ = slope_at(middle, *fixed)
-        if slope > 0.0:
-            high = middle
-        else:
-            low = middle
-    return 0.5 * (low + high), False
-
-
-follow = cached_njit(_follow, nogil=True)
-limit_forces = cached_njit(_limit_forces, nogil=True)
-slope_at = cached_njit(_slope_at, nogil=True)
-step_size = cached_njit(_step_size, nogil=True)
-_solved = cached_njit(_solve_one, nogil=True)

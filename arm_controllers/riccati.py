@@ -5,21 +5,17 @@ the end as a function of (dq, dv). `hessian` (3 n, 3 n + 1) is that cost as a fu
 da): its lower triangle, and the gradient in the last column.
 """
 
+from functools import partial
+
 import numpy as np
 
-from arm_dynamics.checks import Array
 from arm_dynamics.compiling import cached_njit
 
+_without_lock = partial(cached_njit, nogil=True)
 
-def _cost_at_end(
-    final: Array,
-    target: Array,
-    motion: Array,
-    forces: Array,
-    weights: Array,
-    value: Array,
-    linear: Array,
-) -> None:
+
+@_without_lock
+def cost_at_end(final, target, motion, forces, weights, value, linear):
     """Write the cost at the last node, with its limits."""
     n = final.shape[1]
     nodes = motion.shape[1] - 1
@@ -33,7 +29,8 @@ def _cost_at_end(
         linear[n + i] = final[1, i] * e + final[2, i] * de + forces[2, nodes - 1, i]
 
 
-def _one_step_back(tk: float, sk: float, value: Array, linear: Array, hessian: Array) -> None:
+@_without_lock
+def one_step_back(tk, sk, value, linear, hessian):
     """Write H and g of a step by t and s of its node, from the value at the next node."""
     n = linear.size // 2
     last = 3 * n
@@ -54,18 +51,8 @@ def _one_step_back(tk: float, sk: float, value: Array, linear: Array, hessian: A
         hessian[2 * n + i, last] = sk * linear[i] + tk * linear[n + i]
 
 
-def _add_cost(
-    k: int,
-    h: float,
-    running: Array,
-    target: Array,
-    motion: Array,
-    torque: Array,
-    slopes: Array,
-    forces: Array,
-    weights: Array,
-    hessian: Array,
-) -> None:
+@_without_lock
+def add_cost(k, h, running, target, motion, torque, slopes, forces, weights, hessian):
     """Add the cost of node k to H and g, with its limits and its torque."""
     n = torque.shape[1]
     last = 3 * n
@@ -92,7 +79,8 @@ def _add_cost(
                     hessian[i, block * n + j] += weight * slope * slopes[k, block, m, j]
 
 
-def _eliminate(first: int, hessian: Array, gains: Array) -> None:
+@_without_lock
+def eliminate(first, hessian, gains):
     """Factor the block of da, and write L^-1 (Haq, Hav, ga) into the gains (n, 2 n + 1)."""
     n = gains.shape[0]
     a, last = 2 * n, 3 * n
@@ -117,7 +105,8 @@ def _eliminate(first: int, hessian: Array, gains: Array) -> None:
             gains[i, j] *= hessian[a + i, a + i]
 
 
-def _value_before(hessian: Array, gains: Array, value: Array, linear: Array) -> None:
+@_without_lock
+def value_before(hessian, gains, value, linear):
     """Write the value at a node, whose da is eliminated."""
     n = gains.shape[0]
     last = 3 * n
@@ -133,7 +122,8 @@ def _value_before(hessian: Array, gains: Array, value: Array, linear: Array) -> 
             linear[i] -= factor * gains[m, 2 * n]
 
 
-def _finish_gains(first: int, hessian: Array, gains: Array) -> None:
+@_without_lock
+def finish_gains(first, hessian, gains):
     """Multiply the gains by L^-T."""
     n = gains.shape[0]
     a = 2 * n
@@ -146,20 +136,10 @@ def _finish_gains(first: int, hessian: Array, gains: Array) -> None:
             gains[i, j] *= hessian[a + i, a + i]
 
 
-def _backward(
-    t: Array,
-    s: Array,
-    running: Array,
-    final: Array,
-    target: Array,
-    motion: Array,
-    torque: Array,
-    slopes: Array,
-    forces: Array,
-    weights: Array,
-    gains: Array,
-    hessian: Array,
-) -> None:
+@_without_lock
+def backward(
+    t, s, running, final, target, motion, torque, slopes, forces, weights, gains, hessian
+):
     """Write the gains (N, n, 2 n + 1): da = -gains (dq, dv, 1)."""
     nodes, n = torque.shape
     value, linear = np.zeros((2 * n, 2 * n)), np.zeros(2 * n)
@@ -174,7 +154,8 @@ def _backward(
         finish_gains(first, hessian, gains[k])
 
 
-def _forward(t: Array, s: Array, gains: Array, slopes: Array, change: Array, bent: Array) -> None:
+@_without_lock
+def forward(t, s, gains, slopes, change, bent):
     """Write the change (3, N + 1, n) of q, v, a and that of the torques (N, n)."""
     nodes, n = bent.shape
     change[:, 0] = 0.0
@@ -195,13 +176,3 @@ def _forward(t: Array, s: Array, gains: Array, slopes: Array, change: Array, ben
                 for j in range(n):
                     total += slopes[k, row, i, j] * change[row, k, j]
             bent[k, i] = total
-
-
-cost_at_end = cached_njit(_cost_at_end, nogil=True)
-one_step_back = cached_njit(_one_step_back, nogil=True)
-add_cost = cached_njit(_add_cost, nogil=True)
-eliminate = cached_njit(_eliminate, nogil=True)
-value_before = cached_njit(_value_before, nogil=True)
-finish_gains = cached_njit(_finish_gains, nogil=True)
-backward = cached_njit(_backward, nogil=True)
-forward = cached_njit(_forward, nogil=True)
