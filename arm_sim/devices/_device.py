@@ -56,6 +56,7 @@ class Device:
         Parameters: frozen dataclass; its fields are parameters of every simulated arm.
         order: place between controller (0) and joints (100).
         alike: fields that all arms of a batch share.
+        live: fields that may change while the arm runs, see `change`.
         is_sensor: whether an Experiment has the parameters among its `sensors`.
         changes_joints: whether it changes readings of positions and velocities of joints.
         needs_motion: whether it reads `plant.link_motion`, which costs time in each period.
@@ -67,6 +68,7 @@ class Device:
     Parameters: ClassVar[type[Parameters]] = NoParameters
     order: ClassVar[float] = 50.0
     alike: ClassVar[tuple[str, ...]] = ()
+    live: ClassVar[tuple[str, ...]] = ()
     is_sensor: ClassVar[bool] = True
     changes_joints: ClassVar[bool] = False
     needs_motion: ClassVar[bool] = False
@@ -82,6 +84,16 @@ class Device:
     @classmethod
     def check(cls, setup: Setup) -> None:
         """Raise ArmError where parameters of the device have no meaning for the plant."""
+
+    @classmethod
+    def link_side(cls, model: RobotModel, parameters: Any) -> tuple[RobotModel, Any]:
+        """Return what an engine steps where the arm has the device: here the arm as it is."""
+        return model, parameters
+
+    @classmethod
+    def facts(cls, parameters: Any) -> dict[str, Any]:
+        """Return what the report of a task says of the device, by the task node's parameters."""
+        return {}
 
     def __init__(self, setup: Setup):
         """Prepare the device; the plant has no state yet.
@@ -123,6 +135,12 @@ class Device:
     def set_time(self, time_ns: int) -> None:
         """Continue at a simulated time [ns], now and after each reset."""
 
+    def check_change(self, parameters: Any) -> None:
+        """Raise ArmError where `change` would refuse the parameters; nothing changes."""
+
+    def change(self, parameters: Any, time_ns: int) -> None:
+        """Use these `live` parameters in place of the earlier ones from a time [ns] on."""
+
     def continue_from(self, before: Self) -> None:
         """Take over the state of the same device of another plant of the arm."""
 
@@ -144,6 +162,25 @@ def device_classes() -> dict[str, type[Device]]:
         except ArmError as error:
             warnings.warn(str(error), stacklevel=2)
     return dict(sorted(classes.items(), key=lambda item: (item[1].order, item[0])))
+
+
+def link_side(model: RobotModel, parameters: Any) -> tuple[RobotModel, Any]:
+    """Return what an engine steps, as the devices of an arm leave it."""
+    for each in device_classes().values():
+        if each.wanted(parameters):
+            model, parameters = each.link_side(model, parameters)
+    return model, parameters
+
+
+def device_facts(parameters: Any) -> dict[str, Any]:
+    """Return what the report of a task says of the devices."""
+    each = device_classes().values()
+    return {name: fact for one in each for name, fact in one.facts(parameters).items()}
+
+
+def live_fields() -> frozenset[str]:
+    """Return the fields of device parameters that may change while the arm runs."""
+    return frozenset(field for each in device_classes().values() for field in each.live)
 
 
 def combined(name: str, classes: Iterable[type[Device]]) -> Any:
@@ -252,6 +289,18 @@ class Devices:
         """Continue at a simulated time [ns]."""
         for each in self:
             each.set_time(time_ns)
+
+    def check_change(self, names: frozenset[str], parameters: Any) -> None:
+        """Raise ArmError where a device refuses parameters of these names, which changed."""
+        for each in self:
+            if names.intersection(each.live):
+                each.check_change(parameters)
+
+    def change(self, names: frozenset[str], parameters: Any, time_ns: int) -> None:
+        """Use changed parameters of these names from a simulated time [ns] on."""
+        for each in self:
+            if names.intersection(each.live):
+                each.change(parameters, time_ns)
 
     def continue_from(self, before: 'Devices') -> None:
         """Take over the state of the devices of another plant of the arm."""

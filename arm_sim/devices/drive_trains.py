@@ -69,17 +69,12 @@ class JointParameters(Parameters):
         return any(map(any, own)) or any(self.backlash)
 
 
-def link_side(model: RobotModel, parameters: Any) -> tuple[RobotModel, Any]:
+def _link_side(model: RobotModel, p: Any) -> tuple[RobotModel, Any]:
     """Return what an engine steps: the links, under torques, with one joint step per period.
-
-    That is what is given where the joints have no drive trains.
 
     Raises:
         ArmError: drive trains with an integrator that is neither continuous nor implicitfast.
     """
-    p = parameters
-    if not p.has_drive_trains:
-        return model, p
     if p.integrator not in ('continuous', 'implicitfast'):
         raise ArmError(f"integrator is {p.integrator!r}; joints.* need 'implicitfast'")
     if 'voltage' in p.actuators(model.joint_names) and not isinstance(p, DCMotors):
@@ -167,7 +162,7 @@ def _check_step(model: RobotModel, parameters: Any, stiffness: Array, damping: A
     elastic = stiffness > 0.0
     if not elastic.any():
         return
-    links, _ = link_side(model, p)
+    links, _ = _link_side(model, p)
     rotor = np.where(elastic, 1.0 / np.where(elastic, model.armature, 1.0), 0.0)
     spring = np.diag(stiffness)
     servos = np.array(p.actuators(model.joint_names)) == 'servo'
@@ -199,6 +194,11 @@ class DriveTrainsDevice(Device):
     def wanted(cls, parameters: JointParameters) -> bool:
         """Return whether a joint differs from a rigid and even one."""
         return parameters.has_drive_trains
+
+    @classmethod
+    def link_side(cls, model: RobotModel, parameters: Any) -> tuple[RobotModel, Any]:
+        """Return the links, which the engine moves by torques; raises as `Device.check`."""
+        return _link_side(model, parameters)
 
     def __init__(self, setup: Setup):
         super().__init__(setup)

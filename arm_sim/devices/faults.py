@@ -270,13 +270,19 @@ class FaultsDevice(Device):
     Parameters = FaultParameters
     changes_joints = True
     order = 0.0
-    alike = ('faults',)
+    alike = live = ('faults',)
     is_sensor = False
 
     @classmethod
     def wanted(cls, parameters: FaultParameters) -> bool:
         """Return True: faults may begin while the arm runs."""
         return True
+
+    @classmethod
+    def facts(cls, parameters: Any) -> dict[str, Any]:
+        """Return a line about each fault, where there are any."""
+        lines = [describe(each) for each in read_faults(parameters.faults)]
+        return {'faults': lines} if lines else {}
 
     def __init__(self, setup: Setup):
         super().__init__(setup)
@@ -294,6 +300,14 @@ class FaultsDevice(Device):
         self._faults = Faults(faults, self.setup.models, self.setup.each[0], time_ns)
         self.idle = False
         self.plant.devices.refresh()
+
+    def check_change(self, parameters: Any) -> None:
+        """Raise ArmError as `set`."""
+        Faults(read_faults(parameters.faults), self.setup.models, parameters)
+
+    def change(self, parameters: Any, time_ns: int) -> None:
+        """Have the faults of the parameters in place of all earlier ones, see `set`."""
+        self.set(read_faults(parameters.faults), time_ns)
 
     def set_time(self, time_ns: int) -> None:
         """Let faults continue from a simulated time [ns], now and after each reset."""

@@ -35,7 +35,7 @@ from arm_dynamics.inertia_check import check_inertia
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import PerJoint, like
-from arm_sim.devices.drive_trains import link_side
+from arm_sim.devices import link_side
 from arm_sim.simulation.integration import INSTANT, integration_of, rk4_step
 from arm_sim.simulation.plant import Plant, PlantParameters
 

@@ -15,8 +15,7 @@ from arm_dynamics.compiled import (
     SoftFriction,
 )
 from arm_dynamics.model import RobotModel
-from arm_sim.devices import needs_motion
-from arm_sim.devices.drive_trains import link_side
+from arm_sim.devices import link_side, needs_motion
 from arm_sim.engines.analytical import AnalyticalParameters
 from arm_sim.loop.many_arms import ManyArms, OneOrEach, of_each
 from arm_sim.simulation.integration import CONTINUOUS, integration_of, rk4_step

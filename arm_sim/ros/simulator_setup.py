@@ -1,5 +1,6 @@
 """Simulation and live parameters of the simulator node."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from math import inf
 from typing import Any
@@ -13,7 +14,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import PerJoint, parameter
 from arm_dynamics.robots import ArmParameters, find_urdf
-from arm_sim.devices.faults import Faults, read_faults
+from arm_sim.devices import live_fields
 from arm_sim.ros.state_output import StateOutput
 from arm_sim.simulation.clock import Clock
 from arm_sim.simulation.limits import Limits
@@ -131,15 +132,13 @@ def make_plant(
     return plant, check_model(plant, loaded)
 
 
-_FAULTS = 'faults'
 _OF_SERVOS, _OF_OBJECTS = {'servo_kp', 'servo_kd'}, {'scene', 'objects'}
 _OF_PLANT = {'payload'} | _OF_SERVOS | _OF_OBJECTS
 _OF_REAL_TIME = {'real_time_factor', 'command_timeout', 'command_wait'}
 _OF_LOCKSTEP = {'lockstep_timeout'}
 _OF_LIMITS = {each.name for each in fields(Limits)}
-LIVE = (
-    {_FAULTS} | _OF_PLANT | _OF_REAL_TIME | _OF_LOCKSTEP | _OF_LIMITS | {'clock_rate', 'tf_rate'}
-)
+_OF_TIME = _OF_REAL_TIME | _OF_LOCKSTEP | {'clock_rate', 'tf_rate'}
+LIVE = _OF_PLANT | _OF_TIME | _OF_LIMITS | live_fields()
 
 
 def timing(parameters: SimulatorParameters) -> dict[str, float]:
@@ -173,12 +172,7 @@ class LiveSimulator:
 
     def _check(self, *wanted: Any) -> tuple[tuple[Any, ...], Plant | None]:
         """Return the parameters and, where they are another plant's, that; refuse the rest."""
-        changed = {
-            each.name
-            for now, then in zip(self._now, wanted, strict=True)
-            for each in fields(now)
-            if getattr(now, each.name) != getattr(then, each.name)
-        }
+        changed = _changed(self._now, wanted)
         p, of_plant = wanted
         idle = _OF_REAL_TIME if p.mode == 'lockstep' else _OF_LOCKSTEP
         for name in sorted(changed & idle):
@@ -186,9 +180,7 @@ class LiveSimulator:
         if p.command_stamp == 'arrival':
             for name in sorted(changed & {'command_timeout', 'command_wait'}):
                 raise ArmError(f"{name} has no effect with command_stamp 'arrival'")
-        if _FAULTS in changed:
-            simulation = self._clock.simulation
-            Faults(read_faults(of_plant.faults), [simulation.model], of_plant)  # refused here
+        self._clock.simulation.plant.devices.check_change(changed, of_plant)
         if not changed & _OF_PLANT:
             return wanted, None
         names = ' and '.join(sorted(changed & _OF_PLANT))
@@ -206,15 +198,24 @@ class LiveSimulator:
         return wanted, make_plant(p, of_plant, self._clock.simulation.model)[0]
 
     def _apply(self, change: tuple[tuple[Any, ...], Plant | None]) -> None:
-        (before, old), (self._now, plant) = self._now, change
-        p, simulation = self._now[0], self._clock.simulation
+        old, (self._now, plant) = self._now, change
+        (before, _), (p, of_plant), simulation = old, self._now, self._clock.simulation
         if plant is not None:
             simulation.replace(plant)
             self._shown.show_objects()
-        if self._now[1].faults != old.faults:
-            simulation.set_faults(read_faults(self._now[1].faults))
+        simulation.change_devices(_changed(old, self._now), of_plant)
         simulation.set_limits(p)
         if timing(p) != timing(before):
             self._clock.pacing.set_timing(**timing(p))
         self._shown.set_clock_rate(p.clock_rate)
         self._shown.frames.set_rate(p.tf_rate)
+
+
+def _changed(before: Sequence[Any], after: Sequence[Any]) -> frozenset[str]:
+    """Return the names of fields that differ."""
+    return frozenset(
+        each.name
+        for now, then in zip(before, after, strict=True)
+        for each in fields(now)
+        if getattr(now, each.name) != getattr(then, each.name)
+    )

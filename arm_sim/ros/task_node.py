@@ -21,7 +21,7 @@ from arm_controllers.ros.wrench_input import wrench_message
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.plugins import extensions
 from arm_dynamics.robots import RobotArgument
-from arm_sim.devices.faults import describe, read_faults
+from arm_sim.devices import device_facts
 from arm_sim.loop.events import Push
 from arm_sim.loop.goals import goal_reference, without_joint
 from arm_sim.loop.measures import Tracking, error_facts, track
@@ -248,8 +248,7 @@ class TaskNode(Node):
             name: getattr(p, name) for name in ('engine', 'integrator', 'mode', 'feedforward')
         }
         facts |= {'task': self.name, 'controller': p.law}
-        if p.faults:
-            facts['faults'] = [describe(each) for each in read_faults(p.faults)]
+        facts |= device_facts(p)
         facts['cycles_per_second'] = (len(stamps) - 1) / arm.wall_time
         if p.mode == 'realtime':
             facts['achieved_real_time_factor'] = float(stamps[-1]) * 1e-9 / arm.wall_time

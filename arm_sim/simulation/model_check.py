@@ -7,7 +7,7 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
-from arm_sim.devices.drive_trains import link_side
+from arm_sim.devices import link_side
 
 # Two correct implementations differ by rounding alone: some 1e-13 of the largest entry.
 MODEL_TOLERANCE = 1e-9

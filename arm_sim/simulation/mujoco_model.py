@@ -9,8 +9,7 @@ import numpy as np
 from arm_dynamics.checks import ArmError, one_line, one_of
 from arm_dynamics.inertia_check import check_inertia
 from arm_dynamics.model import RobotModel
-from arm_sim.devices import needs_motion
-from arm_sim.devices.drive_trains import link_side
+from arm_sim.devices import link_side, needs_motion
 from arm_sim.simulation.contact import IMPRATIO, set_springs
 from arm_sim.simulation.integration import CONTINUOUS, Integration, integration_of
 from arm_sim.simulation.mujoco_inertias import refused_inertias

@@ -1,14 +1,14 @@
 """One arm, its time and its brake: what the simulator node runs."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array, all_finite, finite
 from arm_dynamics.model import RobotModel
-from arm_sim.devices.faults import Fault
 from arm_sim.simulation.brake import Brake
 from arm_sim.simulation.claims import Places
 from arm_sim.simulation.divergence import check_physics
@@ -164,13 +164,10 @@ class Simulation:
         else:
             self._later.add(from_ns, action)
 
-    def set_faults(self, faults: Sequence[Fault]) -> None:
-        """Have these faults in place of all earlier ones; raises ArmError as `FaultsDevice.set`.
-
-        Those of negative time begin now.
-        """
+    def change_devices(self, names: frozenset[str], parameters: Any) -> None:
+        """Let devices use changed parameters of these names from now on; see `Device.change`."""
         for plant in {id(each): each for each in (self.plant, self._first_plant)}.values():
-            plant.devices.get('faults').set(faults, self.time_ns)
+            plant.devices.change(names, parameters, self.time_ns)
 
     def replace(self, plant: Plant) -> None:
         """Go on with another plant from the state as it is, and from the initial one later."""

@@ -1,12 +1,13 @@
 """Steps, resets and faults of a clock, in lock-step and in real time without ROS."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from clocked_arm import GRAVITY, PERIOD, lockstep, realtime, run
 from following import HOME, MODEL
 
 from arm_dynamics.checks import ArmError
-from arm_sim.devices.faults import Fault
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.simulation.plant import PlantParameters
 from arm_sim.simulation.simulation import Simulation
@@ -132,8 +133,10 @@ def test_after_a_reset_of_the_state_alone_no_command_for_the_state_before_is_use
 
 def test_faults_keep_to_simulated_time_when_time_or_state_is_reset_alone():
     clock, simulation, _ = moved(lockstep, 0.1)
-    offset = Fault('offset_encoder', joint=MODEL.joint_names[0], value=0.5, time=0.15)
-    simulation.set_faults([offset])
+    joint = MODEL.joint_names[0]
+    offset = f'[{{kind: offset_encoder, joint: {joint}, value: 0.5, time: 0.15}}]'
+    parameters = replace(simulation.plant.parameters, faults=offset)
+    simulation.change_devices(frozenset(['faults']), parameters)
 
     def error():
         return simulation.plant.measured.q[0] - simulation.plant.q[0]
