@@ -98,8 +98,12 @@ setup(
         'arm_sim.designs': ['over_topics = arm_lab.experiments.over_topics'],
         'arm_sim.engines': [f'motion_model = {MOTION_MODEL}'],
         'arm_sim.films': ['film_record = arm_tools.view.film_record:film_record'],
+        'arm_sim.pacings': ['manager = arm_tools.standards.manager_pacing:ManagerPacing'],
         'arm_sim.recorders': ['recorder = arm_tools.recording.ros.recorder:Recorder'],
-        'arm_sim.simulator_services': [f'simulation_interfaces = {SIMULATION_SERVICES}'],
+        'arm_sim.simulator_services': [
+            f'simulation_interfaces = {SIMULATION_SERVICES}',
+            'manager_input = arm_tools.standards.ros.manager_input:manager_input',
+        ],
         'arm_sim.tasks': [
             'excite = arm_lab.tasks.excite:Excite',
             'pose_hold = arm_lab.tasks.pose_hold:PoseHold',

@@ -23,8 +23,8 @@ from arm_sim.launching.arguments import argument, description, namespace_of, sha
 from arm_sim.launching.arm import actuators_argument, arm_nodes, core_of
 from arm_sim.parameter_files import parameters_of
 from arm_sim.ros.config import sections_of
-from arm_sim.ros.manager_input import TOPIC
 from arm_sim.simulation.plant import COMMAND_INTERFACE
+from arm_tools.standards.ros.manager_input import TOPIC
 from arm_tools.standards.ros2_control import (
     COMMANDS,
     DRIVES,

@@ -10,7 +10,7 @@ from typing import Any
 from arm_sim.loop.record import RECORD
 from arm_sim.loop.report import Check, all_held, print_report, title_of, write_json
 from arm_sim.parent_process import end_with_parent
-from arm_sim.simulation.realtime_pacing import TOO_SLOW_HELP
+from arm_sim.simulation.pacing import TOO_SLOW_HELP
 
 
 def outcome(task: Any, run: Any) -> tuple[dict[str, Any], Sequence[Check]]:

@@ -11,7 +11,7 @@ from arm_controllers.reference import ReferenceFunction
 from arm_dynamics.checks import ArmError, Array
 from arm_sim.loop.goals import sampled
 from arm_sim.output_folder import whole_file
-from arm_sim.simulation.realtime_pacing import TOO_SLOW_HELP
+from arm_sim.simulation.pacing import TOO_SLOW_HELP
 
 RECORD = 'record.npz'  # the file of a record in a task's folder
 

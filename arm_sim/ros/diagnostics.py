@@ -13,7 +13,7 @@ from arm_dynamics.checks import ArmError
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.state_output import StateOutput
 from arm_sim.simulation.clock import Clock
-from arm_sim.simulation.realtime_pacing import TOO_SLOW_HELP
+from arm_sim.simulation.pacing import TOO_SLOW_HELP
 
 _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 

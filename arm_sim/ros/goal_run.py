@@ -42,7 +42,7 @@ from arm_sim.parent_process import LAUNCH
 from arm_sim.ros import loop_messages
 from arm_sim.ros.contact_messages import facts_at
 from arm_sim.ros.waiting import REPEAT_PERIOD, Waiting
-from arm_sim.simulation.realtime_pacing import TOO_SLOW_HELP
+from arm_sim.simulation.pacing import TOO_SLOW_HELP
 
 # In lock-step simulated time runs at most this number of states ahead of those that have arrived:
 # Fast DDS keeps 512 KiB for a process that lags behind.

@@ -1,6 +1,5 @@
 """The simulator: publishes states, applies commands, is the master of time."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,7 +23,6 @@ from arm_dynamics.robots import RobotArgument
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.diagnostics import SimulatorDiagnostics
 from arm_sim.ros.loop_messages import LoopMessages
-from arm_sim.ros.manager_input import ManagerInput
 from arm_sim.ros.mjcf_topics import controls_of
 from arm_sim.ros.own_goals import OwnGoals, let_time_go_on
 from arm_sim.ros.simulator_fields import simulator_fields
@@ -34,18 +32,15 @@ from arm_sim.ros.simulator_setup import (
     LiveSimulator,
     SimulatorParameters,
     description_of,
+    pacing_class,
+    pacing_of,
     set_up,
     show_scene,
-    timing,
 )
 from arm_sim.ros.state_output import OneSimulator, StateOutput
 from arm_sim.simulation.clock import Clock
-from arm_sim.simulation.lockstep_pacing import LockstepPacing
-from arm_sim.simulation.manager_pacing import UNCLAIMED, ManagerPacing
-from arm_sim.simulation.pacing import Pacing
 from arm_sim.simulation.plant import plant_class
 from arm_sim.simulation.readers import Readers
-from arm_sim.simulation.realtime_pacing import RealtimePacing
 
 # How often a clock ticks that expects messages to be lost [s].
 _OFTEN = 1e-4
@@ -84,9 +79,15 @@ class SimulatorNode(Node):
         refuse_unknown_parameters(self)
         urdf = description_of(p, model)
         loop, transport = LoopMessages(self), transport or InProcessTransport()
-        others = [UNCLAIMED] if self._pacing is ManagerPacing else []
         self.output = shown = StateOutput(
-            self, self.simulation, urdf, p.clock_rate, p.tf_rate, loop, transport, others
+            self,
+            self.simulation,
+            urdf,
+            p.clock_rate,
+            p.tf_rate,
+            loop,
+            transport,
+            pacing_class(p).further_names,
         )
         self.arm_clock = clock = self._make_clock(shown, own)
         commands = CommandInput(
@@ -129,22 +130,14 @@ class SimulatorNode(Node):
 
     def _make_clock(self, shown: StateOutput, own: OwnGoals | None) -> Clock:
         p = self.parameters
-        pacing = partial(self._pacing, **timing(p))
-        clock = Clock(self.simulation, shown, pacing, own, p.start_paused, p.awaited_controllers)
-        if isinstance(clock.pacing, ManagerPacing):
-            ManagerInput(self, clock.pacing, self.simulation.plant.joint_names)
+        clock = Clock(
+            self.simulation, shown, pacing_of(p), own, p.start_paused, p.awaited_controllers
+        )
         if p.mode == 'lockstep':
             self._open_readers(clock.readers)
         if own is not None:
             let_time_go_on(self, lambda: own.in_charge and clock.go_on())
         return clock
-
-    @property
-    def _pacing(self) -> Callable[..., Pacing]:
-        arrival = self.parameters.command_stamp == 'arrival'
-        if self.parameters.mode == 'realtime':
-            return partial(RealtimePacing, holds=arrival)
-        return ManagerPacing if arrival else LockstepPacing
 
     def _open_readers(self, readers: Readers) -> None:
         """Let time in lock-step wait for recorder and cameras."""

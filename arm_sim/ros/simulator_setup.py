@@ -1,7 +1,8 @@
 """Simulation and live parameters of the simulator node."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -15,10 +16,12 @@ from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.parameters import PerJoint, parameter
 from arm_dynamics.robots import ArmParameters, find_urdf
 from arm_sim.devices import live_fields
+from arm_sim.pacings import PACINGS
 from arm_sim.ros.state_output import StateOutput
 from arm_sim.simulation.clock import Clock
 from arm_sim.simulation.limits import Limits
 from arm_sim.simulation.model_check import check_model
+from arm_sim.simulation.pacing import Pacing
 from arm_sim.simulation.plant import Plant, plant_class
 from arm_sim.simulation.simulation import Simulation
 
@@ -139,6 +142,21 @@ _OF_LOCKSTEP = {'lockstep_timeout'}
 _OF_LIMITS = {each.name for each in fields(Limits)}
 _OF_TIME = _OF_REAL_TIME | _OF_LOCKSTEP | {'clock_rate', 'tf_rate'}
 LIVE = _OF_PLANT | _OF_TIME | _OF_LIMITS | live_fields()
+
+
+def pacing_class(parameters: SimulatorParameters) -> type[Pacing]:
+    """Return the kind of pacing, by mode and by the meaning of a command's stamp."""
+    with_manager = parameters.mode == 'lockstep' and parameters.command_stamp == 'arrival'
+    kind: type[Pacing] = PACINGS.load('manager' if with_manager else parameters.mode)
+    return kind
+
+
+def pacing_of(parameters: SimulatorParameters) -> Callable[[Clock], Pacing]:
+    """Return what makes the pacing of a clock."""
+    kind, values = pacing_class(parameters), timing(parameters)
+    if parameters.mode == 'realtime':
+        return partial(kind, holds=parameters.command_stamp == 'arrival', **values)
+    return partial(kind, **values)
 
 
 def timing(parameters: SimulatorParameters) -> dict[str, float]:

@@ -2,6 +2,10 @@
 
 from arm_sim.simulation.resend_timeout import RESEND_PERIOD
 
+TOO_SLOW_HELP = (
+    'mode:=lockstep, or a smaller real_time_factor or a longer timestep in config:=FILE, helps'
+)
+
 
 class Pacing:
     """Policy of one clock: it is called at each event, and lets the clock step when it is time.
@@ -10,12 +14,14 @@ class Pacing:
         tick_period: period at which `tick` is called [s].
         holds: whether a command holds until the next one. Then stamps are not read, and a command
             source may be silent.
+        further_names: names in a state besides the joints, with zeros.
         late, skipped: delayed ticks of real time, and periods that real time has skipped.
         oldest_command_ns: largest age of a command in use [ns]; the reader resets the value.
     """
 
     tick_period = RESEND_PERIOD
     holds = False
+    further_names: tuple[str, ...] = ()
     late = skipped = oldest_command_ns = 0
 
     def set_timing(self, timeout: float, factor: float = 1.0, wait: float = 0.0) -> None:

@@ -12,8 +12,8 @@ from arm_dynamics.actuators import actuators_of
 from arm_dynamics.checks import ArmError, one_line, text_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Stepping
-from arm_sim.simulation.manager_pacing import UNCLAIMED
 from arm_sim.simulation.plant import COMMAND_INTERFACE
+from arm_tools.standards.manager_pacing import UNCLAIMED
 
 # Plugin of each package that connects ros2_control to hardware by topics.
 PLUGINS = {

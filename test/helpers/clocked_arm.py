@@ -5,10 +5,10 @@ from functools import partial
 from following import HOME, MODEL
 
 from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.pacings.lockstep import LockstepPacing
+from arm_sim.pacings.realtime import RealtimePacing
 from arm_sim.simulation.clock import Clock
-from arm_sim.simulation.lockstep_pacing import LockstepPacing
 from arm_sim.simulation.plant import PlantParameters
-from arm_sim.simulation.realtime_pacing import RealtimePacing
 from arm_sim.simulation.simulation import Simulation
 
 PERIOD = 2_000_000

@@ -16,7 +16,8 @@ RINGS = ('arm_lab', 'arm_tools')
 # What imports simulator, a controller, the task node, MuJoCo, three laws and a task.
 STARTS = (
     'arm_sim.loop.loop', 'arm_sim.ros.simulator_node', 'arm_controllers.ros.controller_node',
-    'arm_sim.ros.task_node', 'arm_sim.engines.mujoco', 'arm_controllers.laws.pd',
+    'arm_sim.ros.task_node', 'arm_sim.engines.mujoco', 'arm_sim.pacings.lockstep',
+    'arm_controllers.laws.pd',
     'arm_controllers.laws.computed_torque', 'arm_controllers.laws.cartesian_impedance',
     'arm_sim.tasks.sinusoid',
 )  # fmt: skip

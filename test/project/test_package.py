@@ -26,7 +26,8 @@ FOLDERS = {
         'arm_controllers.ros',
     ],
     'arm_sim': [
-        'arm_sim', 'arm_sim.devices', 'arm_sim.simulation', 'arm_sim.engines', 'arm_sim.loop',
+        'arm_sim', 'arm_sim.devices', 'arm_sim.simulation', 'arm_sim.pacings',
+        'arm_sim.engines', 'arm_sim.loop',
         'arm_sim.tasks', 'arm_sim.ros', 'arm_sim.launching', 'arm_sim.executables',
         'arm_sim.__main__',
     ],

@@ -30,8 +30,8 @@ from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.launching.arguments import usual_values
 from arm_sim.robot import Robot
 from arm_sim.ros.simulator_setup import SimulatorParameters, set_up, timing
-from arm_sim.simulation.manager_pacing import UNCLAIMED
 from arm_sim.simulation.plant import PlantParameters
+from arm_tools.standards.manager_pacing import UNCLAIMED
 from arm_tools.standards.ros2_control import (
     COMMANDS,
     PLUGINS,

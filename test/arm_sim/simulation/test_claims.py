@@ -5,8 +5,8 @@ import pytest
 from clocked_arm import GRAVITY, PERIOD, lockstep, make, realtime, run
 
 from arm_dynamics.checks import ArmError
+from arm_sim.pacings.lockstep import LockstepPacing
 from arm_sim.simulation.claims import REJECTION_TIME, Claims, Endpoint
-from arm_sim.simulation.lockstep_pacing import LockstepPacing
 
 NAMES = ('shoulder', 'elbow', 'finger')
 ARM, FINGER = NAMES[:2], NAMES[2:]

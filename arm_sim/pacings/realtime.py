@@ -1,16 +1,13 @@
 """Real time: the simulated arm steps as the wall clock advances."""
 
 from arm_sim.simulation.clock import Clock
-from arm_sim.simulation.pacing import Pacing
+from arm_sim.simulation.pacing import TOO_SLOW_HELP, Pacing
 from arm_sim.simulation.resend_timeout import RESEND_PERIOD
 
 # Real time skips what is further behind than this number of steps.
 _CATCH_UP_STEPS = 10
 # Commands of this average age [control periods] are delayed; the average is over some steps.
 _LATE_PERIODS, _AVERAGED = 0.5, 20
-TOO_SLOW_HELP = (
-    'mode:=lockstep, or a smaller real_time_factor or a longer timestep in config:=FILE, helps'
-)
 
 
 class RealtimePacing(Pacing):

@@ -2,8 +2,8 @@
 
 from enum import Enum, auto
 
+from arm_sim.pacings.lockstep import brake_to_rest, take_if_all_have_answered
 from arm_sim.simulation.clock import Clock
-from arm_sim.simulation.lockstep_rules import brake_to_rest, take_if_all_have_answered
 from arm_sim.simulation.pacing import Pacing
 from arm_sim.simulation.resend_timeout import RESEND_PERIOD
 
@@ -54,6 +54,7 @@ class ManagerPacing(Pacing):
 
     tick_period = 0.01
     holds = True
+    further_names = (UNCLAIMED,)
 
     def __init__(self, clock: Clock, timeout: float):
         """Pace this clock; `timeout`: maximum time without an answer [s of the wall clock]."""

@@ -1,7 +1,6 @@
 """Lock-step: the simulated arm steps when its controllers have answered."""
 
 from arm_sim.simulation.clock import Clock
-from arm_sim.simulation.lockstep_rules import brake_to_rest, take_if_all_have_answered
 from arm_sim.simulation.pacing import Pacing
 from arm_sim.simulation.resend_timeout import RESEND_PERIOD, ResendTimeout
 
@@ -89,3 +88,19 @@ class LockstepPacing(Pacing):
                 resend.lost(now)
         soon = commanded and resend.short(now)
         clock.wake(max(clock.sent_at + period - now, _SOONEST) if soon else self.tick_period)
+
+
+def brake_to_rest(clock: Clock) -> None:
+    """Step until the arm is at rest, as far as time may go, while the brake holds it."""
+    simulation = clock.simulation
+    while simulation.braking and clock.command is None and clock.may_step:
+        if simulation.can_be_claimed():
+            break
+        clock.step(None)
+
+
+def take_if_all_have_answered(clock: Clock) -> None:
+    """Use the commands of all claims if each answers the present state."""
+    present_ns = clock.simulation.time_ns
+    if clock.claims.oldest_ns == present_ns:
+        clock.take(present_ns, clock.claims.command)

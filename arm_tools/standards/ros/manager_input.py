@@ -8,7 +8,8 @@ from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import ArmError
-from arm_sim.simulation.manager_pacing import ManagerPacing
+from arm_sim.ros.simulator_service import RunningSimulator
+from arm_tools.standards.manager_pacing import ManagerPacing
 
 TOPIC = '~/read_states'  # the launch file remaps it to the broadcaster's joint_states
 
@@ -32,3 +33,11 @@ class ManagerInput:
                 return
             read = []
         self._pacing.read(reader.time_ns, read)
+
+
+def manager_input(simulator: RunningSimulator) -> ManagerInput | None:
+    """Open the input of a simulator in lock-step with a manager."""
+    pacing = simulator.clock.pacing
+    if not isinstance(pacing, ManagerPacing):
+        return None
+    return ManagerInput(simulator.node, pacing, simulator.plant.joint_names)

@@ -4,7 +4,7 @@ import numpy as np
 from clocked_arm import GRAVITY, PERIOD, Output, make
 
 from arm_sim.simulation.claims import Claim
-from arm_sim.simulation.manager_pacing import GRACE, ManagerPacing, State
+from arm_tools.standards.manager_pacing import GRACE, ManagerPacing, State
 
 CLAIM = Claim('manager', (), np.arange(6))
 NONE, EARLIER, COMMANDS = (

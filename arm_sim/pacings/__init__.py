@@ -1,0 +1,6 @@
+"""Pacings: when a clock steps. One file each, or an entry point of the group `arm_sim.pacings`."""
+
+from arm_dynamics.plugins import PluginRegistry
+from arm_sim.simulation.pacing import Pacing
+
+PACINGS = PluginRegistry('pacing', __name__, __name__, base=Pacing, suffix='Pacing')
