@@ -36,17 +36,11 @@ from numpy.typing import ArrayLike
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.link_loads import External
 from arm_dynamics.model import STANDSTILL, RobotModel
-from arm_dynamics.self_contact import touching_links
-from arm_dynamics.shapes import with_shapes
 from arm_sim.simulation.integration import integration_of, rk4_step
-from arm_sim.simulation.model_check import MODEL_TOLERANCE
-from arm_sim.simulation.mujoco_contacts import Links, MujocoContacts
+from arm_sim.simulation.mujoco_arm import description_of
 from arm_sim.simulation.mujoco_mimic import implicit_inertia, set_damping
-from arm_sim.simulation.mujoco_mjcf import home_of, set_home
-from arm_sim.simulation.mujoco_mjcf_parts import MujocoMjcfParts, ReadMjcfParts
-from arm_sim.simulation.mujoco_model import mujoco_model, places_of, steps_of
-from arm_sim.simulation.mujoco_scene_state import MujocoSceneState
-from arm_sim.simulation.mujoco_shapes import state_places
+from arm_sim.simulation.mujoco_model import mujoco_model, places_of, state_places, steps_of
+from arm_sim.simulation.mujoco_parts import PARTS
 from arm_sim.simulation.plant import Plant, PlantParameters
 
 # Its warnings go to a file in the working folder otherwise; `Simulation` checks every state.
@@ -79,10 +73,14 @@ class ArmsInMujoco(Plant):
         self._servos = np.array(self.command_interfaces) == 'position'
         self._steps, self._step = steps_of(mj_model, self.parameters), mj_model.opt.timestep
         self._smooth = mj_model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4
-        self._links = Links(mj_model, model) if self.parameters.touching else None
-        self._home = home_of(model, mj_model) if model.mjcf else None
-        if model.mjcf:
-            self.mjcf = MujocoMjcfParts(model, mj_model, arrays.ctrl[..., :-n])
+        self._links = self._touched = None
+        if self.parameters.touching:
+            self._touched = PARTS.load('contacts')(model, self.parameters)
+            self._links = self._touched.links(mj_model)
+        self._description = description_of(model)
+        self._home = self._description.home(mj_model)
+        data = arrays if isinstance(arrays, mujoco.MjData) else None
+        self.mjcf = self._description.parts(mj_model, arrays.ctrl[..., :-n], data)
 
     def _clear(self) -> None:
         """Forget state, controls and forces."""
@@ -107,7 +105,8 @@ class ArmsInMujoco(Plant):
         v = None if v is None else np.array(v, dtype=float)
         self._clear()
         if self._home is not None:
-            set_home(self._arrays, self._home)
+            for name in ('qpos', 'ctrl', 'act'):
+                getattr(self._arrays, name)[..., :] = getattr(self._home, name)
         super().reset(q, v)
         if self._scattered:
             rows, dofs = self._every
@@ -227,27 +226,17 @@ class MujocoPlant(ArmsInMujoco):
                 'Coulomb friction: in MuJoCo it is a soft constraint, under which a joint creeps; '
                 f'in the model and in engine analytical it fades below {STANDSTILL} rad/s',
             )
-        if parameters.touching and not model.mjcf:
-            note = with_shapes(model.urdf)[1]
-            self.notes += (f'contacts: {note}',) * bool(note)
-        if parameters.contacts and not model.mjcf:
-            start = tuple(parameters.initial_positions)
-            self.notes += (touching_links(model, parameters.srdf, start)[1],)
+        if self._touched is not None:
+            self.notes += self._touched.notes(mj_model)
+            self.contacts = self._touched.state(mj_model, self.mj_data, self._links)
         has_scene = bool(parameters.scene or parameters.objects)
-        if has_scene:
-            from arm_sim.simulation.contact import endless_bounces
-
-            self.notes += endless_bounces(mj_model)
-        self.scene = MujocoSceneState(model, mj_model, self.mj_data, has_scene)
-        self.contacts = MujocoContacts(mj_model, self.mj_data, self._links)
-        if model.mjcf:
-            controls = self.mj_data.ctrl[: -model.nv]
-            self.mjcf = ReadMjcfParts(model, mj_model, controls, self.mj_data)
+        loose = self._description.loose_links()
+        if has_scene or loose:
+            self.scene = PARTS.load('objects')(mj_model, self.mj_data, has_scene, loose)
         step = self.mj_model.opt.timestep
         if step < 0.9 * parameters.timestep / parameters.joint_substeps / integration.steps:
             self.notes += (f'contacts: the integration step is {step * 1e3:.3g} ms',)
-        if model.mjcf:
-            self.notes += self._passive_note()
+        self.notes += self._description.notes(self, self.mj_data, self._rows_dofs[1])
         self.reset(model.neutral())
         self.contacts.facts(), self.external_forces()  # compile before a deadline
 
@@ -259,20 +248,6 @@ class MujocoPlant(ArmsInMujoco):
 
     def _advance(self, count: int) -> None:
         mujoco.mj_step(self.mj_model, self.mj_data, count)
-
-    def _passive_note(self) -> tuple[str, ...]:
-        """Say how large what the model lacks is: springs, tendons."""
-        model, rng, most, joint = self._model, np.random.default_rng(0), 0.0, 0
-        for _ in range(10):
-            self.reset(model.random_configuration(rng))
-            torque = np.abs(self.mj_data.qfrc_passive[self._rows_dofs[1]])
-            if torque.max() > most:
-                most, joint = float(torque.max()), int(torque.argmax())
-        name = self.joint_names[joint]
-        return (
-            f'springs and tendons of the MJCF, which the controllers do not know, give '
-            f'up to {most:.3g} N.m | N at joint {name!r}',
-        ) * (most > MODEL_TOLERANCE)
 
     def set_damping(self, damping: Array) -> None:
         """Damp the joints by `damping` (n,) from now on."""

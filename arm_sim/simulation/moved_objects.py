@@ -4,7 +4,8 @@ import mujoco
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array, in_range
-from arm_sim.simulation.mujoco_shapes import object_motion, state_places
+from arm_sim.simulation.mujoco_model import state_places
+from arm_sim.simulation.mujoco_shapes import object_motion
 
 _NEAR = 1e-3  # what a pose or a velocity may be off what the joint allows [m, rad, m/s, rad/s]
 _KINDS = {mujoco.mjtJoint.mjJNT_HINGE: 'hinge', mujoco.mjtJoint.mjJNT_SLIDE: 'slide'}

@@ -70,15 +70,12 @@ class Links:
 class MujocoContacts(ContactState):
     """The contacts of one arm, read from MuJoCo's data."""
 
-    def __init__(self, mj_model: mujoco.MjModel, data: mujoco.MjData, links: Links | None):
-        """`links`: None: they touch nothing."""
+    def __init__(self, mj_model: mujoco.MjModel, data: mujoco.MjData, links: Links):
         super().__init__()
         self._model, self._data, self._links = mj_model, data, links
 
     def facts(self) -> Array:
         """Return what the links touch; see ContactState."""
-        if self._links is None:
-            return super().facts()
         return self._links.facts(self._model, self._data)
 
     def touched(self, links: Sequence[str]) -> Array:

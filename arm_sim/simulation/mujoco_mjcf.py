@@ -6,7 +6,6 @@ file's. An actuator that acts on a commanded joint is replaced by a drive of the
 
 from functools import cache
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import mujoco
@@ -138,11 +137,6 @@ def home_of(model: RobotModel, mj_model: mujoco.MjModel) -> mujoco.MjData:
         to, at, count = mj_model.actuator_actadr[own], m.actuator_actadr[k], m.actuator_actnum[k]
         data.act[to : to + count] = of_file.act[at : at + count]
     return data
-
-
-def set_home(data: Any, home: mujoco.MjData) -> None:
-    """Put positions, controls and activations of a state (or many) to those of `home_of`."""
-    data.qpos[..., :], data.ctrl[..., :], data.act[..., :] = home.qpos, home.ctrl, home.act
 
 
 def _origin(m: mujoco.MjModel, body: int) -> Array:

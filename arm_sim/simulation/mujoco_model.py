@@ -5,16 +5,16 @@ from typing import Any
 
 import mujoco
 import numpy as np
+from numpy.typing import NDArray
 
 from arm_dynamics.checks import ArmError, one_line, one_of
 from arm_dynamics.inertia_check import check_inertia
 from arm_dynamics.model import RobotModel
-from arm_sim.devices import link_side, needs_motion
-from arm_sim.simulation.contact import IMPRATIO, set_springs
+from arm_sim.devices import link_side
 from arm_sim.simulation.integration import CONTINUOUS, Integration, integration_of
-from arm_sim.simulation.mujoco_inertias import refused_inertias
+from arm_sim.simulation.mujoco_arm import description_of
 from arm_sim.simulation.mujoco_mimic import add_mimics, implicit_inertia
-from arm_sim.simulation.mujoco_scene import mjcf_scene_of, scene_of
+from arm_sim.simulation.mujoco_parts import PARTS
 from arm_sim.simulation.plant import PlantParameters
 
 Places = Any  # a slice, or an array of integers
@@ -62,6 +62,19 @@ def places_of(mj_model: mujoco.MjModel, joint_names: Sequence[str]) -> tuple[Pla
     return rows, dofs
 
 
+def state_places(mj_model: mujoco.MjModel) -> dict[str, tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Return where the positions and the velocities of each body with joints are in a state."""
+    m = mj_model
+    ends = np.append(m.jnt_qposadr, m.nq)
+    found = {}
+    for body in np.flatnonzero(m.body_jntnum).tolist():
+        first = m.body_jntadr[body]
+        q = np.arange(ends[first], ends[first + m.body_jntnum[body]])
+        v = m.body_dofadr[body] + np.arange(m.body_dofnum[body])
+        found[m.body(body).name] = q, v
+    return found
+
+
 def steps_of(mj_model: mujoco.MjModel, parameters: PlantParameters) -> int:
     """Return the integration steps per control period or joint step; contacts may raise them."""
     period = parameters.period_ns * 1e-9
@@ -76,35 +89,24 @@ def arm_spec(
     integration: Integration | None = None,
     shapes: bool = True,
 ) -> mujoco.MjSpec:
-    """Return the scene with our options and actuators, as `scene_of` does.
+    """Return an arm and its surroundings with our options and actuators, as `scene_of` does.
 
     Inertias that MuJoCo refuses have place-holders.
     """
     kinds, (kp, kd) = parameters.actuators(model.joint_names), parameters.servo_gains(model)
     limit = parameters.effort_limit(model)
-    native = bool(model.mjcf)
-    spec = mjcf_scene_of(model, parameters) if native else scene_of(model, parameters, shapes)
+    spec = description_of(model).spec(parameters, shapes)
     integrator, count = integration or integration_of([model], [parameters])
     spec.option.timestep = parameters.timestep / count
     spec.option.integrator = getattr(mujoco.mjtIntegrator, f'mjINT_{integrator.upper()}')
     spec.option.gravity = model.gravity
     # MuJoCo 4.0.0 solves sparse constraints between branches wrongly (mujoco#3767).
     spec.option.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
-    if not all(pair.name for pair in spec.pairs):
-        spec.option.cone, spec.option.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, IMPRATIO
-        # MuJoCo's usual tolerances leave 1e-4 of a contact force. Below 1e-28 only
-        # rounding is left, with which the solver would go on to its last iteration.
-        spec.option.tolerance, spec.option.ls_tolerance = 1e-28, 1e-9
-        spec.option.iterations = 20
     without_contact = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     spec.option.disableflags |= without_contact
     if parameters.touching:  # an MJCF may disable contacts
         spec.option.disableflags -= without_contact
-    if needs_motion(parameters) and parameters.touching:
-        # Without a sensor MuJoCo does not compute the forces on links (`cfrc_ext`).
-        spec.worldbody.first_body().add_site(name='forces')
-        of, site = mujoco.mjtSensor.mjSENS_FORCE, mujoco.mjtObj.mjOBJ_SITE
-        spec.add_sensor(name='forces', type=of, objtype=site, objname='forces')
+        PARTS.load('contacts')(model, parameters).set_options(spec)
     # A state that is not finite is ours to report, not MuJoCo's to reset.
     spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
 
@@ -137,13 +139,13 @@ def _build(
 ) -> mujoco.MjModel:
     integration = integration or integration_of([model], [parameters])
     mj_model = arm_spec(model, parameters, integration, shapes).compile()
-    refused = {} if model.mjcf else refused_inertias(model)
-    for link, (moments, axes) in refused.items():
+    for link, (moments, axes) in description_of(model).refused_inertias().items():
         body = mj_model.body(link)
         body.inertia = moments
         mujoco.mju_mat2Quat(body.iquat, axes.ravel())
     mujoco.mj_setConst(mj_model, mujoco.MjData(mj_model))
-    set_springs(mj_model, parameters)
+    if parameters.touching:
+        PARTS.load('contacts')(model, parameters).set_springs(mj_model)
     if model.mimic is not None:
         rotors = implicit_inertia(model, integration.integrator, mj_model)
         mj_model.dof_armature[model.mimic.own] += rotors

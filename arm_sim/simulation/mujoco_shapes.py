@@ -5,7 +5,6 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from numpy.typing import NDArray
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.object_shapes import ObjectShape
@@ -70,19 +69,6 @@ def _parts(m: mujoco.MjModel, k: int) -> Iterator[tuple[str, tuple[float, ...], 
         yield 'sphere', (a, a, a), '', (here, as_is)
     elif kind in (of.mjGEOM_BOX, of.mjGEOM_ELLIPSOID):
         yield 'box' if kind == of.mjGEOM_BOX else 'sphere', (a, b, c), '', (here, as_is)
-
-
-def state_places(mj_model: mujoco.MjModel) -> dict[str, tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Return where the positions and the velocities of each body with joints are in a state."""
-    m = mj_model
-    ends = np.append(m.jnt_qposadr, m.nq)
-    found = {}
-    for body in np.flatnonzero(m.body_jntnum).tolist():
-        first = m.body_jntadr[body]
-        q = np.arange(ends[first], ends[first + m.body_jntnum[body]])
-        v = m.body_dofadr[body] + np.arange(m.body_dofnum[body])
-        found[m.body(body).name] = q, v
-    return found
 
 
 def object_motion(mj_model: mujoco.MjModel, data: mujoco.MjData, name: str) -> tuple[Array, Array]:

@@ -6,21 +6,29 @@ import mujoco
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_dynamics.model import RobotModel
 from arm_sim.simulation.moved_objects import move_object
-from arm_sim.simulation.mujoco_mjcf import loose_links
 from arm_sim.simulation.mujoco_objects import moving_bodies
 from arm_sim.simulation.mujoco_shapes import object_bounds, object_motion, object_shapes
 from arm_sim.simulation.scene_state import SceneState
 
 
-class MujocoSceneState(SceneState):
+class Objects(SceneState):
     """Objects and loose links, read from MuJoCo's data."""
 
     def __init__(
-        self, model: RobotModel, mj_model: mujoco.MjModel, data: mujoco.MjData, has_scene: bool
+        self,
+        mj_model: mujoco.MjModel,
+        data: mujoco.MjData,
+        has_scene: bool,
+        loose_links: dict[str, Array],
     ):
-        """`has_scene`: whether the parameters of the plant name objects."""
+        """Read a state.
+
+        Args:
+            mj_model, data: MuJoCo's.
+            has_scene: whether the parameters of the plant name objects.
+            loose_links: see `ArmDescription`.
+        """
         self._model, self._data = mj_model, data
         bodies = np.array(moving_bodies(mj_model), dtype=np.int64)
         self.objects = tuple(mj_model.body(body).name for body in bodies)
@@ -30,7 +38,7 @@ class MujocoSceneState(SceneState):
             self._bodies = slice(bodies[0], bodies[-1] + 1)
         if has_scene:
             self.shapes = object_shapes(mj_model)
-        self._origins = loose_links(model) if model.mjcf else {}
+        self._origins = loose_links
         self.loose_links = tuple(self._origins)
         if self.loose_links:
             self.link_shapes = object_shapes(mj_model, self._origins)
