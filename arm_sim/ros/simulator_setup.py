@@ -153,7 +153,8 @@ def pacing_class(parameters: SimulatorParameters) -> type[Pacing]:
 
 def pacing_of(parameters: SimulatorParameters) -> Callable[[Clock], Pacing]:
     """Return what makes the pacing of a clock."""
-    kind, values = pacing_class(parameters), timing(parameters)
+    kind: Callable[..., Pacing] = pacing_class(parameters)
+    values = timing(parameters)
     if parameters.mode == 'realtime':
         return partial(kind, holds=parameters.command_stamp == 'arrival', **values)
     return partial(kind, **values)

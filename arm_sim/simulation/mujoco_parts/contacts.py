@@ -95,7 +95,8 @@ class Contacts:
 
     def notes(self, mj_model: mujoco.MjModel) -> tuple[str, ...]:
         """Return what a user should know, a line each."""
-        model, p, found = self._model, self._parameters, ()
+        model, p = self._model, self._parameters
+        found: tuple[str, ...] = ()
         if not model.mjcf:
             note = with_shapes(model.urdf)[1]
             found += (f'contacts: {note}',) * bool(note)
