@@ -1,5 +1,7 @@
 """What an adaptive law learns from the sliding variable, and how fast."""
 
+from functools import partial
+
 import numpy as np
 from scipy.linalg import block_diag
 
@@ -31,10 +33,8 @@ class Adaptation:
             return s @ weighted, np.atleast_1d(inner(regressor, solve_positive(mass, weighted)))
         one = np.broadcast_to(np.eye(s.shape[-1]), mass.shape)
         rows = [_rows(each, 2) for each in (regressor, solve_positive(mass, one))]
-        learnt, speed = (
-            np.empty((*s.shape[:-1], regressor.shape[-1])),
-            np.empty((*s.shape[:-1], 1)),
-        )
+        learnt = np.empty((*s.shape[:-1], regressor.shape[-1]))
+        speed = np.empty((*s.shape[:-1], 1))
         answers = learnt.reshape(-1, learnt.shape[-1]), speed.reshape(-1)
         _adapt(*rows, self._blocks, _rows(s, 1), *answers)
         return learnt, speed
@@ -44,9 +44,8 @@ def _rows(array: Array, axes: int) -> Array:
     return np.ascontiguousarray(array).reshape(-1, *array.shape[array.ndim - axes :])
 
 
-def _adapt_arms(
-    regressor: Array, inverse: Array, blocks: Array, s: Array, learnt: Array, speed: Array
-) -> None:
+@partial(cached_njit, nogil=True)
+def _adapt(regressor, inverse, blocks, s, learnt, speed):
     count, n, columns = regressor.shape
     weighted, sums = np.empty((n, columns)), np.empty(columns)
     for k in range(count):
@@ -67,6 +66,3 @@ def _adapt_arms(
                 for c in range(columns):
                     sums[c] += own[i, c] * (factor * weighted[j, c])
         speed[k] = sums.sum()
-
-
-_adapt = cached_njit(_adapt_arms, nogil=True)

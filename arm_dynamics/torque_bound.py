@@ -6,6 +6,7 @@ with every sign positive. The bounds hold for all directions of the axes and so 
 configurations: they need no sines, and no rounding to the outside beyond that of the caller.
 """
 
+from functools import partial
 from math import comb
 
 import numpy as np
@@ -13,6 +14,8 @@ import numpy as np
 from arm_dynamics.checks import Array
 from arm_dynamics.compiling import cached_njit
 from arm_dynamics.model import RobotModel
+
+_without_lock = partial(cached_njit, nogil=True)
 
 ORDER = 5  # of the torque's derivative that is bounded
 _RATES = ORDER + 2  # derivatives of the angular velocity are needed to this order
@@ -77,7 +80,8 @@ def _norms(parameters: Array) -> Array:
     return found
 
 
-def _jet_product(x, y, orders, binomials, result):
+@_without_lock
+def jet_product(x, y, orders, binomials, result):
     """Write the jet of a product."""
     for k in range(orders):
         total = 0.0
@@ -86,10 +90,8 @@ def _jet_product(x, y, orders, binomials, result):
         result[k] = total
 
 
-jet_product = cached_njit(_jet_product, nogil=True)
-
-
-def _bounds(rates, parents, prismatic, offsets, inertia, gravity, turning, binomials, result):
+@_without_lock
+def write_bounds(rates, parents, prismatic, offsets, inertia, gravity, turning, binomials, result):
     """Write the bounds of all intervals; see TorqueBound."""
     count, most = len(parents), binomials.shape[0] - 1
     orders = most - 1
@@ -158,6 +160,3 @@ def _bounds(rates, parents, prismatic, offsets, inertia, gravity, turning, binom
                 for k in range(orders):
                     force[parent, k] += product[k]
                     moment[parent, k] += other[k] + square[k]
-
-
-write_bounds = cached_njit(_bounds, nogil=True)
