@@ -73,15 +73,6 @@ def least_axis(matrix, axis):
         axis[i] = turns[i, least]
 
 
-@_without_lock
-def least_axes(matrices):
-    """Return the unit eigenvectors (N, 3) of the least eigenvalues of symmetric (N, 3, 3)."""
-    axes = np.empty(matrices.shape[:2])
-    for k in range(matrices.shape[0]):
-        least_axis(matrices[k].copy(), axes[k])
-    return axes
-
-
 @inlined_njit
 def selects_several(selection):
     """Return whether a selection (6, 6), or none (0, 0), has several directions of the force."""
