@@ -50,24 +50,24 @@ def reach(
     """
     in_range('tolerance', tolerance, 0.0)
     in_range('timeout', timeout, 0.0, exclusive=True)
-    with _own_node(node) as (own, executor):
+    with _own_node(node) as own:
         if not isinstance(positions, Mapping):
-            names = _joints_of(own, executor, controller, timeout)
+            names = _joints_of(own, controller, timeout)
             goal_to(positions, names, seconds)  # as many as joints
             positions = dict(zip(names, positions, strict=True))
         goal = goal_to(positions, (), seconds)
-        client = _client_of(own, executor, controller, timeout)
+        client = _client_of(own, controller, timeout)
         try:
-            answer = _end_of(client, executor, controller, goal, timeout + seconds)
+            answer = _end_of(client, own, controller, goal, timeout + seconds)
         finally:
             client.destroy()
         raise_reason(controller, answer)
-        _settle(own, executor, controller, positions, tolerance, timeout)
+        _settle(own, controller, positions, tolerance, timeout)
 
 
 @contextmanager
-def _own_node(node: Node) -> Iterator[tuple[Node, SingleThreadedExecutor]]:
-    """Lend a node beside another one, and an executor that has both, if the other has none.
+def _own_node(node: Node) -> Iterator[Node]:
+    """Lend a node beside another one; its executor has both, if the other has none.
 
     The test's node may be in an executor that spins in another thread, or that nothing spins:
     Node.executor, which rclpy does not clear when the node leaves, cannot tell. A node of our own
@@ -80,7 +80,7 @@ def _own_node(node: Node) -> Iterator[tuple[Node, SingleThreadedExecutor]]:
         executor.add_node(own)
         if is_free:
             executor.add_node(node)
-        yield own, executor
+        yield own
     finally:
         if is_free:
             node.executor = None  # also removes the node from the executor
@@ -88,9 +88,7 @@ def _own_node(node: Node) -> Iterator[tuple[Node, SingleThreadedExecutor]]:
         executor.shutdown()
 
 
-def _joints_of(
-    own: Node, executor: SingleThreadedExecutor, controller: str, timeout: float
-) -> list[str]:
+def _joints_of(own: Node, controller: str, timeout: float) -> list[str]:
     """Return the controller's joints, in its order."""
     found: list[list[str]] = []
     own.create_subscription(
@@ -100,20 +98,18 @@ def _joints_of(
         qos_profile_sensor_data,
     )
     try:
-        wait_until(executor, lambda: bool(found), topic, timeout)
+        wait_until(own.executor, lambda: bool(found), topic, timeout)
     except ArmError as error:
         raise ArmError(f'{error}; positions by joint, {{name: position}}, need none') from None
     return found[0]
 
 
-def _client_of(
-    own: Node, executor: SingleThreadedExecutor, controller: str, timeout: float
-) -> ActionClient:
+def _client_of(own: Node, controller: str, timeout: float) -> ActionClient:
     """Return a client of the controller's action, which is there."""
     action = f'{controller}/follow_joint_trajectory'
     client = ActionClient(own, FollowJointTrajectory, action)
     try:
-        wait_until(executor, client.server_is_ready, f'action {action}', timeout)
+        wait_until(own.executor, client.server_is_ready, f'action {action}', timeout)
     except ArmError as error:
         client.destroy()
         names = ', '.join(name for name, _ in get_action_names_and_types(own))
@@ -123,7 +119,7 @@ def _client_of(
 
 def _end_of(
     client: ActionClient,
-    executor: SingleThreadedExecutor,
+    own: Node,
     controller: str,
     goal: FollowJointTrajectory.Goal,
     timeout: float,
@@ -143,24 +139,19 @@ def _end_of(
         return [each for each in answers if each.status != GoalStatus.STATUS_UNKNOWN]
 
     with suppress(ArmError):
-        wait_until(executor, sent.done, 'answer', min(_AGAIN, timeout))
+        wait_until(own.executor, sent.done, 'answer', min(_AGAIN, timeout))
     while (left := end - time.monotonic()) > 0.0:
         if sent.done() and not sent.result().accepted:
             raise ArmError(f'{controller} rejected the goal; its log says why')
         asked.append(handle.get_result_async())
         with suppress(ArmError):
-            wait_until(executor, lambda: bool(ended()), 'end', min(_AGAIN, left))
+            wait_until(own.executor, lambda: bool(ended()), 'end', min(_AGAIN, left))
             return ended()[0]
     raise ArmError(f'{controller}: the goal has not ended within {timeout:g} s')
 
 
 def _settle(
-    own: Node,
-    executor: SingleThreadedExecutor,
-    controller: str,
-    positions: Mapping[str, float],
-    tolerance: float,
-    timeout: float,
+    own: Node, controller: str, positions: Mapping[str, float], tolerance: float, timeout: float
 ) -> None:
     """Wait until the joints are at their positions, at most 1 s of the states' time."""
     where, stamps = dict[str, float](), list[int]()
@@ -178,9 +169,9 @@ def _settle(
 
     own.create_subscription(JointState, 'joint_states', note, qos_profile_sensor_data)
     what = f'joint_states with {", ".join(positions)}'
-    wait_until(executor, lambda: positions.keys() <= where.keys(), what, timeout)
+    wait_until(own.executor, lambda: positions.keys() <= where.keys(), what, timeout)
     with suppress(ArmError):  # their time stands still
-        wait_until(executor, is_over, '', timeout)
+        wait_until(own.executor, is_over, '', timeout)
     worst = max(positions, key=distance)
     if distance(worst) > tolerance:
         raise not_there(controller, worst, where[worst], positions[worst], tolerance, stamps[-1])
