@@ -44,6 +44,10 @@ class ReadAs(Parameters):
         'auto', 'times of the states: stamps of the headers, times of receipt in the recording, '
         'or auto: the headers unless they have no stamps', one_of=('auto', 'header', 'receive'),
     )  # fmt: skip
+    time_unit: str = parameter(
+        'auto', 'unit of the times of a table; auto: as its header says, or s, unless they cannot '
+        'be', one_of=('auto', 's', 'ms', 'us', 'ns'),
+    )  # fmt: skip
 
 
 AS_FOUND = ReadAs()

@@ -1,4 +1,4 @@
-"""The unit of recorded positions: radians, unless they can hardly be."""
+"""Recorded positions: in radians, unless they can hardly be, and without jumps of a turn."""
 
 from collections.abc import Sequence
 
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from arm_dynamics.checks import ArmError, Array
 
 _TURNS = 6.0 * np.pi  # largest position that is taken as radians: three turns
+_NEAR = 0.5  # of a turn, a jump from state to state that is one; and larger than any motion [rad]
 
 
 def in_radians(
@@ -35,3 +36,22 @@ def in_radians(
             '--units rad in radians'
         )
     return q
+
+
+def unwrapped(
+    q: Array, joint_names: Sequence[str], prismatic: Array | NDArray[np.bool_]
+) -> tuple[Array, list[str]]:
+    """Return positions (m, n) [rad | m] without jumps of a turn, and a line on those there were.
+
+    A joint whose steps are all small but for these turned on where its encoder began anew.
+    """
+    steps = np.diff(q, axis=0)
+    turns = np.where(prismatic, 0.0, np.rint(steps / (2.0 * np.pi)))
+    turns[:, (np.abs(steps - 2.0 * np.pi * turns) > _NEAR).any(axis=0)] = 0.0
+    if not turns.any():
+        return q, []
+    named = ', '.join(joint_names[i] for i in np.flatnonzero(turns.any(axis=0)))
+    line = f'positions: {named}: {int((turns != 0.0).sum())} jumps of a turn, read as going on'
+    whole = q.copy()
+    whole[1:] -= 2.0 * np.pi * np.cumsum(turns, axis=0)
+    return whole, [line]

@@ -11,6 +11,7 @@ from arm_lab.identification.rollouts import Followed
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.recording.joint_streams import (
     AS_FOUND,
+    Doubt,
     ReadAs,
     measured,
     sampling,
@@ -20,6 +21,7 @@ from arm_tools.recording.joint_streams import (
 from arm_tools.recording.lerobot import INFO, samples_of
 from arm_tools.recording.recorded_messages import REST_PERIOD, messages_of, reading
 from arm_tools.recording.tables import TABLES, array_of, arrays_of, columns_of, table_of
+from arm_tools.recording.text_table import kind_of
 
 _REST = 1e-9  # largest motion between two states at rest [rad | m]
 _SOON = 1e-9  # a command with a state's own stamp acts after that state [s]
@@ -45,8 +47,8 @@ def inspected_samples(
         ArmError: names the file and what is missing in it.
     """
     with reading(path) as file:
-        if file.suffix in TABLES:
-            table, lines = table_of(file, joint_names, 'effort')
+        if _is_table(file):
+            table, lines = table_of(file, joint_names, 'effort', how=how)
             samples = MotionSamples(*table)
             lines += sampling(samples.times)
         elif (file / INFO).is_file():
@@ -58,7 +60,8 @@ def inspected_samples(
         if len(effort):  # of some joints alone, as of a base without torque sensors
             none = np.isnan(effort).all(axis=0)
             samples = replace(samples, effort=np.where(none, 0.0, effort))
-        return _finite(samples), lines
+        samples, lost = _whole(samples)
+        return samples, [*lines, *lost]
 
 
 def read_voltages(path: Path | str, joint_names: Sequence[str], times: Array) -> Array:
@@ -73,8 +76,11 @@ def read_voltages(path: Path | str, joint_names: Sequence[str], times: Array) ->
     with reading(path) as file:
         if file.suffix in ('.npz', '.mat'):
             return array_of(arrays_of(file), 'voltage', (len(times), len(joint_names)))
-        if file.suffix in TABLES:
-            return columns_of(file, [f'{name}.voltage' for name in joint_names])
+        if _is_table(file):
+            found = columns_of(file, [f'{name}.voltage' for name in joint_names])
+            if len(found) != len(times):
+                raise ArmError('some rows were not read: voltages need all of them')
+            return found
         sent, _ = _of_messages(file, joint_names, commands=True)
         if (np.diff(sent.times) < 0.0).any():
             raise ArmError('the stamps of its joint commands go back; record without a reset')
@@ -94,8 +100,8 @@ def read_followed(
         ArmError: names the file and what is missing in it.
     """
     with reading(path) as file:
-        if file.suffix in TABLES:
-            found = Followed(*table_of(file, joint_names, 'command', 'q_reference')[0])
+        if _is_table(file):
+            found = Followed(*table_of(file, joint_names, 'command', 'q_reference', how)[0])
         else:
             states, _ = _of_messages(file, joint_names, how, effort=False)
             sent, _ = _of_messages(file, joint_names, how, commands=True, effort=False)
@@ -106,6 +112,24 @@ def read_followed(
         if (np.diff(_finite(found).times) <= 0.0).any():
             raise ArmError('its times do not increase; cut it at the reset')
         return found
+
+
+def _is_table(file: Path) -> bool:
+    return not file.is_dir() and kind_of(file) in TABLES
+
+
+def _whole(samples: MotionSamples) -> tuple[MotionSamples, list[str]]:
+    """Return the samples of which every number is finite, and a line on the others.
+
+    Raises:
+        ArmError: there is none.
+    """
+    parts = samples.times[:, np.newaxis], samples.q, samples.effort
+    kept = np.isfinite(np.hstack(parts)).all(axis=1)
+    if kept.all() or not kept.any():
+        return _finite(samples), []
+    line = f'{int((~kept).sum())} of {len(kept)} states lack a number, and are not read'
+    return samples.part(np.flatnonzero(kept)), [Doubt(f'states: {line}')]
 
 
 def _finite[T](found: T) -> T:
@@ -126,7 +150,8 @@ def _of_messages(
     """Return the joint states of MCAP or rosbag2, or the joint commands, and lines on them."""
     if not file.is_dir() and file.suffix not in ('.mcap', '.db3'):
         raise ArmError(
-            'it must be an .mcap, .db3, .npz, .mat, .parquet or .csv file, or the folder of a bag'
+            f'it must be an .mcap, .db3, {", ".join(TABLES)} file, or the folder of a bag'
+            '; rosbags-convert converts a .bag of ROS 1'
         )
     facts: dict[str, dict[str, str]] = {}
     streams = streams_of(messages_of(file, facts), joint_names, commands)

@@ -3,37 +3,83 @@
 CSV and parquet have columns `time` [s], `<joint>.position`, `<joint>.effort`, or those of a tool:
 
 - RTDE of Universal Robots (its Real-Time Data Exchange guide): `timestamp` [s], `actual_q_0`
-  [rad], `actual_current_0` [A], in the order of the joints; commas or spaces between;
-- libfranka's `logToCSV`: `time` [ms], `state.q[0]` [rad], `state.tau_J[0]` [N.m, with gravity].
+  [rad], `actual_current_0` [A], in the order of the joints;
+- libfranka's `logToCSV`: `time` [ms], `state.q[0]` [rad], `state.tau_J[0]` [N.m, with gravity];
+- PlotJuggler: `__time` [s], `/joint_states/<joint>/position`.
 
-An .npz or .mat file has the arrays `t` (m,), `q` (m, n), `effort` (m, n).
+An .npz or .mat file has the arrays `t` (m,), `q` (m, n), `effort` (m, n), and may have
+`joint_names` (n,); in a .mat file they may be the fields of one struct.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
+from arm_tools.recording.joint_streams import AS_FOUND, Doubt, ReadAs
+from arm_tools.recording.text_table import TEXTS, UNITS, kind_of, text_table
 
-TABLES = '.csv', '.parquet', '.npz', '.mat'
-# Of a tool: what it is, column of times and their unit [s], and columns of each number.
-_TOOLS = (
-    (
+TABLES = *TEXTS, '.parquet', '.npz', '.mat'
+_SECONDS = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
+_SINCE_1970 = 1e9, 4e9  # times of this century [s]
+_SLOW = 0.5  # step between rows that is not one of seconds
+_SHOWN = 12  # columns that a refusal names
+_OF_TOPIC = re.compile(r'.*/([^/]+)/(position|velocity|effort)$')
+
+
+class _Layout(NamedTuple):
+    """Columns of a tool: what it is, times, their unit [s] or 0, names of each number."""
+
+    what: str
+    time: str
+    unit: float
+    names: dict[str, str]
+
+
+_OWN = _Layout(
+    '', 'time', 0.0, {x: f'{{0}}.{x}' for x in ('position', 'effort', 'command', 'voltage')}
+)
+_LAYOUTS = (
+    *(_OWN._replace(time=x) for x in ('time', '__time', 'timestamp', 't')),
+    _Layout(
         'RTDE of Universal Robots: efforts are motor currents in A',
-        'timestamp', 1.0, {'position': 'actual_q_{}', 'effort': 'actual_current_{}'},
+        'timestamp', 1.0, {'position': 'actual_q_{1}', 'effort': 'actual_current_{1}'},
     ),
-    (
+    _Layout(
         'log of libfranka: efforts are tau_J, torques in N.m with gravity',
-        'time', 1e-3, {'position': 'state.q[{}]', 'effort': 'state.tau_J[{}]',
-                       'command': 'state.q_d[{}]'},
+        'time', 1e-3, {'position': 'state.q[{1}]', 'effort': 'state.tau_J[{1}]',
+                       'command': 'state.q_d[{1}]'},
     ),
 )  # fmt: skip
 
 
+class _Table(NamedTuple):
+    """Columns of a file: names, their units or '', and what reads those with some indices."""
+
+    names: list[str]
+    units: list[str]
+    numbers: Callable[[Sequence[int]], tuple[Array, list[str]]]
+
+    def index(self, name: str, needed: Sequence[str]) -> int:
+        """Return the index of a column. Raises ArmError where there is none, or more than one."""
+        found = [k for k, x in enumerate(self.names) if x.casefold() == name.casefold()]
+        if len(found) > 1:
+            raise ArmError(f'has {len(found)} columns {name!r}: delete or rename the others')
+        if not found:
+            more = f' and {len(self.names) - _SHOWN} more' if len(self.names) > _SHOWN else ''
+            has = f'{", ".join(self.names[:_SHOWN])}{more}'
+            raise ArmError(f'has no column {name!r}; it needs {", ".join(needed)}; it has {has}')
+        return found[0]
+
+    def has(self, name: str) -> bool:
+        return any(x.casefold() == name.casefold() for x in self.names)
+
+
 def table_of(
-    file: Path, joint_names: Sequence[str], kind: str, other: str = ''
+    file: Path, joint_names: Sequence[str], kind: str, other: str = '', how: ReadAs = AS_FOUND
 ) -> tuple[list[Array], list[str]]:
     """Return times (m,), positions and numbers of a kind, each (m, n), and lines on the file.
 
@@ -42,18 +88,143 @@ def table_of(
     Raises:
         ArmError: what is missing in the file.
     """
-    if file.suffix in ('.npz', '.mat'):
-        return _of_arrays(arrays_of(file), len(joint_names), kind, other), []
-    header = _header(file)
-    for what, time, unit, names in _TOOLS:
-        if time in header and kind in names and names['position'].format(0) in header:
-            count = range(len(joint_names))
-            wanted = [names[x].format(i) for x in ('position', kind) for i in count]
-            values = columns_of(file, [time, *wanted])
-            return [unit * values[:, 0], *np.split(values[:, 1:], 2, axis=1)], [f'file: {what}']
-    wanted = ['time', *(f'{j}.{x}' for x in ('position', kind) for j in joint_names)]
-    values = columns_of(file, wanted)
-    return [values[:, 0], *np.split(values[:, 1:], 2, axis=1)], []
+    if kind_of(file) in ('.npz', '.mat'):
+        found = _of_arrays(arrays_of(file), joint_names, kind, other)
+        times, lines = _in_seconds(found[0], how.time_unit)
+        return [times, *found[1:]], [*lines, *_order(times)]
+    table = _opened(file)
+    layout = next((x for x in _LAYOUTS if _fits(x, table, joint_names, kind)), _OWN)
+    wanted = [layout.time, *_wanted(layout, joint_names, 'position', kind)]
+    columns = [table.index(name, wanted) for name in wanted]
+    values, lines = table.numbers(columns)
+    said = [f'file: {layout.what}'] if layout.what else []
+    units, unit = [table.units[k] for k in columns], how.time_unit
+    quantities = 'time', *(x for x in ('position', kind) for _ in joint_names)
+    factors = [_factor(*each) for each in zip(wanted, units, quantities, strict=True)]
+    values = values * np.append(1.0, factors[1:])
+    said += [f'file: {x} of the header' for x in _units_line(units[1:])]
+    if unit == 'auto' and (units[0] or layout.unit):
+        times: Array = values[:, 0] * (factors[0] if units[0] else layout.unit)
+    else:
+        times, more = _in_seconds(values[:, 0], unit)
+        said += more
+    q, numbers = np.split(values[:, 1:], 2, axis=1)
+    said += [Doubt(line) for line in lines]
+    return [times, q, numbers], [*said, *_order(times)]
+
+
+def columns_of(file: Path, wanted: Sequence[str]) -> Array:
+    """Return columns (m, k) of a text or parquet file, by name.
+
+    Raises:
+        ArmError: there is no such column, or no row.
+    """
+    table = _opened(file)
+    return table.numbers([table.index(name, wanted) for name in wanted])[0]
+
+
+def _wanted(layout: _Layout, joints: Sequence[str], *kinds: str) -> list[str]:
+    return [layout.names[x].format(j, k) for x in kinds for k, j in enumerate(joints)]
+
+
+def _fits(layout: _Layout, table: _Table, joints: Sequence[str], kind: str) -> bool:
+    """Return whether a file has a tool's times and positions.
+
+    Raises:
+        ArmError: it has those of more joints, in the order of the joints.
+    """
+    if kind not in layout.names or not table.has(layout.time):
+        return False
+    if not table.has(layout.names['position'].format(joints[0], 0)):
+        return False
+    if table.has(one_more := layout.names['position'].format('', len(joints))):
+        raise ArmError(
+            f'has {one_more!r}, of one joint more than the arm, which has {len(joints)}'
+        )
+    return True
+
+
+def _factor(name: str, unit: str, quantity: str) -> float:
+    """Return the factor from a column's unit to that of this package."""
+    if not unit:
+        return 1.0
+    of, factor = UNITS[unit.casefold()]
+    allowed = {'effort': ('effort', 'current'), 'command': ('position', 'effort')}
+    if of not in allowed.get(quantity, (quantity,)):
+        raise ArmError(f'column {name!r} is in {unit}, which is no unit of {quantity}')
+    return factor
+
+
+def _units_line(units: Sequence[str]) -> list[str]:
+    named = [x for x in dict.fromkeys(units) if x and UNITS[x.casefold()][1] != 1.0]
+    currents = [x for x in dict.fromkeys(units) if x and UNITS[x.casefold()][0] == 'current']
+    lines = [f'read in {", ".join(named)}, as the units'] if named else []
+    return lines + ([f'efforts are currents in {currents[0]}, by the units'] if currents else [])
+
+
+def _in_seconds(times: Array, unit: str) -> tuple[Array, list[str]]:
+    """Return times [s] of a column without a unit, and a line where they were not in s.
+
+    Raises:
+        ArmError: the unit is not clear.
+    """
+    if unit != 'auto':
+        return times * _SECONDS[unit], []
+    steps = np.abs(np.diff(times))
+    step, size = float(np.median(steps[steps > 0.0])) if steps.any() else 0.0, np.abs(times)
+    for name, factor in _SECONDS.items():
+        low, high = (each / factor for each in _SINCE_1970)
+        if factor < 1.0 and ((size > low) & (size < high)).all() and step > factor:
+            return times * factor, [f'clock: times in {name} since 1970, read in s']
+    if step > _SLOW and len(times) > 2:
+        raise ArmError(
+            f'its times advance by {step:g}, which are hardly seconds: --time-unit ms, us or ns '
+            'reads them so, --time-unit s keeps them'
+        )
+    return times, []
+
+
+def _order(times: Array) -> list[str]:
+    """Return lines on times (m,) that go back or stand."""
+    back, same = int((np.diff(times) < 0.0).sum()), int((np.diff(times) == 0.0).sum())
+    lines = []
+    if back:
+        lines.append(f'clock: times go back {back} times: each begins a new piece')
+    if same:
+        lines.append(
+            f'clock: {same} of {len(times)} rows have the time of the row before, not read'
+        )
+    return [Doubt(line) for line in lines]
+
+
+def _opened(file: Path) -> _Table:
+    """Return the columns of a text or parquet file."""
+    if kind_of(file) != '.parquet':
+        text = text_table(file)
+        return _Table(_of_topics(text.names), text.units, text.numbers)
+    from pyarrow import parquet
+
+    names = list(parquet.read_schema(file).names)
+
+    def numbers(wanted: Sequence[int]) -> tuple[Array, list[str]]:
+        table = parquet.read_table(file, columns=[names[k] for k in wanted])
+        columns = [table.column(names[k]).to_numpy() for k in wanted]
+        if not len(columns[0]):
+            raise ArmError('has no rows')
+        moments = [np.issubdtype(x.dtype, np.datetime64) for x in columns]
+        values = [
+            x.astype('datetime64[ns]').astype(float) * 1e-9 if moment else x
+            for x, moment in zip(columns, moments, strict=True)
+        ]
+        return np.asarray(np.column_stack(values), dtype=float), []
+
+    return _Table(_of_topics(names), [''] * len(names), numbers)
+
+
+def _of_topics(names: list[str]) -> list[str]:
+    """Return the names of columns, those of topics as `<joint>.position`."""
+    found = [_OF_TOPIC.fullmatch(name) for name in names]
+    return [f'{x[1]}.{x[2]}' if x else name for x, name in zip(found, names, strict=True)]
 
 
 def arrays_of(file: Path) -> dict[str, Any]:
@@ -63,16 +234,30 @@ def arrays_of(file: Path) -> dict[str, Any]:
             return dict(archive)
     from scipy.io import loadmat
 
-    return {name: x for name, x in loadmat(file).items() if not name.startswith('__')}
+    try:
+        loaded = loadmat(file, simplify_cells=True)
+    except NotImplementedError:
+        raise ArmError('is a .mat file of version 7.3: save it with -v7') from None
+    arrays = {name: x for name, x in loaded.items() if not name.startswith('__')}
+    only = next(iter(arrays.values())) if len(arrays) == 1 else None
+    return only if isinstance(only, dict) else arrays
 
 
-def _of_arrays(arrays: dict[str, Any], n: int, kind: str, other: str) -> list[Array]:
+def _of_arrays(
+    arrays: dict[str, Any], joints: Sequence[str], kind: str, other: str
+) -> list[Array]:
     if 't' in arrays:
         arrays['t'] = np.ravel(arrays['t'])  # of MATLAB a column or a row
     rows = len(arrays['t']) if 't' in arrays else 0
     name = kind if kind in arrays else other or kind
-    shapes = {'t': (rows,), 'q': (rows, n), name: (rows, n)}
-    return [array_of(arrays, key, shape) for key, shape in shapes.items()]
+    named = [str(x).strip() for x in np.ravel(arrays.get('joint_names', joints))]
+    for joint in joints:
+        if named.count(joint) != 1:
+            raise ArmError(f'joint_names has {", ".join(named)}; {joint!r} must be there once')
+    shapes = {'t': (rows,), 'q': (rows, len(named)), name: (rows, len(named))}
+    found = [array_of(arrays, key, shape) for key, shape in shapes.items()]
+    order = [named.index(joint) for joint in joints]
+    return [found[0], *(x[:, order] for x in found[1:])]
 
 
 def array_of(arrays: dict[str, Any], name: str, shape: tuple[int, ...]) -> Array:
@@ -82,46 +267,9 @@ def array_of(arrays: dict[str, Any], name: str, shape: tuple[int, ...]) -> Array
         ArmError: there is none, or it has another shape.
     """
     if name not in arrays:
-        raise ArmError(f'has no {name!r}, with shape {shape}')
+        has = ', '.join(arrays) or 'nothing'
+        raise ArmError(f'has no {name!r}, with shape {shape}; it has {has}')
     array = np.array(arrays[name], dtype=float)
     if array.shape != shape:
         raise ArmError(f'{name} has shape {array.shape}; it must be {shape}')
     return array
-
-
-def _header(file: Path) -> list[str]:
-    """Return the names of the columns."""
-    if file.suffix == '.parquet':
-        from pyarrow import parquet
-
-        return list(parquet.read_schema(file).names)
-    with file.open() as stream:
-        line = stream.readline()
-    return [name.strip() for name in (line.split(',') if ',' in line else line.split())]
-
-
-def columns_of(file: Path, wanted: Sequence[str]) -> Array:
-    """Return columns (m, k) of a CSV or parquet file, by name.
-
-    Raises:
-        ArmError: there is no such column, or no row.
-    """
-    header = _header(file)
-    for name in wanted:
-        if name not in header:
-            raise ArmError(f'has no column {name!r}; it needs {", ".join(wanted)}')
-    if file.suffix == '.parquet':
-        from pyarrow import parquet
-
-        table = parquet.read_table(file, columns=list(wanted))
-        values = np.column_stack([table.column(name).to_numpy() for name in wanted])
-        if not len(values):
-            raise ArmError('has no rows')
-        return np.asarray(values, dtype=float)
-    with file.open() as stream:
-        between = ',' if ',' in stream.readline() else None
-        rows = any(line.strip() for line in stream)
-    if not rows:
-        raise ArmError('has no rows')
-    columns = [header.index(name) for name in wanted]
-    return np.loadtxt(file, delimiter=between, skiprows=1, usecols=columns, ndmin=2)

@@ -302,7 +302,8 @@ def test_every_kind_of_recording_is_read_alike(recorded, tmp_path, name):
         ('x.csv', b'time,a.position\n1,2\n', "has no column 'b.position'"),
         ('y.csv', b'time,a.position,b.position,a.effort,b.effort\n', 'has no rows'),
         ('y.npz', b'PK\3\4 cut off', 'cannot be read'),
-        ('x.txt', b'', 'it must be an .mcap, .db3, .npz, .mat, .parquet or .csv'),
+        ('x.txt', b'', 'has no header'),
+        ('x.bag', b'', r'it must be an .*rosbags-convert'),
     ],
 )
 def test_a_bad_recording_gets_one_line(tmp_path, name, content, message):

@@ -1,0 +1,223 @@
+"""Tables of numbers in text, as people and programs write them, also compressed.
+
+The header is the line above the first line of numbers; a line of units may stand between. Columns
+are separated by semicolons, tabs, commas or spaces; with semicolons or tabs a number may have a
+decimal comma. A name may end with its unit in brackets.
+"""
+
+import bz2
+import csv
+import gzip
+import lzma
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from arm_dynamics.checks import ArmError, Array
+
+TEXTS = '.csv', '.tsv', '.txt'
+_MISSING = {'', '-', 'nan', '-nan', 'nan(ind)', '-nan(ind)', 'na', 'n/a', '#n/a', 'null', 'none'}
+_UNIT = re.compile(r'\s*[\[(]\s*([^\[\]()]*[^\[\]()\d\s])\s*[\])]$')  # not the index of q[0]
+_NUMBER = re.compile(r'\s*[-+]?[\d.,]+(e[-+]?\d+)?\s*', re.IGNORECASE)
+_FEW = 0.01  # share of damaged rows beyond which the file is not what it seems
+_COMMENTS = '#', '%'
+
+
+def _zstd(file: Path, mode: str) -> Any:
+    import zstandard  # comes with mcap
+
+    return zstandard.open(file, mode)
+
+
+_OPEN = {'.gz': gzip.open, '.bz2': bz2.open, '.xz': lzma.open, '.zst': _zstd}
+_PACKED = '.zip', '.7z', '.lz4', '.rar', '.tar', '.tgz'
+
+
+def kind_of(file: Path) -> str:
+    """Return the suffix that says how a file is read: '.csv' of both a.csv and a.csv.gz.
+
+    Raises:
+        ArmError: compressed in a way that is not read.
+    """
+    packed = file.suffix in _OPEN
+    kind = (file.with_suffix('') if packed else file).suffix.lower()
+    if (packed and kind not in TEXTS) or file.suffix in _PACKED:
+        readable = ', '.join(f'.csv{suffix}' for suffix in _OPEN)
+        raise ArmError(f'{file.suffix} is not read here, but {readable}: decompress the file')
+    return kind
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """The text of a table.
+
+    Attributes:
+        names: of the columns, without units.
+        units: of the columns; '': not stated.
+        lines: those below the header, by number in the file.
+        between: separator of columns; None: spaces.
+    """
+
+    names: list[str]
+    units: list[str]
+    lines: list[tuple[int, str]]
+    between: str | None
+
+    def numbers(self, wanted: Sequence[int]) -> tuple[Array, list[str]]:
+        """Return columns (m, k) by index, NaN where a number is missing, and lines on the rows.
+
+        Raises:
+            ArmError: a text in place of a number, rows of another length, or no row.
+        """
+        rows, short, headers = [], [], 0
+        header = [x.strip().casefold() for x in self.names]
+        for number, row in self._rows():
+            if [_plain(x)[0].casefold() for x in row[: len(header)]] == header:
+                headers += 1
+                continue
+            try:
+                _check_length(row, len(header))
+                rows.append([self._number(row[k], k) for k in wanted])
+            except ArmError as error:
+                short.append((number, str(error)))
+        if short and (len(short) > 1 or short[0][0] != self.lines[-1][0]):
+            first, why = short[0]
+            if len(short) > _FEW * len(rows):
+                raise ArmError(f'line {first}: {why}; so in {len(short)} lines')
+        if not rows:
+            raise ArmError(f'line {short[0][0]}: {short[0][1]}' if short else 'has no rows')
+        said = [f'rows: {headers} more headers, not read'] if headers else []
+        if short:
+            first, why = short[0]
+            said.append(f'rows: {len(short)} damaged, not read; the first, line {first}: {why}')
+        return np.array(rows, dtype=float), said
+
+    def _rows(self) -> Iterator[tuple[int, list[str]]]:
+        for number, line in self.lines:
+            if not line.startswith(_COMMENTS):
+                yield number, _split(line, self.between)
+
+    def _number(self, text: str, column: int) -> float:
+        text = text.strip()
+        if text.casefold() in _MISSING:
+            return np.nan
+        if self.between != ',' or text.count(',') == 1:
+            text = text.replace(',', '.')
+        try:
+            return float(text)
+        except ValueError:
+            pass
+        try:
+            moment = datetime.fromisoformat(text)
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        except ValueError:
+            name = self.names[column]
+            raise ArmError(f'{text!r} in column {name!r} is no number') from None
+
+
+def _check_length(row: list[str], length: int) -> None:
+    if len(row) < length or any(x.strip() for x in row[length:]):
+        raise ArmError(
+            f'has {len(row)} fields, the header {length} (decimal commas need semicolons or tabs '
+            'between columns; a column of row numbers needs a name)'
+        )
+
+
+def text_table(file: Path) -> TextTable:
+    """Return the table of a text file, also a compressed one.
+
+    Raises:
+        ArmError: the file has no header above numbers.
+    """
+    lines = [(k, line) for k, line in enumerate(_text(file).splitlines(), 1) if line.strip()]
+    for index, (_, line) in enumerate(lines):
+        between = _between(line)
+        fields = _split(line, between)
+        if not line.startswith(_COMMENTS) and _numeric(fields):
+            return _below(lines[:index], lines[index:], between)
+    if lines and not lines[-1][1].startswith(_COMMENTS):
+        head, between = lines[-1][1], _between(lines[-1][1])
+        names, units = zip(*map(_plain, _split(head, between)), strict=True)
+        return TextTable(list(names), list(units), [], between)
+    raise ArmError('has no header with names of columns, and no rows')
+
+
+def _below(
+    above: list[tuple[int, str]], lines: list[tuple[int, str]], between: str | None
+) -> TextTable:
+    """Return the table with its header among the lines above."""
+    if not above:
+        raise ArmError('has no header: its first line are numbers; add a line with names')
+    count = len(_split(lines[0][1], between))
+    heads = []
+    for _, line in above[-2:]:
+        fields = _split(line.lstrip('#% '), between or _between(line))
+        heads.append([_plain(x) for x in fields])
+    *before, last = heads
+    names, units = [x for x, _ in last], [x for _, x in last]
+    if before and len(before[0]) == len(last) == count and all(map(_is_unit, names)):
+        units, names = [x.strip('[]()') for x in names], [x for x, _ in before[0]]
+    return TextTable(names, units, lines, between)
+
+
+def _is_unit(text: str) -> bool:
+    return text.strip('[]() ').casefold() in UNITS or not text
+
+
+def _plain(field: str) -> tuple[str, str]:
+    """Return the name of a column, and its unit if the name ends with one."""
+    name = field.strip().strip('"\'').strip()
+    unit = _UNIT.search(name)
+    if unit and unit.start() and unit[1].casefold() in UNITS:
+        return name[: unit.start()], unit[1]
+    return name, ''
+
+
+def _numeric(fields: list[str]) -> bool:
+    """Return whether some fields are numbers, and these are most, missing ones included."""
+    numbers = sum(bool(_NUMBER.fullmatch(x)) for x in fields)
+    missing = sum(x.strip().casefold() in _MISSING for x in fields)
+    return numbers > 0 and numbers + missing > len(fields) // 2
+
+
+def _between(line: str) -> str | None:
+    return next((x for x in ';\t' if x in line), ',' if ',' in line else None)
+
+
+def _split(line: str, between: str | None) -> list[str]:
+    if between is None:
+        return line.split()
+    return next(csv.reader([line], delimiter=between, skipinitialspace=True))
+
+
+def _text(file: Path) -> str:
+    opened: IO[bytes]
+    with _OPEN.get(file.suffix, open)(file, 'rb') as opened:
+        data = opened.read()
+    if data[:2] in (b'\xff\xfe', b'\xfe\xff'):
+        return data.decode('utf-16')
+    try:
+        return data.decode('utf-8-sig')
+    except UnicodeDecodeError:
+        return data.decode('latin-1')
+
+
+# Units in headers, in small letters: quantity, and factor to the unit of this package.
+UNITS: dict[str, tuple[str, float]] = {
+    's': ('time', 1.0), 'sec': ('time', 1.0), 'seconds': ('time', 1.0), 'ms': ('time', 1e-3),
+    'msec': ('time', 1e-3), 'us': ('time', 1e-6), 'µs'.casefold(): ('time', 1e-6),
+    'ns': ('time', 1e-9),
+    'rad': ('position', 1.0), 'm': ('position', 1.0), 'mrad': ('position', 1e-3),
+    'mm': ('position', 1e-3), 'deg': ('position', np.pi / 180.0),
+    '°': ('position', np.pi / 180.0), 'degree': ('position', np.pi / 180.0),
+    'degrees': ('position', np.pi / 180.0),
+    'nm': ('effort', 1.0), 'n.m': ('effort', 1.0), 'n*m': ('effort', 1.0),
+    'n·m': ('effort', 1.0), 'n m': ('effort', 1.0), 'n': ('effort', 1.0),
+    'mnm': ('effort', 1e-3), 'knm': ('effort', 1e3), 'ncm': ('effort', 1e-2),
+    'a': ('current', 1.0), 'ma': ('current', 1e-3), '%': ('current', 1.0),
+}  # fmt: skip

@@ -1,0 +1,214 @@
+"""Tables as people and programs write them: read right, or refused in one line."""
+
+import bz2
+import gzip
+import lzma
+
+import numpy as np
+import pytest
+import zstandard
+from optional import optional
+from scipy.io import savemat
+
+from arm_dynamics import ArmError
+from arm_tools.recording.joint_streams import Doubt, ReadAs
+from arm_tools.recording.position_units import unwrapped
+from arm_tools.recording.recorded_samples import inspected_samples
+
+COUNT = 8
+TIMES = 0.01 * np.arange(COUNT)
+Q, EFFORT = np.random.default_rng(1).normal(size=(2, COUNT, 2)).round(6)
+NAMES = 'time', 'a.position', 'b.position', 'a.effort', 'b.effort'
+EVENING = 1_700_000_000.0  # some time of this century [s]
+
+
+def text(names=NAMES, between=',', times=TIMES, decimal='.', q=Q, effort=EFFORT):
+    """Return a table with names, separator, decimal sign."""
+    rows = np.column_stack([times, q, effort])
+    lines = [between.join(f'{x:.16g}'.replace('.', decimal) for x in row) for row in rows]
+    return '\n'.join([between.join(names), *lines]) + '\n'
+
+
+def lines_of(change):
+    """Return the table with changed lines."""
+    return '\n'.join(change(text().splitlines())) + '\n'
+
+
+def read(tmp_path, content, name='x.csv', how=None, joints=('a', 'b')):
+    file = tmp_path / name
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return inspected_samples(file, joints, how or ReadAs())
+
+
+IN_DEGREES = ('time [ms]', 'a.position [deg]', 'b.position (rad)', 'a.effort[mNm]', 'b.effort')
+TOPICS = ('__time', *(f'/joint_states/{j}/{x}' for x in ('position', 'effort') for j in 'ab'))
+SAME = {
+    'plain': text(),
+    'semicolons and decimal commas': text(between=';', decimal=','),
+    'tabs and decimal commas': text(between='\t', decimal=','),
+    'spaces': text(between='  '),
+    'quoted': text([f'"{x}"' for x in NAMES]),
+    'capitals': text(['Time', *NAMES[1:]]),
+    'byte order mark': b'\xef\xbb\xbf' + text().encode(),
+    'UTF-16, as of Excel': text(between='\t').encode('utf-16'),
+    'lines of DOS': text().replace('\n', '\r\n'),
+    'separator named, as of Excel': 'sep=;\n' + text(between=';'),
+    'units in brackets': text(
+        IN_DEGREES, times=1e3 * TIMES, q=Q * [180 / np.pi, 1], effort=EFFORT * [1e3, 1]
+    ),
+    'line of units': lines_of(lambda x: [x[0], 's,rad,rad,Nm,Nm', *x[1:]]),
+    'comment before the header': '# of a robot\n# on a day\n' + text(),
+    'header in a comment': '# ' + text(),
+    'comment among the rows': lines_of(lambda x: [*x[:4], '# here it was touched', *x[4:]]),
+    'lines about the file': 'robot: UR10\nrate,100\n\n' + text(),
+    'empty lines': text().replace('\n', '\n\n'),
+    'separator at the end': text().replace('\n', ',\n'),
+    'other columns, another order': lines_of(
+        lambda x: [','.join(['label', *y.split(',')[::-1], 'z']) for y in x]
+    ),
+    'a gripper, and another arm': lines_of(
+        lambda x: [x[0] + ',gripper.position,left_a.position', *(y + ',0.04,' for y in x[1:])]
+    ),
+    'of PlotJuggler': text(TOPICS, times=TIMES + EVENING),
+    'milliseconds since 1970': text(times=(TIMES + EVENING) * 1e3),
+    'nanoseconds since 1970': lines_of(
+        lambda x: [x[0], *(f'{1_700_000_000_000_000_000 + 10_000_000 * k},{y.partition(",")[2]}'
+                           for k, y in enumerate(x[1:]))]
+    ),
+    'dates': lines_of(
+        lambda x: [x[0], *(f'2023-11-14T22:13:20.{k:02}Z,{y.partition(",")[2]}'
+                           for k, y in enumerate(x[1:]))]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('what', SAME)
+def test_a_table_is_read_in_whatever_form_it_was_written(tmp_path, what):
+    samples, _ = read(tmp_path, SAME[what])
+    np.testing.assert_allclose(samples.q, Q, atol=1e-6)
+    np.testing.assert_allclose(samples.effort, EFFORT, atol=1e-6)
+    np.testing.assert_allclose(samples.times - samples.times[0], TIMES, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ('suffix', 'packed'),
+    [
+        ('.gz', gzip.compress),
+        ('.bz2', bz2.compress),
+        ('.xz', lzma.compress),
+        ('.zst', zstandard.compress),
+    ],
+)
+def test_a_compressed_table_is_read(tmp_path, suffix, packed):
+    samples, _ = read(tmp_path, packed(text().encode()), f'x.csv{suffix}')
+    np.testing.assert_array_equal(samples.q, Q)
+    with pytest.raises(ArmError, match=r'is not read here, but \.csv\.gz.*decompress'):
+        read(tmp_path, b'', f'x.npz{suffix}')
+
+
+DAMAGED = {
+    'row that ends early': (lambda x: [*x, x[-1][:9]], COUNT, 'damaged'),
+    'number cut off': (lambda x: [*x, '1,2,3,4,-'], COUNT, 'lack a number'),
+    'header again': (lambda x: [*x[:5], *x], COUNT + 4, 'more headers'),
+    'not a number': (lambda x: [*x[:3], '0.015,nan,1,1,1', *x[3:]], COUNT, 'lack a number'),
+    'empty fields': (lambda x: [*x[:3], '0.015,,1,,1', *x[3:]], COUNT, 'lack a number'),
+    'infinite': (lambda x: [*x[:3], '0.015,1,inf,1,1', *x[3:]], COUNT, 'lack a number'),
+    'two of each stamp': (lambda x: [x[0], *np.repeat(x[1:], 2)], 2 * COUNT, 'row before'),
+    'counter that overflowed': (lambda x: [*x, *x[1:]], 2 * COUNT, 'go back 1 times'),
+}
+
+
+@pytest.mark.parametrize('what', DAMAGED)
+def test_damaged_rows_are_left_out_and_named(tmp_path, what):
+    change, count, said = DAMAGED[what]
+    samples, lines = read(tmp_path, lines_of(change))
+    assert len(samples.times) == count
+    assert any(said in line and isinstance(line, Doubt) for line in lines)
+    assert np.isin(samples.q, Q).all()
+
+
+WRONG = {
+    'no header': (lines_of(lambda x: x[1:]), 'has no header'),
+    'header of numbers': (lines_of(lambda x: ['0,1,2,3,4', *x[1:]]), 'has no header'),
+    'empty': ('', 'has no header'),
+    'header alone': (text().splitlines()[0], 'has no rows'),
+    'decimal commas between commas': (text(decimal=','), 'fields, the header 5'),
+    'row numbers without a name': (
+        lines_of(lambda x: [x[0], *(f'{k},{y}' for k, y in enumerate(x[1:]))]),
+        'has 6 fields, the header 5',
+    ),
+    'a name twice': (lines_of(lambda x: [f'{y},{y}' for y in x]), "has 2 columns 'time'"),
+    'other names': (text(['time', 'q1', 'q2', 'tau1', 'tau2']), 'it has time, q1, q2, tau1'),
+    'unit unknown': (text(['time [min]', *NAMES[1:]]), r'it has time \[min\]'),
+    'unit of another number': (text([NAMES[0], 'a.position [Nm]', *NAMES[2:]]), 'is in Nm'),
+    'milliseconds': (text(times=1e3 * TIMES), '--time-unit ms'),
+    'row numbers as times': (text(times=np.arange(COUNT)), '--time-unit'),
+    'text': (lines_of(lambda x: [*x[:3], '0.015,1,x,1,1', *x[3:]]), "line 4: 'x' in column 'b.po"),
+    'none whole': (
+        lines_of(lambda x: [x[0], *(y.rpartition(',')[0] + (',' if k % 2 else ',1')
+                                    if k % 2 else f'{y.partition(",")[0]},,,,1'
+                                    for k, y in enumerate(x[1:]))]),
+        'some q are not finite',
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize('what', WRONG)
+def test_what_cannot_be_read_is_refused_in_one_line(tmp_path, what):
+    content, said = WRONG[what]
+    with pytest.raises(ArmError, match=said) as refused:
+        read(tmp_path, content)
+    assert '\n' not in str(refused.value)
+
+
+def test_the_unit_of_times_can_be_said(tmp_path):
+    samples, _ = read(tmp_path, text(times=1e3 * TIMES), how=ReadAs(time_unit='ms'))
+    np.testing.assert_allclose(samples.times, TIMES)
+
+
+def test_a_log_of_an_arm_with_more_joints_is_refused(tmp_path):
+    names = 'timestamp', 'actual_q_0', 'actual_q_1', 'actual_current_0', 'actual_current_1'
+    assert len(read(tmp_path, text(names))[0].times) == COUNT
+    with pytest.raises(ArmError, match=r"'actual_q_1', of one joint more than the arm"):
+        read(tmp_path, text(names), joints=('a',))
+
+
+def test_arrays_with_names_are_read_by_these_and_fields_of_a_struct_too(tmp_path):
+    arrays = {'t': TIMES, 'q': Q[:, ::-1], 'effort': EFFORT[:, ::-1], 'joint_names': ['b', 'a']}
+    np.savez(tmp_path / 'x.npz', **arrays)
+    savemat(tmp_path / 'x.mat', {'log': arrays})
+    for name in ('x.npz', 'x.mat'):
+        samples, _ = inspected_samples(tmp_path / name, ('a', 'b'))
+        np.testing.assert_array_equal(samples.q, Q)
+        with pytest.raises(ArmError, match=r"joint_names has b, a; 'c' must be there once"):
+            inspected_samples(tmp_path / name, ('a', 'c'))
+    (tmp_path / 'y.mat').write_bytes(b'MATLAB 7.3 MAT-file'.ljust(124) + b'\x00\x02IM')
+    with pytest.raises(ArmError, match='save it with -v7'):
+        inspected_samples(tmp_path / 'y.mat', ('a', 'b'))
+
+
+def test_moments_of_parquet_are_times(tmp_path):
+    optional('pyarrow', 'pyarrow>=17')
+    import pyarrow as arrow
+    from pyarrow import parquet
+
+    nanoseconds = 1_700_000_000_000_000_000 + 10_000_000 * np.arange(COUNT)
+    columns = [arrow.array(nanoseconds.astype('datetime64[ns]')), *Q.T, *EFFORT.T]
+    parquet.write_table(
+        arrow.table(dict(zip(NAMES, columns, strict=True))), tmp_path / 'x.parquet'
+    )
+    samples, _ = inspected_samples(tmp_path / 'x.parquet', ('a', 'b'))
+    np.testing.assert_allclose(samples.times - samples.times[0], TIMES, atol=1e-6)
+    np.testing.assert_array_equal(samples.q, Q)
+
+
+def test_jumps_of_a_turn_are_taken_out_and_named():
+    t = np.linspace(0.0, 4.0, 200)[:, np.newaxis]
+    q = np.hstack([2.0 * t, 3.0 - t, 4.0 * t])
+    wrapped = np.mod(q + np.pi, 2.0 * np.pi) - np.pi
+    found, (line,) = unwrapped(wrapped, ('a', 'b', 'c'), np.array([False, False, False]))
+    np.testing.assert_allclose(np.diff(found, axis=0), np.diff(q, axis=0), atol=1e-12)
+    assert line.startswith('positions: a, c: 4 jumps of a turn')
+    fast = np.cumsum(np.linspace(0.0, 7.0, 50))[:, np.newaxis]  # has every step
+    for untouched, slides in ((wrapped, [True] * 3), (fast, [False])):
+        assert unwrapped(untouched, ('a', 'b', 'c'), np.array(slides)) == (untouched, [])
