@@ -24,8 +24,9 @@ from arm_sim.pictures import BLUE, ORANGE, QUIET, legend, new_figure, panels, st
 from arm_sim.robot import Robot
 from arm_tools.recording.inspection import EffortsAre, decided, inspected
 from arm_tools.recording.joint_streams import Doubt, ReadAs
-from arm_tools.recording.position_units import in_radians
+from arm_tools.recording.position_units import in_radians, unwrapped
 from arm_tools.recording.recorded_samples import inspected_samples
+from arm_tools.recording.wrong_numbers import wrong_numbers
 
 PARTS = 'delay', 'motion', 'payload', 'friction', 'model', 'rest'
 _OF_MOTION = 'RMS', 'max', 'delay [ms]', 'RMS without delay', 'max without delay'
@@ -115,10 +116,13 @@ def _simulated(options: Options, model: RobotModel) -> tuple[MotionSamples, list
     try:
         samples, lines = inspected_samples(path, names, ReadAs(how.sim_topic, how.sim_clock))
         q = in_radians(samples.q, names, model.prismatic, how.sim_units)
+        q, _ = unwrapped(q, names, model.prismatic)
     except ArmError as error:
         raise ArmError(str(error).replace(' --', ' --sim-')) from None
+    samples = replace(samples, q=q)
     doubtful = [x.replace('--', '--sim-') for x in lines if isinstance(x, Doubt)]
-    return replace(samples, q=q), [f'{path}: {line}' for line in doubtful]
+    doubtful += wrong_numbers(model, samples)
+    return samples, [f'{path}: {line}' for line in doubtful]
 
 
 main = program(Options, compared)

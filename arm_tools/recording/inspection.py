@@ -15,8 +15,9 @@ from arm_dynamics.parameters import Parameters, parameter
 from arm_lab.identification.conventions import Conventions, Reading, conventions
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.recording.joint_streams import AS_FOUND, ReadAs
-from arm_tools.recording.position_units import in_radians
+from arm_tools.recording.position_units import in_radians, unwrapped
 from arm_tools.recording.recorded_samples import inspected_samples
+from arm_tools.recording.wrong_numbers import as_words
 
 _NONE = 'none'
 _LIKE = 1.5  # largest ratio of scales that are one unit's
@@ -78,8 +79,12 @@ def inspected(
         ArmError: the file cannot be read, or not one way; a joint that the arm does not have.
     """
     samples, lines = inspected_samples(path, model.joint_names, how)
-    samples = replace(samples, q=in_radians(samples.q, model.joint_names, model.prismatic, units))
-    lines = [*lines, *_resolution(samples, model)]
+    if units == 'deg' and any('read in deg' in line for line in lines):
+        raise ArmError(f'{path}: its header says degrees, and it is read so: omit --units deg')
+    joints = model.joint_names, model.prismatic
+    q, turns = unwrapped(in_radians(samples.q, *joints, units), *joints)
+    samples = replace(samples, q=q)
+    lines = [*lines, *turns, *_resolution(samples, model)]
     flips = {
         kind: _named(f'--flip-{kind}', getattr(efforts, f'flip_{kind}'), model)
         for kind in ('positions', 'efforts')
@@ -157,11 +162,12 @@ def _of_positions(
 
 def _reading(of: Reading) -> str:
     """Return another reading of the positions in words, with what brings it about."""
-    if of.kind == 'reversed':
-        return f'with the other sign of {of.joints[0]}: --flip-positions {of.joints[0]}'
-    if of.kind == 'turned':
-        return f'with {of.offset:+.4f} rad added to {of.joints[0]}: a URDF with this zero'
-    return f'with {" and ".join(of.joints)} exchanged: their names in the recording'
+    remedy = {
+        'reversed': f'--flip-positions {of.joints[0]}',
+        'turned': 'a URDF with this zero',
+        'exchanged': 'their names in the recording',
+    }
+    return f'{as_words(of)}: {remedy[of.kind]}'
 
 
 def _of_signs(found: Conventions, signs: Array, model: RobotModel, option: str) -> str:

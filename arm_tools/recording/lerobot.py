@@ -26,12 +26,14 @@ from arm_tools.recording.joint_streams import AS_FOUND, STATES, ReadAs, measured
 from arm_tools.recording.position_units import in_radians
 from arm_tools.recording.recorded_messages import Recorded, messages_of, reading
 from arm_tools.recording.ros_messages import IMAGE, JOINT_STATE, decoder, seconds
+from arm_tools.recording.wrong_numbers import model_of, wrong_numbers
 
 INFO = 'meta/info.json'
 _DATA, _EPISODES = 'data/chunk-000/file-000.parquet', 'meta/episodes/chunk-000/file-000.parquet'
 _TASKS, _STATS = 'meta/tasks.parquet', 'meta/stats.json'
 _STATE, _EFFORT, _PICTURES = 'observation.state', 'observation.effort', 'observation.images.'
 _SHORT = {'position': 'pos', 'velocity': 'vel', 'effort': 'effort'}
+_TOUCHED = '/external_wrench', '/simulator/objects'  # topics of an arm that is not alone
 _SOON = 1e-9  # a command with a state's own stamp answers that state [s]
 _CHANNELS = {'rgb8': 3, 'mono8': 1}  # of pictures, by encoding
 _QUANTILES = (0.01, 0.1, 0.5, 0.9, 0.99)
@@ -74,7 +76,7 @@ def episode_of(path: Path | str, fps: int, how: ReadAs = AS_FOUND, units: str = 
     with reading(path) as file:
         facts: dict[str, dict[str, str]] = {}
         messages, namespace, findings = measured_states(list(messages_of(file, facts)), how)
-        stamped, robot, slides = _decoded(messages)
+        stamped, urdf = _decoded(messages)
         states, own = stamped.get(f'{namespace}{STATES}', []), f'{namespace}/'
         commands = stamped.get(f'{own}joint_commands', [])
         for what, found in (('joint_states', states), ('joint_commands', commands)):
@@ -85,10 +87,12 @@ def episode_of(path: Path | str, fps: int, how: ReadAs = AS_FOUND, units: str = 
         times, measured = _numbers(states, joints, tuple(_SHORT))
         sent, command = _numbers(commands, joints, (field,))
         rows, instants = _rows(times, float(sent[0]), fps)
-        prismatic = np.isin(joints, list(slides))
+        prismatic = np.isin(joints, _slides(urdf))
         unit = np.where(prismatic | (units != 'deg'), 1.0, np.radians(1.0))
-        q = in_radians(measured[0], joints, prismatic, units)[rows]
-        v, effort = measured[1][rows] * unit, measured[2][rows]
+        q = in_radians(measured[0], joints, prismatic, units)
+        if not any(message.topic.removeprefix(namespace) in _TOUCHED for message in messages):
+            findings += _wrong_numbers(urdf, joints, MotionSamples(times, q, measured[2]))
+        q, v, effort = q[rows], measured[1][rows] * unit, measured[2][rows]
         answer = command[0][np.searchsorted(sent, times[rows] + _SOON) - 1]
         answer = answer if field == 'effort' else answer * unit
         pictures = {}
@@ -105,24 +109,37 @@ def episode_of(path: Path | str, fps: int, how: ReadAs = AS_FOUND, units: str = 
         'action': [f'{joint}.{_SHORT[field]}' for joint in joints],
     }
     numbers = {_STATE: np.hstack([q, v]), _EFFORT: effort, 'action': answer}
+    robot = ElementTree.fromstring(urdf).get('name', '') if urdf else ''
     return Episode(robot, task, names, numbers, pictures, findings)
 
 
-def _decoded(
-    messages: Sequence[Recorded],
-) -> tuple[dict[str, list[tuple[float, Any]]], str, set[str]]:
-    """Return states and pictures by topic with their times [s], the robot, prismatic joints."""
+def _decoded(messages: Sequence[Recorded]) -> tuple[dict[str, list[tuple[float, Any]]], str]:
+    """Return states and pictures by topic with their times [s], and the text of the URDF."""
     stamped: dict[str, list[tuple[float, Any]]] = {}
-    robot, slides = '', set[str]()
+    urdf = ''
     for message in messages:
         if message.kind in (JOINT_STATE, IMAGE):
             each = decoder(message.kind)(message.data)
             stamped.setdefault(message.topic, []).append((seconds(each), each))
-        elif message.topic.endswith('/robot_description') and not robot:
-            tree = ElementTree.fromstring(decoder(message.kind)(message.data).data)
-            robot = tree.get('name', '')
-            slides = {x.get('name', '') for x in tree.iterfind("joint[@type='prismatic']")}
-    return stamped, robot, slides
+        elif message.topic.endswith('/robot_description') and not urdf:
+            urdf = decoder(message.kind)(message.data).data
+    return stamped, urdf
+
+
+def _slides(urdf: str) -> list[str]:
+    """Return the prismatic joints of a URDF."""
+    tree = ElementTree.fromstring(urdf or '<robot/>')
+    return [x.get('name', '') for x in tree.iterfind("joint[@type='prismatic']")]
+
+
+def _wrong_numbers(urdf: str, joints: Sequence[str], samples: MotionSamples) -> list[str]:
+    """Return what the states are not, if the recording has the arm."""
+    model = model_of(urdf)
+    if model is None or not set(model.joint_names) <= set(joints):
+        return []
+    order = [joints.index(name) for name in model.joint_names]
+    own = MotionSamples(samples.times, samples.q[:, order], samples.effort[:, order])
+    return wrong_numbers(model, own)
 
 
 def _numbers(

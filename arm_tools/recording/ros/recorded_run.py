@@ -19,6 +19,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import ParameterValues
 from arm_dynamics.robots import ArmParameters, RobotArgument, robot_names
 from arm_dynamics.temporary_folder import temporary_folder
+from arm_lab.identification.signals import MotionSamples
 from arm_sim.loop.record import JointStates
 from arm_sim.ros import contact_messages
 from arm_sim.ros.goal_run import joint_states
@@ -26,6 +27,7 @@ from arm_sim.ros.simulator_setup import SCENE_OBJECTS
 from arm_tools.recording.joint_streams import STATES, ReadAs, measured_states
 from arm_tools.recording.lerobot import INFO
 from arm_tools.recording.recorded_messages import Recorded, messages_of, reading
+from arm_tools.recording.wrong_numbers import model_of, wrong_numbers
 
 _GOAL = 'control_msgs/action/FollowJointTrajectory_Goal'
 _REPORT = 'control_msgs/msg/JointTrajectoryControllerState'
@@ -95,7 +97,24 @@ class RecordedRun:
                 run._take(message)
         if not run.states:
             raise run.lacks('joint_states')
+        if how is not None:
+            run.findings += run._wrong_numbers()
         return run
+
+    def _wrong_numbers(self) -> list[str]:
+        """Return what the states are not, if the recording has the arm and nothing touches it."""
+        if self.wrenches or self.objects or self.contacts:
+            return []
+        try:
+            values = self.parameters_of('simulator')
+            model = read_fields(ArmParameters, values).model()
+        except ArmError:
+            model = model_of(self.urdf)
+        joints = deserialize_message(self.states[0], JointState).name
+        if model is None or not set(model.joint_names) <= set(joints):
+            return []
+        states = self.joint_states(model.joint_names)
+        return wrong_numbers(model, MotionSamples(1e-9 * states.time_ns, states.q, states.effort))
 
     def lacks(self, what: str) -> ArmError:
         """Return the refusal of a recording without something."""

@@ -10,10 +10,11 @@ from optional import optional
 from arm_dynamics import ArmError
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.commands import compare_recordings, export
-from arm_tools.recording.joint_streams import ReadAs
+from arm_tools.recording.joint_streams import Doubt, ReadAs
 from arm_tools.recording.lerobot import episode_of
 from arm_tools.recording.ros import report, rerun
 from arm_tools.recording.ros.recorded_run import RecordedRun
+from arm_tools.recording.wrong_numbers import wrong_numbers
 
 NAMES = ['a', 'b']
 TIMES = np.arange(200) * 0.01
@@ -160,3 +161,61 @@ def test_a_simulated_recording_without_stamps_says_so(arm, tmp_path):
         compare_recordings.Options(real=real, simulated=str(sim), cutoff=5.0)
     )
     assert any('have no stamp (--sim-clock header)' in line for line in called.first)
+
+
+def wrong(samples, **other):
+    return MotionSamples(**(vars(samples) | other))
+
+
+@pytest.mark.parametrize(
+    ('change', 'said'),
+    [
+        (lambda model, s: {}, None),
+        (
+            lambda model, s: {'effort': s.effort * [1, 1, -1, 1, 1, 1]},
+            'of elbow_joint have the oth',
+        ),
+        (
+            lambda model, s: {'effort': 0.1 * s.effort},
+            'no N.m, recorded over modelled: shoulder_p',
+        ),
+        (
+            lambda model, s: {'effort': s.effort - [model.gravity_torque(q) for q in s.q]},
+            'without',
+        ),
+        (lambda model, s: {'q': np.degrees(s.q)}, 'in degrees, not in radians'),
+        (lambda model, s: {'q': s.q * [1, 1, -1, 1, 1, 1]}, 'the other sign of elbow_joint'),
+    ],
+)
+def test_what_the_numbers_are_not_is_said_once_and_else_nothing(arm, change, said):
+    model, samples = arm
+    lines = wrong_numbers(model, wrong(samples, **change(model, samples)))
+    assert [said in line for line in lines] == [True] * (said is not None)
+    assert all(isinstance(line, Doubt) for line in lines)
+
+
+def test_runs_and_episodes_of_an_arm_that_is_recorded_too_say_what_numbers_are_wrong(
+    arm, tmp_path
+):
+    model, samples = arm
+    for name, sign in (('good', 1.0), ('bad', -1.0)):
+        effort = samples.effort * [1, 1, sign, 1, 1, 1]
+        rows = [
+            (topic, START + t + later, t + later, model.joint_names, q, tau)
+            for t, q, tau in zip(samples.times, samples.q, effort, strict=True)
+            for topic, later in (('joint_states', 0.0), ('joint_commands', 1e-4))
+        ]
+        file = write_bag(tmp_path / name, rows, np.zeros(6), model.urdf)
+        for findings in (RecordedRun.load(file, ReadAs()).findings, episode_of(file, 50).findings):
+            said = [line for line in findings if line.startswith('numbers')]
+            assert [('elbow_joint have' in line) for line in said] == [True] * (sign < 0.0)
+    alone = write_bag(tmp_path / 'alone', rows, np.zeros(6))
+    assert not any('numbers' in line for line in RecordedRun.load(alone, ReadAs()).findings)
+
+
+def test_a_simulated_recording_with_another_sign_says_so(arm, tmp_path):
+    _, samples = arm
+    real = archive(tmp_path / 'real.npz', samples)
+    sim = archive(tmp_path / 'sim.npz', samples, effort=samples.effort * [1, -1, 1, 1, 1, 1])
+    called = compare_recordings.compared(compare_recordings.Options(real=real, simulated=sim))
+    assert any(line.startswith(f'{sim}: numbers: the efforts of sh') for line in called.first)

@@ -1,0 +1,56 @@
+"""What recorded positions and efforts are not: findings of one regression with the arm's model.
+
+For commands that read the numbers as they are; `inspection` applies them.
+"""
+
+import numpy as np
+
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model import RobotModel
+from arm_lab.identification.conventions import Reading, conventions
+from arm_lab.identification.signals import MotionSamples
+from arm_tools.recording.joint_streams import Doubt
+
+
+def wrong_numbers(model: RobotModel, samples: MotionSamples) -> list[str]:
+    """Return what shows that the numbers are not as the model has them; none where too few do.
+
+    An arm that touches something is another one: leave its recordings out.
+    """
+    whole = np.isfinite(np.hstack([samples.q, samples.effort])).all(axis=1)
+    try:
+        found = conventions(model, samples.part(np.flatnonzero(whole)))
+    except ArmError:  # too short, or too slow
+        return []
+    names = np.array(model.joint_names)
+    lines = ['positions fit the arm in degrees, not in radians'] if found.degrees else []
+    lines += [f'positions fit the arm {as_words(alike[0])}' for alike in found.positions]
+    if (found.signs < 0.0).any():
+        lines.append(f'the efforts of {", ".join(names[found.signs < 0.0])} have the other sign')
+    if found.gravity == 'missing':
+        lines.append('the efforts fit the arm without gravity')
+    if not found.newtons:
+        known = np.isfinite(found.scales)
+        pairs = zip(names[known], found.scales[known], strict=True)
+        lines.append(
+            'the efforts are no N.m, recorded over modelled: '
+            + ', '.join(f'{name} {scale:.3g}' for name, scale in pairs)
+        )
+    return [Doubt(f'numbers: {line}; they are used as recorded') for line in lines]
+
+
+def model_of(urdf: str) -> RobotModel | None:
+    """Return the arm of a recorded URDF; None where there is none, or one that is not read."""
+    try:
+        return RobotModel(urdf) if urdf else None
+    except ArmError:
+        return None
+
+
+def as_words(of: Reading) -> str:
+    """Return another reading of the positions in words."""
+    if of.kind == 'reversed':
+        return f'with the other sign of {of.joints[0]}'
+    if of.kind == 'turned':
+        return f'with {of.offset:+.4f} rad added to {of.joints[0]}'
+    return f'with {" and ".join(of.joints)} exchanged'
