@@ -50,7 +50,7 @@ def unwrapped(
     turns[:, (np.abs(steps - 2.0 * np.pi * turns) > _NEAR).any(axis=0)] = 0.0
     if not turns.any():
         return q, []
-    named = ', '.join(joint_names[i] for i in np.flatnonzero(turns.any(axis=0)))
+    named = ', '.join(joint_names[i] for i in np.flatnonzero(turns.any(axis=0)).tolist())
     line = f'positions: {named}: {int((turns != 0.0).sum())} jumps of a turn, read as going on'
     whole = q.copy()
     whole[1:] -= 2.0 * np.pi * np.cumsum(turns, axis=0)

@@ -63,7 +63,7 @@ class _Table(NamedTuple):
     units: list[str]
     numbers: Callable[[Sequence[int]], tuple[Array, list[str]]]
 
-    def index(self, name: str, needed: Sequence[str]) -> int:
+    def position(self, name: str, needed: Sequence[str]) -> int:
         """Return the index of a column. Raises ArmError where there is none, or more than one."""
         found = [k for k, x in enumerate(self.names) if x.casefold() == name.casefold()]
         if len(found) > 1:
@@ -89,13 +89,13 @@ def table_of(
         ArmError: what is missing in the file.
     """
     if kind_of(file) in ('.npz', '.mat'):
-        found = _of_arrays(arrays_of(file), joint_names, kind, other)
-        times, lines = _in_seconds(found[0], how.time_unit)
-        return [times, *found[1:]], [*lines, *_order(times)]
+        t, *found = _of_arrays(arrays_of(file), joint_names, kind, other)
+        times, lines = _in_seconds(t, how.time_unit)
+        return [times, *found], [*lines, *_order(times)]
     table = _opened(file)
     layout = next((x for x in _LAYOUTS if _fits(x, table, joint_names, kind)), _OWN)
     wanted = [layout.time, *_wanted(layout, joint_names, 'position', kind)]
-    columns = [table.index(name, wanted) for name in wanted]
+    columns = [table.position(name, wanted) for name in wanted]
     values, lines = table.numbers(columns)
     said = [f'file: {layout.what}'] if layout.what else []
     units, unit = [table.units[k] for k in columns], how.time_unit
@@ -104,7 +104,7 @@ def table_of(
     values = values * np.append(1.0, factors[1:])
     said += [f'file: {x} of the header' for x in _units_line(units[1:])]
     if unit == 'auto' and (units[0] or layout.unit):
-        times: Array = values[:, 0] * (factors[0] if units[0] else layout.unit)
+        times = values[:, 0] * (factors[0] if units[0] else layout.unit)
     else:
         times, more = _in_seconds(values[:, 0], unit)
         said += more
@@ -120,7 +120,7 @@ def columns_of(file: Path, wanted: Sequence[str]) -> Array:
         ArmError: there is no such column, or no row.
     """
     table = _opened(file)
-    return table.numbers([table.index(name, wanted) for name in wanted])[0]
+    return table.numbers([table.position(name, wanted) for name in wanted])[0]
 
 
 def _wanted(layout: _Layout, joints: Sequence[str], *kinds: str) -> list[str]:

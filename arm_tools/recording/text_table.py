@@ -10,11 +10,11 @@ import csv
 import gzip
 import lzma
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +34,12 @@ def _zstd(file: Path, mode: str) -> Any:
     return zstandard.open(file, mode)
 
 
-_OPEN = {'.gz': gzip.open, '.bz2': bz2.open, '.xz': lzma.open, '.zst': _zstd}
+_OPEN: dict[str, Callable[..., Any]] = {
+    '.gz': gzip.open,
+    '.bz2': bz2.open,
+    '.xz': lzma.open,
+    '.zst': _zstd,
+}
 _PACKED = '.zip', '.7z', '.lz4', '.rar', '.tar', '.tgz'
 
 
@@ -196,9 +201,8 @@ def _split(line: str, between: str | None) -> list[str]:
 
 
 def _text(file: Path) -> str:
-    opened: IO[bytes]
     with _OPEN.get(file.suffix, open)(file, 'rb') as opened:
-        data = opened.read()
+        data: bytes = opened.read()
     if data[:2] in (b'\xff\xfe', b'\xfe\xff'):
         return data.decode('utf-16')
     try:

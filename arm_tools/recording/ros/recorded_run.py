@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import ParameterEvent
 from rclpy.parameter import parameter_value_to_python
@@ -16,6 +17,7 @@ from arm_controllers.parameter_values import read_fields
 from arm_controllers.ros import object_messages
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import ArmError
+from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import ParameterValues
 from arm_dynamics.robots import ArmParameters, RobotArgument, robot_names
 from arm_dynamics.temporary_folder import temporary_folder
@@ -107,14 +109,15 @@ class RecordedRun:
             return []
         try:
             values = self.parameters_of('simulator')
-            model = read_fields(ArmParameters, values).model()
+            model: RobotModel | None = read_fields(ArmParameters, values).model()
         except ArmError:
             model = model_of(self.urdf)
         joints = deserialize_message(self.states[0], JointState).name
         if model is None or not set(model.joint_names) <= set(joints):
             return []
         states = self.joint_states(model.joint_names)
-        return wrong_numbers(model, MotionSamples(1e-9 * states.time_ns, states.q, states.effort))
+        times = np.asarray(1e-9 * states.time_ns)
+        return wrong_numbers(model, MotionSamples(times, states.q, states.effort))
 
     def lacks(self, what: str) -> ArmError:
         """Return the refusal of a recording without something."""
