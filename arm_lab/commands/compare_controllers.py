@@ -13,7 +13,7 @@ from arm_lab.command_line import CommandOptions, File, Folder, Names
 from arm_lab.commands.call import call, program
 from arm_lab.experiments.compared_laws import compared_class, compared_laws, laws_with
 from arm_lab.experiments.executors import Jobs, Work, executor
-from arm_lab.experiments.experiment import Experiment
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_lab.experiments.figures import law_figure
 from arm_lab.experiments.monte_carlo import run_monte_carlo
 from arm_lab.experiments.over_topics import run_over_topics
@@ -21,6 +21,7 @@ from arm_lab.experiments.parquet import parquet_writer
 from arm_lab.experiments.ranges import Ranges
 from arm_lab.experiments.report import Report, comparison_report, monte_carlo_report, sweep_report
 from arm_lab.experiments.runs import observe_all, record_of
+from arm_lab.experiments.suited import suited, suits
 from arm_lab.experiments.sweeps import OF_EFFORT, SWEEPS, case_at, run_sweep, swept_values
 from arm_lab.progress import progress
 from arm_sim.pictures import save
@@ -136,8 +137,10 @@ def compared(options: Options) -> Report:
             raise ArmError('--errors is for comparisons; a sweep takes --sweep errors')
         if len(robots) * len(tasks) * len(engines) > 1:
             raise ArmError('a sweep or a Monte Carlo takes one robot, one task and one engine')
-    elif options.tasks == ('all',):
-        cases = [case for case in cases if _possible(case)]
+        if options.sweep == 'frequency' and tasks != ('sinusoid',):
+            raise ArmError(f"--tasks is {tasks[0]}; --sweep frequency is of task 'sinusoid'")
+    cases = _runnable(cases, options)
+    laws = [law for law in laws if law in {case.law for case in cases}]
     with executor(workers, options.jobs.scheduler) as processes:
         partial = options.folder / f'{kind}.partial' if options.folder else None
         work = Work(processes, partial, options.resume)
@@ -196,15 +199,31 @@ def _monte_carlo(
         return monte_carlo_report(run_monte_carlo(case, laws, *given), case)
 
 
-def _possible(case: Experiment) -> bool:
-    """Whether the robot can do the task; `--tasks all` leaves out a cube that it cannot draw."""
-    try:
-        _ = case.load().task
-    except ArmError:
-        if case.task != 'cube':
-            raise
-        return False
-    return True
+def _runnable(cases: Sequence[Experiment], options: Options) -> list[Experiment]:
+    """Return the cases; `all` leaves out a cube that a robot cannot draw, and unsuitable laws.
+
+    Raises:
+        ArmError: a robot cannot do a task, or a task means nothing under a law.
+    """
+    kept, left_out, robots = [], dict[str, list[str]](), dict[tuple[str, str], LoadedExperiment]()
+    for case in cases:
+        try:
+            if (case.robot, case.task) not in robots:
+                robots[case.robot, case.task] = case.load()
+            loaded = robots[case.robot, case.task].changed(law=case.law)
+        except ArmError:
+            if options.tasks != ('all',) or case.task != 'cube':
+                raise
+            continue
+        if suits(loaded):
+            kept.append(case)
+        elif options.laws == ('all',):
+            left_out.setdefault(case.task, []).append(case.law)
+        else:
+            suited(loaded)
+    for task, laws in left_out.items():
+        print(f'task {task} without {", ".join(dict.fromkeys(laws))}, which follow no forces')
+    return kept
 
 
 def _names(

@@ -12,6 +12,7 @@ from arm_lab.commands.call import call, program
 from arm_lab.experiments.executors import Jobs
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.report import Listing, Report
+from arm_lab.experiments.suited import suited
 from arm_sim.devices import SensorParameters
 from arm_sim.loop.learning import repeated
 from arm_sim.loop.measures import error_facts
@@ -75,9 +76,10 @@ def passes(options: Options) -> Report:
         error = model_error_of(text, '--error', model)
         for law in options.laws:
             name, _, level = law.partition(':')
-            experiments[f'{law}, {text.strip("{}")}'] = Experiment.of_files(
+            one = Experiment.of_files(
                 options.robot, options.task, name, feedforward=level, error=error, sensors=noise
             )
+            experiments[f'{law}, {text.strip("{}")}'] = suited(one.load()).experiment
     job = partial(errors_of, passes=options.passes, cutoff=options.cutoff)
     found = options.jobs.ordered('courses', job, list(experiments.values()))
     curves = dict(zip(experiments, found, strict=True))

@@ -13,6 +13,7 @@ from arm_lab.commands.call import call, program
 from arm_lab.commands.experiment_options import ExperimentOptions
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.report import Report
+from arm_lab.experiments.suited import suited
 from arm_lab.tuning.agreement import agreement_of
 from arm_lab.tuning.contact import contact_limits
 from arm_lab.tuning.margins import margins_of
@@ -37,9 +38,10 @@ class Options(ExperimentOptions):
     """
 
     law: Name = parameter(
-        'computed_torque',
+        '',
         f'control law, one of {", ".join(law_names())}; servo:LEVEL is a servo with that '
-        'feedforward, policy:FILE.onnx a policy; with --contact several, separated by commas',
+        'feedforward, policy:FILE.onnx a policy; with --contact several, separated by commas; '
+        'empty: one that suits the task',
     )
     delay: int = parameter(0, 'delay of commands [control periods]', min=0, max=50)
     noise: Annotated[tuple[float, ...], 'RAD,RAD/S'] = parameter(
@@ -73,7 +75,8 @@ def linearised(options: Options) -> Report:
     drives = DriveParameters(command_delay=options.delay)
     sensors = SensorParameters(position_noise=position, velocity_noise=velocity)
     adapted = vars(options.adaptation)
-    experiment = options.experiment(drives=drives, sensors=sensors, **adapted)
+    whole = options.experiment(drives=drives, sensors=sensors, **adapted)
+    experiment = suited(whole.load()).experiment
     found = margins_of(experiment)
     agreement = agreement_of(experiment, options.samples) if options.samples else None
     numbers = facts(found, agreement)
@@ -94,7 +97,7 @@ def linearised(options: Options) -> Report:
 
 margins = call(
     Options, linearised, 'Linearise the loop along a task: how much delay and error it tolerates.',
-    law='computed_torque',
+    law='',
 )  # fmt: skip
 
 
@@ -107,7 +110,7 @@ def _in_contact(options: Options) -> Report:
     if not 0.0 < low < high:
         raise ArmError(f'--contact is {low:g},{high:g}; it must be two increasing stiffnesses')
     limits = []
-    for law in options.law.split(','):
+    for law in (options.law or 'computed_torque').split(','):
         delays = range(options.delay + 1)
         experiment = options.experiment(law=law, **vars(options.adaptation))
         limits += contact_limits(experiment, low, high, delays, options.simulate)

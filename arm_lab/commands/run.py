@@ -20,6 +20,7 @@ from arm_lab.experiments.compared_laws import compared_laws
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_lab.experiments.over_topics import experiment_of
 from arm_lab.experiments.report import Listing, Report, data_frame
+from arm_lab.experiments.suited import suited
 from arm_sim.devices import SensorParameters
 from arm_sim.devices.drive_trains import JointParameters
 from arm_sim.devices.drives import DriveParameters
@@ -29,9 +30,9 @@ from arm_sim.loop.report import title_of
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 from arm_sim.tasks import Run as TaskRun
-from arm_sim.tasks import make_task, task_names
+from arm_sim.tasks import task_names
 from arm_sim.tasks._fitting import check
-from arm_sim.tasks._laws import check_law, suitable_law
+from arm_sim.tasks._laws import suitable_law
 
 _PARTS = {'drives': DriveParameters, 'joints': JointParameters, 'sensors': SensorParameters}
 
@@ -87,7 +88,6 @@ class RunReport(Report):
         """Run the experiment with the model error of the options."""
         self.loaded, robot, task = loaded, loaded.robot, loaded.task
         check(task)
-        check_law(task, loaded.experiment.task, loaded.experiment.law, loaded.law_class)
         error = model_error_of(options.model_error, 'model_error', robot.model)
         self.record = loaded.run(error)
         self.tracking = track(robot.model, self.record)
@@ -191,18 +191,18 @@ def loaded_experiment(options: Options) -> LoadedExperiment:
     """Return the experiment that options describe. Raises ArmError: a value not allowed."""
     robot = Robot.load(options.robot, options.config)
     of_task = mapping('parameters', yaml_value('parameters', options.parameters))
-    law = options.law or suitable_law(make_task(options.task, robot, of_task))
     frequency = options.natural_frequency
+    given = replace(options, natural_frequency=frequency or 0.0)
+    arguments = {each.name: str(getattr(given, each.name)) for each in fields(given)}
+    loaded = experiment_of(arguments, robot, of_task)
+    law = options.law or suitable_law(loaded.task)
     if frequency is None:
         designed = law in compared_laws() or law not in law_names()
         frequency = Experiment.natural_frequency if designed else 0.0
-    options = replace(options, law=law, natural_frequency=frequency)
-    arguments = {each.name: str(getattr(options, each.name)) for each in fields(options)}
-    loaded = experiment_of(arguments, robot, of_task)
     parts: dict[str, Parameters] = {
         name: _part(name, getattr(options, name), kind) for name, kind in _PARTS.items()
     }
-    return loaded.changed(**parts)
+    return suited(loaded.changed(law=law, natural_frequency=frequency, **parts))
 
 
 def _part[P: Parameters](name: str, text: str, kind: type[P]) -> P:

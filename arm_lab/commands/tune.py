@@ -18,6 +18,7 @@ from arm_lab.commands.experiment_options import ExperimentOptions
 from arm_lab.experiments.batchable import check_tunable
 from arm_lab.experiments.executors import Jobs
 from arm_lab.experiments.report import Report
+from arm_lab.experiments.suited import suited
 from arm_lab.progress import new_console, progress
 from arm_lab.tuning.report import (
     Surveyed,
@@ -40,8 +41,9 @@ class Options(ExperimentOptions):
     """
 
     law: Name = parameter(
-        'computed_torque', f'control law to tune: all, or one of {", ".join(law_names())}'
-    )
+        '', f'control law to tune: all, or one of {", ".join(law_names())}; empty: one that suits '
+        'the task'
+    )  # fmt: skip
     output_dir: Folder = parameter('tuning', 'folder for gains, numbers and picture')
     margins: RequiredMargins = field(default_factory=RequiredMargins)
     effort: Effort = field(default_factory=Effort)
@@ -73,22 +75,22 @@ def tuned_law(options: Options) -> Report:
     with options.jobs.executor() as work:
         tuned = _tune(options, options.law, work)
     gains = {name: getattr(tuned.found.parameters, name) for name in tuned.names}
-    name, draw = f'tune_{options.law}', partial(tuning_figure, tuned)
+    name, draw = f'tune_{tuned.experiment.law}', partial(tuning_figure, tuned)
     return Report(name, [tuned.listing()], [gains], draw, found=tuned)
 
 
 tune = call(
     Options, tuned_law, 'Find gains of a law for arms that differ from its model; see `found`.',
-    law='computed_torque',
+    law='',
 )  # fmt: skip
 
 
 def _tune(options: Options, law: str, work: Executor) -> Tuned:
     """Search gains of a law and validate them."""
-    experiment, margins, effort = options.experiment(law=law), options.margins, options.effort
-    loaded = experiment.load()
+    loaded = suited(options.experiment(law=law).load())
+    experiment, margins, effort = loaded.experiment, options.margins, options.effort
     model, shipped = check_tunable(loaded), loaded.law_parameters
-    names = GainSpace(law, model, shipped).names
+    names = GainSpace(experiment.law, model, shipped).names
     each = effort.arms + min(effort.edge, effort.arms)
     tries = each * (1 + len(FREQUENCIES) + effort.generations * effort.population)
     with progress('tuning', tries) as advance:

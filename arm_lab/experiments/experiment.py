@@ -57,7 +57,7 @@ class Experiment(Parameters):
     Attributes:
         robot, task, engine: by name.
         law: by name; `servo:discrete` and `policy:file.onnx` also set the parameter that
-            `LawEvaluation.variant` names; or the path of a law's Python file, which runs.
+            `LawEvaluation.variant` names; or a law's Python file, which runs; '': see `suited`.
         config: parameter file on top of the robot's own.
         feedforward: level of a servo law; empty: its default.
         actuator: drive of the arm under a controller that is no law of this package, 'external';
@@ -74,7 +74,7 @@ class Experiment(Parameters):
 
     robot: str
     task: str
-    law: str
+    law: str = ''
     engine: str = 'mujoco'
     timestep: float = parameter(
         1e-3, "integration step and control period [s]; 0: simulator of the robot's files",

@@ -15,6 +15,7 @@ from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import ParameterValues
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_lab.experiments.ranges import Draw, Ranges
+from arm_lab.experiments.suited import suited
 from arm_sim.devices import SensorParameters
 from arm_sim.loop.batch_measures import BatchMeasures
 from arm_sim.loop.loop import Loop, Step
@@ -27,7 +28,7 @@ _SHARES = {'effort': 0.2, 'position': 0.1, 'velocity': 0.5}
 def loaded_experiment(
     task: str,
     robot: str = 'ur5e',
-    law: str = 'computed_torque',
+    law: str = '',
     error: ParameterValues | ModelError | None = None,
     ranges: ParameterValues | Ranges | None = None,
     parameters: Mapping[str, object] | None = None,
@@ -36,7 +37,8 @@ def loaded_experiment(
     """Return an experiment from the arguments of an environment.
 
     Args:
-        task, robot, law: see Experiment; an action adds to the command of the law.
+        task, robot, law: see Experiment; an action adds to the command of the law. Law '': one
+            that suits the task.
         error: of the arm, compared with the law's model.
         ranges: from which each episode draws its arm; None: it does not.
         parameters: of the task, in place of those in the robot's files.
@@ -51,7 +53,7 @@ def loaded_experiment(
     if ranges is not None:
         given['ranges'] = ranges if isinstance(ranges, Ranges) else Ranges(**ranges)
     experiment = Experiment(robot, task, law, **given)
-    return LoadedExperiment(experiment, experiment.load().robot, parameters or {})
+    return suited(LoadedExperiment(experiment, experiment.load().robot, parameters or {}))
 
 
 def draws_of(loaded: LoadedExperiment, drawn: bool, seed: int, arms: Sequence[int]) -> list[Draw]:

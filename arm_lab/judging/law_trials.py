@@ -19,6 +19,7 @@ from pathlib import Path
 
 from arm_dynamics.checks import ArmError
 from arm_lab.experiments.processes import Group
+from arm_lab.experiments.suited import suited
 from arm_lab.judging.plan import JudgedTrial, JudgingPlan, read_plan
 from arm_lab.judging.trials import judgement
 from arm_lab.judging.verdict import Judgement
@@ -99,7 +100,7 @@ def attempt(trial: JudgedTrial, law: str, folder: Path) -> None:
     checks, reason = [], ''
     actuator = trial.loaded.experiment.actuator
     try:
-        loaded = trial.loaded.changed(law=law, actuator='')
+        loaded = suited(trial.loaded.changed(law=law, actuator=''))
         if loaded.law_class.command_interface != COMMAND_INTERFACE[actuator]:
             raise ArmError(
                 f'the law commands {loaded.law_class.command_interface!r}; the file has '

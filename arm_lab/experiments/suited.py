@@ -1,0 +1,35 @@
+"""The law of an experiment, which has to suit the task."""
+
+from arm_controllers.laws import law_class
+from arm_controllers.policy_file import PolicyFile
+from arm_lab.experiments.compared_laws import compared_laws
+from arm_lab.experiments.experiment import LoadedExperiment
+from arm_sim.tasks._laws import check_law, suitable_law
+
+
+def suited(loaded: LoadedExperiment) -> LoadedExperiment:
+    """Return the experiment; without a law it gets one that suits the task.
+
+    That law has the gains of the robot's files where it has no design.
+
+    Raises:
+        ArmError: a law under which the task means nothing.
+    """
+    e = loaded.experiment
+    if not e.law:
+        law = suitable_law(loaded.task)
+        frequency = e.natural_frequency if law in compared_laws() else 0.0
+        loaded = loaded.changed(law=law, natural_frequency=frequency)
+    if not suits(loaded):
+        check_law(loaded.task, e.task, e.law, None)
+    return loaded
+
+
+def suits(loaded: LoadedExperiment) -> bool:
+    """Return whether the task means something under the law; a policy is what its law is."""
+    if loaded.task.wrench is None:
+        return True
+    kind = loaded.law_class
+    if kind.evaluation.of_file:
+        kind = law_class(PolicyFile(loaded.law_parameters.policy).layout.law)
+    return bool(kind.wrench_goal)
