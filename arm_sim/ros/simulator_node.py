@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
-from sensor_msgs.msg import JointState
 from std_srvs.srv import SetBool, Trigger
 
 from arm_controllers.ros.in_process import InProcessTransport
@@ -23,7 +22,6 @@ from arm_dynamics.robots import RobotArgument
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.diagnostics import SimulatorDiagnostics
 from arm_sim.ros.loop_messages import LoopMessages
-from arm_sim.ros.mjcf_topics import controls_of
 from arm_sim.ros.own_goals import OwnGoals, let_time_go_on
 from arm_sim.ros.simulator_fields import simulator_fields
 from arm_sim.ros.simulator_service import RunningSimulator, open_services
@@ -97,8 +95,6 @@ class SimulatorNode(Node):
         fixed = {'mode': p.mode, 'engine': p.engine}
         self._diagnostics = SimulatorDiagnostics(self, clock, shown, commands, fixed)
         self.create_subscription(WrenchStamped, 'external_wrench', self._on_wrench, 500)
-        if self.simulation.plant.mjcf.actuators:
-            self.create_subscription(JointState, 'actuator_commands', self._on_actuators, 10)
         self.create_subscription(
             Time, '~/run_until', lambda stamp: clock.allow_until(to_ns(stamp)), CONTROL_QOS
         )
@@ -110,7 +106,8 @@ class SimulatorNode(Node):
         self._often.cancel()
         clock.wake = self._wake
         LiveSimulator(self, p, of_plant, clock, shown)
-        self._opened = open_services(RunningSimulator(self, clock, self._payload))
+        refuse = self._diagnostics.refuse
+        self._opened = open_services(RunningSimulator(self, clock, self._payload, refuse))
         pin_to_core(p.core)
         clock.show()
         for note in self.simulation.plant.notes:
@@ -185,13 +182,6 @@ class SimulatorNode(Node):
         try:
             frame = header.frame_id.removeprefix(self._prefix)
             self.simulation.push(frame, wrench, to_ns(header.stamp))
-        except ArmError as error:
-            self._diagnostics.refuse(error)
-
-    def _on_actuators(self, message: JointState) -> None:
-        """Set controls of the MJCF's own actuators, from the message's stamp on (0: now)."""
-        try:
-            self.simulation.set_actuators(controls_of(message), to_ns(message.header.stamp))
         except ArmError as error:
             self._diagnostics.refuse(error)
 

@@ -14,12 +14,15 @@ from rclpy.node import Node
 from rclpy.service import Service
 
 from arm_controllers.ros.services import serve
+from arm_dynamics.checks import ArmError
 from arm_dynamics.plugins import PluginRegistry
 from arm_sim.simulation.clock import Clock
 from arm_sim.simulation.plant import Plant
 from arm_sim.simulation.simulation import Simulation
 
-SERVICES = PluginRegistry('service of the simulator', '', 'arm_sim.simulator_services')
+SERVICES = PluginRegistry(
+    'service of the simulator', 'arm_sim.ros.simulator_services', 'arm_sim.simulator_services'
+)
 
 
 @dataclass(frozen=True)
@@ -30,11 +33,13 @@ class RunningSimulator:
         node: the node `simulator`, for other endpoints, timers, parameters and the log.
         clock: decides when the arm steps: `pause`, `allow_step`, `reset`, `paused`, `fault`.
         payload: returns the mass at the arm's tip [kg].
+        refuse: counts and logs why an input is refused.
     """
 
     node: Node
     clock: Clock
     payload: Callable[[], float]
+    refuse: Callable[[ArmError], None]
 
     @property
     def simulation(self) -> Simulation:

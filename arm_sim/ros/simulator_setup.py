@@ -227,7 +227,7 @@ class LiveSimulator:
         if timing(p) != timing(before):
             self._clock.pacing.set_timing(**timing(p))
         self._shown.set_clock_rate(p.clock_rate)
-        self._shown.frames.set_rate(p.tf_rate)
+        self._shown.displays.set_rate(p.tf_rate)
 
 
 def _changed(before: Sequence[Any], after: Sequence[Any]) -> frozenset[str]:

@@ -28,10 +28,8 @@ from arm_dynamics.checks import ArmError, Array
 from arm_sim.parent_process import LAUNCH
 from arm_sim.ros.contact_messages import ContactMessages
 from arm_sim.ros.device_outputs import DeviceOutputs
-from arm_sim.ros.frames_output import FramesOutput
+from arm_sim.ros.display import Displays
 from arm_sim.ros.loop_messages import CONTACTS, STATE, WRENCH, LoopMessages
-from arm_sim.ros.mjcf_topics import MjcfOutput
-from arm_sim.ros.objects_output import ObjectsOutput
 from arm_sim.simulation.simulation import Simulation
 
 _CLOCK = '/clock'  # one for the whole graph, be there several arms
@@ -52,7 +50,7 @@ class StateOutput:
     Controllers in this process receive them directly while no other node subscribes.
 
     Attributes:
-        frames: the output on /tf.
+        displays: what viewers see, as on /tf.
         clock_every: number of states per message of /clock; 0: no messages.
         published: number of states so far, repeated ones included.
         holds_clock: whether a state is shown without its /clock, which `show_clock` publishes.
@@ -100,11 +98,8 @@ class StateOutput:
         self._near = transport.state_subscribers(node.resolve_topic_name('joint_states'))
         description = node.create_publisher(String, 'robot_description', LATCHED_QOS)
         description.publish(String(data=urdf))
-        self.frames = FramesOutput(node, simulation, tf_rate)
+        self.displays = Displays(node, simulation, loop, tf_rate)
         self._contacts = ContactMessages()
-        self._objects = ObjectsOutput(node, simulation, loop)
-        has_mjcf = simulation.plant.mjcf.sensors or simulation.plant.mjcf.actuators
-        self._mjcf = MjcfOutput(node, simulation) if has_mjcf else None
         log = Log(node)
         self.warn, self.fail, self.note = once_a_minute(node), log.error, log.info
         self.holds_clock = False
@@ -141,12 +136,7 @@ class StateOutput:
             self._loop.add(CONTACTS, self._contacts.at(plant.contacts.facts(), time_ns))
         for raw in wrenches if self._loop.wanted else ():
             self._loop.add(WRENCH, raw)
-        frames = self.frames
-        if frames.active:
-            frames.show()
-        self._objects.show(frames.every)
-        if self._mjcf is not None:
-            self._mjcf.show(frames.every)
+        self.displays.show()
 
     def _show_followers(self, position: Array, velocity: Array) -> None:
         """Show the joints that follow others by <mimic>: no actuator acts on them."""
@@ -156,8 +146,7 @@ class StateOutput:
 
     def show_objects(self) -> None:
         """Publish the objects of the present state, which were changed."""
-        self.frames.follow()
-        self._objects.show_now()
+        self.displays.show_objects()
 
     @property
     def state_bytes(self) -> list[bytes]:

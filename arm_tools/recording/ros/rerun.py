@@ -31,8 +31,8 @@ from arm_lab.command_line import CommandOptions, File, command
 from arm_sim.loop.events import Event
 from arm_sim.loop.loop import Loop
 from arm_sim.loop.record import JointStates
-from arm_sim.ros.mjcf_topics import controls_of
 from arm_sim.ros.prediction import KnownNodes
+from arm_sim.ros.simulator_services.actuator_commands import controls_of
 from arm_sim.ros.simulator_setup import SimulatorParameters, make_plant
 from arm_sim.simulation.plant import Plant, PlantParameters, plant_class
 from arm_sim.simulation.scene import read_objects, read_scene

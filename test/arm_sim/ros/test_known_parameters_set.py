@@ -48,7 +48,7 @@ def physics(node):
         plant, watched = simulation.plant, ('timeout', 'timeout_ns', 'factor')
         seen = [getattr(clock, name, None) for name in watched]
         seen += [plant.parameters, plant.mass_matrix(), simulation.limits]
-        seen += [output.clock_every, output.frames.every]
+        seen += [output.clock_every, output.displays.every]
     elif node.get_name() in (
         'inverse_kinematics',
         'viewer',

@@ -10,6 +10,8 @@ from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of
 from arm_controllers.ros.qos import LATCHED_QOS
 from arm_controllers.ros.running import now_and_then
+from arm_sim.ros.display import Display
+from arm_sim.ros.loop_messages import LoopMessages
 from arm_sim.simulation.simulation import Simulation
 
 _QOS = QoSProfile(depth=100)  # as tf2 has
@@ -17,8 +19,8 @@ _LOOK = 0.2  # period of the search for subscribers [s]
 _OTHER = 'robot_state_publisher'
 
 
-class FramesOutput:
-    """Publishes the frames of a simulated arm at a rate, while /tf has a subscriber.
+class FramesDisplay(Display):
+    """Publishes the frames of a simulated arm while /tf has a subscriber.
 
     Without a subscriber the control loop does not pay for a message. While a
     robot_state_publisher of the same namespace publishes /tf, this node does not. In a namespace,
@@ -26,29 +28,26 @@ class FramesOutput:
 
     Attributes:
         active: whether messages are published now.
-        every: number of states per message; 0: no messages.
     """
 
-    def __init__(self, node: Node, simulation: Simulation, rate: float):
-        """`rate`: messages per second of simulated time [Hz]; 0: none."""
-        self._node, self._simulation, self._log = node, simulation, Log(node)
+    def __init__(self, node: Node, simulation: Simulation, loop: LoopMessages):
+        super().__init__(node, simulation, loop)
+        self._log = Log(node)
         self._publisher: Any = None
         self._subscribers = 0
         self.active = self._has_other = False
-        self.set_rate(rate)
 
-    def set_rate(self, rate: float) -> None:
-        """Publish at a rate [Hz of simulated time], at most once per state; 0: never."""
-        if rate and TFMessage is None:
+    def set_every(self, every: int) -> None:
+        """Publish one of `every` states; 0: none."""
+        if every and TFMessage is None:
             self._log.warning('tf2_msgs is not installed: nothing is published on /tf')
-        self._on = rate > 0.0 and TFMessage is not None
+        self._on = every > 0 and TFMessage is not None
         self.active = self.active and self._on
-        self.every = max(1, round(1e9 / (rate * self._simulation.period_ns))) if rate else 0
         if self._on and self._publisher is None:
             self._begin()
 
     def _begin(self) -> None:
-        node = self._node
+        node = self.node
         self.follow()
         self._publisher = node.create_publisher(TFMessage, '/tf', _QOS)
         # Kept, because a latched message lasts only as long as its publisher.
@@ -58,19 +57,19 @@ class FramesOutput:
 
     def follow(self) -> None:
         """Publish the objects of the simulation's present plant from now on."""
-        simulation = self._simulation
+        simulation = self.simulation
         if TFMessage is not None:
-            plant, prefix = simulation.plant, prefix_of(self._node)
+            plant, prefix = simulation.plant, prefix_of(self.node)
             names = (*plant.scene.objects, *plant.scene.loose_links)
             self._frames = FrameMessages(simulation.model, prefix, names)
 
     def show(self) -> None:
-        """Publish the frames of the present state, if a message is due and has a subscriber."""
-        if self.active and self._simulation.steps % self.every == 0:
+        """Publish the frames of the present state, if they have a subscriber."""
+        if self.active:
             self._publish()
 
     def _publish(self) -> None:
-        plant, time_ns = self._simulation.plant, self._simulation.time_ns
+        plant, time_ns = self.simulation.plant, self.simulation.time_ns
         around = (*plant.scene.object_poses(), *plant.scene.link_poses())
         self._publisher.publish(self._frames.at(plant.q, time_ns, around))
 
@@ -80,10 +79,10 @@ class FramesOutput:
         self.active = self._on and self._subscribers > 0
         if not self.active:
             return
-        own, had_other = self._node.get_namespace(), self._has_other
+        own, had_other = self.node.get_namespace(), self._has_other
         self._has_other = any(
             _OTHER in other.node_name and other.node_namespace == own
-            for other in self._node.get_publishers_info_by_topic('/tf')
+            for other in self.node.get_publishers_info_by_topic('/tf')
         )
         if self._has_other and not had_other:
             self._log.info(f'a {_OTHER} publishes the arm on /tf, so this node does not')

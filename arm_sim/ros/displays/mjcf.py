@@ -8,28 +8,28 @@ from sensor_msgs.msg import JointState
 
 from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.qos import STATE_QOS
-from arm_dynamics.checks import ArmError
+from arm_sim.ros.display import Display
+from arm_sim.ros.loop_messages import LoopMessages
 from arm_sim.simulation.simulation import Simulation
 
 
-class MjcfOutput:
+class MjcfDisplay(Display):
     """Publishes sensors and actuators of an MJCF while a node subscribes; other arms have none."""
 
-    def __init__(self, node: Node, simulation: Simulation):
+    def __init__(self, node: Node, simulation: Simulation, loop: LoopMessages):
         """`mjcf_sensors` has values as positions; `actuator_states` length, velocity, force."""
-        self._simulation, plant = simulation, simulation.plant
-        topics = {'mjcf_sensors': plant.mjcf.sensors, 'actuator_states': plant.mjcf.actuators}
+        super().__init__(node, simulation, loop)
+        own = simulation.plant.mjcf
+        topics = {'mjcf_sensors': own.sensors, 'actuator_states': own.actuators}
         self._publishers: dict[str, tuple[Publisher, Sequence[str]]] = {
             topic: (node.create_publisher(JointState, topic, STATE_QOS), names)
             for topic, names in topics.items()
             if names
         }
 
-    def show(self, every: int) -> None:
-        """Publish one of `every` states (0: never), if it has a subscriber."""
-        simulation, publishers = self._simulation, self._publishers
-        if not (every and simulation.steps % every == 0):
-            return
+    def show(self) -> None:
+        """Publish the present state, if it has a subscriber."""
+        simulation, publishers = self.simulation, self._publishers
         wanted = [x for x, (to, _) in publishers.items() if to.get_subscription_count()]
         if not wanted:
             return
@@ -41,13 +41,3 @@ class MjcfOutput:
             set_stamp(message.header.stamp, simulation.time_ns)
             message.position, message.velocity, message.effort = map(list, values[topic])
             publisher.publish(message)
-
-
-def controls_of(message: JointState) -> dict[str, float]:
-    """Return the controls of an `actuator_commands`, by the actuator's name."""
-    if not 0 < len(message.name) == len(message.position):
-        raise ArmError(
-            f'actuator_commands has {len(message.name)} names and {len(message.position)} '
-            'positions; allowed: as many of each, at least one'
-        )
-    return dict(zip(message.name, message.position, strict=True))

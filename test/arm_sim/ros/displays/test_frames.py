@@ -22,9 +22,10 @@ from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS  # noqa: E402
 from arm_dynamics.model import RobotModel  # noqa: E402
 from arm_dynamics.robots import find_urdf  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
-from arm_sim.ros import frames_output  # noqa: E402
-from arm_sim.ros.frames_output import FramesOutput  # noqa: E402
+from arm_sim.ros.displays import frames as frames_output  # noqa: E402
 from arm_sim.ros.simulator_node import SimulatorNode  # noqa: E402
+from arm_sim.simulation.mjcf_parts import MjcfParts  # noqa: E402
+from arm_sim.simulation.scene_state import SceneState  # noqa: E402
 
 FIVE = RobotModel(find_urdf('five_joint_arm'))
 needs_tf = pytest.mark.skipif(
@@ -83,12 +84,14 @@ def graph(monkeypatch):
 
 def standing_still(steps=0):
     q = np.array([0.1, -1.1, 0.4, 0.5, -0.2])
-    nothing = {'object_poses': lambda: np.empty((0, 7)), 'link_poses': lambda: np.empty((0, 7))}
-    scene = SimpleNamespace(objects=(), loose_links=(), **nothing)
-    plant = SimpleNamespace(q=q, scene=scene)
+    plant = SimpleNamespace(q=q, scene=SceneState(), mjcf=MjcfParts())
     return SimpleNamespace(
         model=FIVE, plant=plant, period_ns=1_000_000, steps=steps, time_ns=steps * 1_000_000
     )
+
+
+def shown(node, simulation, rate):
+    return Displays(node, simulation, SimpleNamespace(wanted=False), rate)
 
 
 def stamp_ns(message):
@@ -158,7 +161,7 @@ def test_every_link_of_a_simulated_arm_is_where_its_state_says(graph, tmp_path, 
 def test_frames_come_at_their_rate_and_only_while_a_node_listens(graph):
     domain = graph()
     simulation, node = standing_still(), domain.node('speaker')
-    frames = FramesOutput(node, simulation, rate=50.0)
+    frames = shown(node, simulation, rate=50.0)
 
     def run(periods):
         for _ in range(periods):
@@ -167,7 +170,7 @@ def test_frames_come_at_their_rate_and_only_while_a_node_listens(graph):
             frames.show()
 
     run(1000)
-    assert not frames.active
+    assert not frames.by_name['frames'].active
     domain.node('listener')
     heard, expected = domain.listen(), [1000]  # of an arm at rest
 
@@ -185,13 +188,13 @@ def test_frames_come_at_their_rate_and_only_while_a_node_listens(graph):
     frames.set_rate(0.0)
     run(1000)
     frames.set_rate(1e4)  # faster than there are states
-    domain.until(lambda: frames.active)
+    domain.until(lambda: frames.by_name['frames'].active)
     run(5)
     hears(*range(3101, 3106))
     frames.set_rate(0.0)
     later = time.monotonic() + 0.5
     domain.until(lambda: time.monotonic() > later)
-    assert not frames.active
+    assert not frames.by_name['frames'].active
 
 
 @needs_tf
@@ -199,13 +202,13 @@ def test_a_robot_state_publisher_has_the_word_while_it_is_there(graph):
     domain = graph()
     node = domain.node('speaker')
     simulation = standing_still()
-    frames = FramesOutput(node, simulation, rate=1000.0)
+    frames = shown(node, simulation, rate=1000.0)
     domain.node('listener')
     heard = domain.listen()
     domain.until(lambda: heard, frames.show)
     other = rclpy.create_node('robot_state_publisher')
     publisher = other.create_publisher(frames_output.TFMessage, '/tf', 10)
-    domain.until(lambda: not frames.active, frames.show)
+    domain.until(lambda: not frames.by_name['frames'].active, frames.show)
     simulation.time_ns += simulation.period_ns  # what is on the way bears an older stamp
     for _ in range(20):
         frames.show()
@@ -219,7 +222,7 @@ def test_a_robot_state_publisher_has_the_word_while_it_is_there(graph):
 @needs_tf
 def test_frames_of_an_arm_in_a_namespace_have_it_before_their_names(graph):
     domain = graph()
-    frames = FramesOutput(domain.node('speaker', '/left'), standing_still(), rate=1000.0)
+    frames = shown(domain.node('speaker', '/left'), standing_still(), rate=1000.0)
     domain.node('listener')
     moving, standing = domain.listen(), domain.listen('/tf_static', LATCHED_QOS)
     domain.until(lambda: moving and standing, frames.show)
@@ -233,12 +236,12 @@ def test_without_tf2_msgs_one_line_is_logged_and_the_simulator_goes_on(graph, mo
     node = graph().node('speaker')
     received = []
     monkeypatch.setattr(frames_output.Log, 'warning', lambda self, text: received.append(text))
-    frames = FramesOutput(node, standing_still(), rate=50.0)
+    frames = shown(node, standing_still(), rate=50.0)
     for _ in range(100):
         frames.show()
     assert received == ['tf2_msgs is not installed: nothing is published on /tf']
     assert '/tf' not in dict(node.get_topic_names_and_types())
-    FramesOutput(node, standing_still(), rate=0.0)
+    shown(node, standing_still(), rate=0.0)
     assert len(received) == 1
 
 

@@ -1,0 +1,1 @@
+"""Endpoints of the simulator that few arms have: a file each."""
