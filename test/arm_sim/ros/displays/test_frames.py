@@ -22,6 +22,7 @@ from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS  # noqa: E402
 from arm_dynamics.model import RobotModel  # noqa: E402
 from arm_dynamics.robots import find_urdf  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
+from arm_sim.ros.display import Displays  # noqa: E402
 from arm_sim.ros.displays import frames as frames_output  # noqa: E402
 from arm_sim.ros.simulator_node import SimulatorNode  # noqa: E402
 from arm_sim.simulation.mjcf_parts import MjcfParts  # noqa: E402
@@ -90,7 +91,7 @@ def standing_still(steps=0):
     )
 
 
-def shown(node, simulation, rate):
+def displays_of(node, simulation, rate):
     return Displays(node, simulation, SimpleNamespace(wanted=False), rate)
 
 
@@ -161,7 +162,7 @@ def test_every_link_of_a_simulated_arm_is_where_its_state_says(graph, tmp_path, 
 def test_frames_come_at_their_rate_and_only_while_a_node_listens(graph):
     domain = graph()
     simulation, node = standing_still(), domain.node('speaker')
-    frames = shown(node, simulation, rate=50.0)
+    frames = displays_of(node, simulation, rate=50.0)
 
     def run(periods):
         for _ in range(periods):
@@ -202,7 +203,7 @@ def test_a_robot_state_publisher_has_the_word_while_it_is_there(graph):
     domain = graph()
     node = domain.node('speaker')
     simulation = standing_still()
-    frames = shown(node, simulation, rate=1000.0)
+    frames = displays_of(node, simulation, rate=1000.0)
     domain.node('listener')
     heard = domain.listen()
     domain.until(lambda: heard, frames.show)
@@ -222,7 +223,7 @@ def test_a_robot_state_publisher_has_the_word_while_it_is_there(graph):
 @needs_tf
 def test_frames_of_an_arm_in_a_namespace_have_it_before_their_names(graph):
     domain = graph()
-    frames = shown(domain.node('speaker', '/left'), standing_still(), rate=1000.0)
+    frames = displays_of(domain.node('speaker', '/left'), standing_still(), rate=1000.0)
     domain.node('listener')
     moving, standing = domain.listen(), domain.listen('/tf_static', LATCHED_QOS)
     domain.until(lambda: moving and standing, frames.show)
@@ -236,12 +237,12 @@ def test_without_tf2_msgs_one_line_is_logged_and_the_simulator_goes_on(graph, mo
     node = graph().node('speaker')
     received = []
     monkeypatch.setattr(frames_output.Log, 'warning', lambda self, text: received.append(text))
-    frames = shown(node, standing_still(), rate=50.0)
+    frames = displays_of(node, standing_still(), rate=50.0)
     for _ in range(100):
         frames.show()
     assert received == ['tf2_msgs is not installed: nothing is published on /tf']
     assert '/tf' not in dict(node.get_topic_names_and_types())
-    shown(node, standing_still(), rate=0.0)
+    displays_of(node, standing_still(), rate=0.0)
     assert len(received) == 1
 
 
