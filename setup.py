@@ -98,6 +98,7 @@ setup(
         'arm_sim.designs': ['over_topics = arm_lab.experiments.over_topics'],
         'arm_sim.engines': [f'motion_model = {MOTION_MODEL}'],
         'arm_sim.films': ['film_record = arm_tools.view.film_record:film_record'],
+        'arm_sim.own_goals': ['own_goals = arm_lab.published.ros.own_goals:OwnGoals'],
         'arm_sim.pacings': ['manager = arm_tools.standards.manager_pacing:ManagerPacing'],
         'arm_sim.recorders': ['recorder = arm_tools.recording.ros.recorder:Recorder'],
         'arm_sim.simulator_services': [

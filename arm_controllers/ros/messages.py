@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from builtin_interfaces.msg import Duration, Time
 from control_msgs.action import FollowJointTrajectory
+from geometry_msgs.msg import WrenchStamped
 from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
@@ -57,6 +58,15 @@ def set_components(values: Array, *vectors: Vector) -> None:
     """Write numbers (3 k,) as x, y and z into k messages such as Vector3."""
     for vector, (x, y, z) in zip(vectors, values.reshape(-1, 3).tolist(), strict=True):
         vector.x, vector.y, vector.z = x, y, z
+
+
+def wrench_message(frame: str, wrench: Array, time_ns: int) -> WrenchStamped:
+    """Return a wrench (6,) [N, N.m] in the axes of a frame, with a stamp [ns]."""
+    message = WrenchStamped()
+    message.header.frame_id = frame
+    set_stamp(message.header.stamp, time_ns)
+    set_components(wrench, message.wrench.force, message.wrench.torque)
+    return message
 
 
 def set_numbers(message: Message, **fields: Array) -> None:

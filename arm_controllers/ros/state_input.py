@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from rclpy.node import Node
@@ -15,13 +15,10 @@ from arm_controllers.law import Law
 from arm_controllers.measurement import Measurement
 from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.in_process import InProcessTransport
+from arm_controllers.ros.inputs import INPUTS
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import ArmError, Array
-
-if TYPE_CHECKING:  # most laws need neither
-    from arm_controllers.ros.objects_input import ObjectsInput
-    from arm_controllers.ros.wrench_input import WrenchInput
 
 STATES = 'joint_states'
 _NONE = np.empty(0)
@@ -85,9 +82,9 @@ class StateInput:
         self._unanswered = b''  # the newest state for which the user may not begin yet
         self._has_effort = 'effort' in law.needs
         self._reader = JointStateReader(model.joint_names, FIELDS[: 3 if self._has_effort else 2])
-        self._wrench: WrenchInput | None = None
+        self._wrench: Any = None  # of the registry INPUTS
         self._always_wrench = False
-        self.objects: ObjectsInput | None = None
+        self.objects: Any = None
         self.listen(law)
         self._input = node.create_subscription(
             JointState, STATES, self.take, CONTROL_INPUT_QOS, raw=True
@@ -174,18 +171,15 @@ class StateInput:
 
     def _listen_to_wrench(self, needed: bool) -> None:
         if needed and self._wrench is None:
-            from arm_controllers.ros.wrench_input import WrenchInput
-
-            self._wrench = WrenchInput(self._node, self._transport, self.take, self._drop)
+            made = INPUTS.load('wrench')
+            self._wrench = made(self._node, self._transport, self.take, self._drop)
         elif not needed and self._wrench is not None:
             self._wrench.close()
             self._wrench = None
 
     def _listen_to_objects(self, needed: bool) -> None:
         if needed and self.objects is None:
-            from arm_controllers.ros.objects_input import ObjectsInput
-
-            self.objects = ObjectsInput(self._node, self._follower, self._realtime)
+            self.objects = INPUTS.load('objects')(self._node, self._follower, self._realtime)
         elif not needed and self.objects is not None:
             self.objects.close()
             self.objects = None

@@ -18,11 +18,11 @@ from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.services import serve
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
+from arm_dynamics.plugins import extensions
 from arm_dynamics.robots import RobotArgument
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.diagnostics import SimulatorDiagnostics
 from arm_sim.ros.loop_messages import LoopMessages
-from arm_sim.ros.own_goals import OwnGoals, let_time_go_on
 from arm_sim.ros.simulator_fields import simulator_fields
 from arm_sim.ros.simulator_service import RunningSimulator, open_services
 from arm_sim.ros.simulator_setup import (
@@ -37,6 +37,7 @@ from arm_sim.ros.simulator_setup import (
 )
 from arm_sim.ros.state_output import OneSimulator, StateOutput
 from arm_sim.simulation.clock import Clock
+from arm_sim.simulation.clock_protocols import OwnCommands
 from arm_sim.simulation.plant import plant_class
 from arm_sim.simulation.readers import Readers
 
@@ -71,9 +72,10 @@ class SimulatorNode(Node):
         show_scene(self, of_plant.scene)
         model, period_ns = self.simulation.model, self.simulation.period_ns
 
-        own = None
+        own: OwnCommands | None = None
         if engine.takes_goals:
-            own = OwnGoals(self, self.simulation, realtime=p.mode == 'realtime')
+            made = extensions('arm_sim.own_goals')['own_goals']
+            own = made(self, self.simulation, realtime=p.mode == 'realtime')
         refuse_unknown_parameters(self)
         urdf = description_of(p, model)
         loop, transport = LoopMessages(self), transport or InProcessTransport()
@@ -125,7 +127,7 @@ class SimulatorNode(Node):
         gone = self.simulation.payload_fell or (falls > 0.0 and round(falls * 1e9) <= now)
         return 0.0 if gone else self.get_parameter('payload').value
 
-    def _make_clock(self, shown: StateOutput, own: OwnGoals | None) -> Clock:
+    def _make_clock(self, shown: StateOutput, own: OwnCommands | None) -> Clock:
         p = self.parameters
         clock = Clock(
             self.simulation, shown, pacing_of(p), own, p.start_paused, p.awaited_controllers
@@ -133,7 +135,7 @@ class SimulatorNode(Node):
         if p.mode == 'lockstep':
             self._open_readers(clock.readers)
         if own is not None:
-            let_time_go_on(self, lambda: own.in_charge and clock.go_on())
+            own.begin(clock.go_on)
         return clock
 
     def _open_readers(self, readers: Readers) -> None:

@@ -13,11 +13,11 @@ from geometry_msgs.msg import WrenchStamped
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.parameter_values import ParameterField, parameter_fields
+from arm_controllers.ros.messages import wrench_message
 from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.process_settings import pin_to_core
 from arm_controllers.ros.running import run_node
-from arm_controllers.ros.wrench_input import wrench_message
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.plugins import extensions
 from arm_dynamics.robots import RobotArgument

@@ -1,5 +1,6 @@
 """What a clock is connected to: an output that shows states, own commands of the simulator."""
 
+from collections.abc import Callable
 from typing import Protocol
 
 from arm_dynamics.checks import Array
@@ -51,6 +52,9 @@ class OwnCommands(Protocol):
 
     def command(self, time_ns: int, q: Array, v: Array) -> Array:
         """Return the command that answers a state."""
+
+    def begin(self, go_on: Callable[[], bool]) -> None:
+        """Let time go on by `go_on`, which says whether the arm has stepped."""
 
     def give_up(self, source: str) -> None:
         """Leave the arm to a controller."""

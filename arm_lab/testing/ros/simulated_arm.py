@@ -13,8 +13,7 @@ from rclpy.action import ActionClient
 from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.parameter_file import mapping_text
-from arm_controllers.ros.messages import set_stamp, to_ns
-from arm_controllers.ros.wrench_input import wrench_message
+from arm_controllers.ros.messages import set_stamp, to_ns, wrench_message
 from arm_dynamics.checks import ArmError, JointLimitError, finite
 from arm_lab.experiments.processes import Group
 from arm_lab.judging.trials import controller_command

@@ -7,8 +7,8 @@ from rclpy.node import Node
 from std_srvs.srv import Trigger
 
 from arm_controllers.ros.in_process import InProcessTransport
+from arm_controllers.ros.inputs.wrench import TOPIC
 from arm_controllers.ros.services import serve
-from arm_controllers.ros.wrench_input import TOPIC
 from arm_sim.devices.force_torque import ForceTorqueDevice
 from arm_sim.ros.numbers_topic import NumbersTopic
 from arm_sim.simulation.plant import Plant

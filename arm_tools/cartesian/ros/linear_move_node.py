@@ -6,12 +6,12 @@ import numpy as np
 import pinocchio as pin
 
 from arm_controllers.follower.goal import Goal
+from arm_controllers.ros.inputs.wrench import TOPIC as WRENCHES
 from arm_controllers.ros.messages import components, prefix_of
 from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.pose_messages import pose_to_message, poses_from_message
 from arm_controllers.ros.serialized_messages import JointReader
-from arm_controllers.ros.wrench_input import TOPIC as WRENCHES
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics import warm_up
 from arm_dynamics.motion_check import MotionCheck

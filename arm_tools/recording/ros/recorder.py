@@ -16,10 +16,10 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from arm_controllers.ros import object_messages
 from arm_controllers.ros.cdr import stamp_ns
 from arm_controllers.ros.frame_messages import TFMessage
+from arm_controllers.ros.inputs.wrench import TOPIC as WRENCH
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, stamp_at
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, RECORD_QOS
-from arm_controllers.ros.wrench_input import TOPIC as WRENCH
 from arm_dynamics.checks import ArmError
 from arm_sim.ros import contact_messages, loop_messages
 from arm_tools.recording.recorded_messages import REST_PERIOD

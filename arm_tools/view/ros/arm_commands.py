@@ -18,11 +18,10 @@ from rclpy.task import Future
 from std_srvs.srv import SetBool, Trigger
 
 from arm_controllers.follower.goal import Goal
-from arm_controllers.ros.messages import prefix_of, trajectory_message
+from arm_controllers.ros.messages import prefix_of, trajectory_message, wrench_message
 from arm_controllers.ros.pose_messages import pose_to_message
 from arm_controllers.ros.ros_types import Request, Response
 from arm_controllers.ros.serialized_messages import JointReader
-from arm_controllers.ros.wrench_input import wrench_message
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_interfaces.srv import ComputeIK
 from arm_tools.view.monitor import ArmMonitor

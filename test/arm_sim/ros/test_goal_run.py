@@ -19,13 +19,13 @@ from std_srvs.srv import SetBool  # noqa: E402
 from arm_controllers.follower.goal import Goal  # noqa: E402
 from arm_controllers.ros.cdr import serialized  # noqa: E402
 from arm_controllers.ros.goal_endpoints import EventActionServer  # noqa: E402
+from arm_controllers.ros.messages import wrench_message  # noqa: E402
 from arm_controllers.ros.serialized_messages import (  # noqa: E402
     FIELDS,
     JointStateReader,
     JointStateWriter,
 )
 from arm_controllers.ros.services import serve  # noqa: E402
-from arm_controllers.ros.wrench_input import wrench_message  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_sim.ros import goal_run, waiting  # noqa: E402
 from arm_sim.ros.goal_run import GoalRun, joint_states  # noqa: E402

@@ -32,10 +32,10 @@ from std_msgs.msg import String  # noqa: E402
 from arm_controllers.follower.goal import GoalResult, ResultCode  # noqa: E402
 from arm_controllers.ros.cdr import serialized  # noqa: E402
 from arm_controllers.ros.goal_endpoints import GoalEndpoints  # noqa: E402
+from arm_controllers.ros.messages import wrench_message  # noqa: E402
 from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS  # noqa: E402
 from arm_controllers.ros.running import make_executor  # noqa: E402
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateWriter  # noqa: E402
-from arm_controllers.ros.wrench_input import wrench_message  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_dynamics.robots import find_urdf  # noqa: E402
 from arm_sim.ros.loop_messages import STATE, WRENCH  # noqa: E402

@@ -32,7 +32,7 @@ class OwnGoals:
 
     def __init__(self, node: Node, simulation: Simulation, realtime: bool):
         """Open the endpoints. Raises ArmError for a follower's parameter out of range."""
-        self.in_charge = True
+        self.in_charge, self._node = True, node
         self._simulation, model = simulation, simulation.model
         self._period_ns, names = simulation.period_ns, model.joint_names
         rules = declare_parameters(node, FollowerParameters, joint_names=names)
@@ -66,6 +66,10 @@ class OwnGoals:
             output = {'positions': reference.q}
             self._report.publish(time_ns, self._follower, q, v, output, **feedback)
         return self._command
+
+    def begin(self, go_on: Callable[[], bool]) -> None:
+        """Let time go on by `go_on` while the arm follows these goals."""
+        let_time_go_on(self._node, lambda: self.in_charge and go_on())
 
     def give_up(self, source: str) -> None:
         """End all goals: the controller `source` commands the arm."""

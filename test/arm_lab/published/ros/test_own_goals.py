@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip('rclpy')
 
-from arm_sim.ros import own_goals
+from arm_lab.published.ros import own_goals
 
 
 def test_an_overdue_timer_that_is_called_twice_makes_one_slice_and_is_reset_once(monkeypatch):

@@ -9,22 +9,12 @@ from rclpy.node import Node
 from arm_controllers.measurement import HOW_TO_MEASURE
 from arm_controllers.ros.cdr import Fields, is_native, no_message, stamp_ns
 from arm_controllers.ros.in_process import InProcessTransport
-from arm_controllers.ros.messages import set_components, set_stamp
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS
 from arm_controllers.ros.serialized_messages import LARGEST
 from arm_dynamics.checks import ArmError, Array
 
 TOPIC = 'force_torque_sensor_broadcaster/wrench'
 _NO_WRENCH = f'no wrench on {TOPIC}: {HOW_TO_MEASURE["wrench"]}'
-
-
-def wrench_message(frame: str, wrench: Array, time_ns: int) -> WrenchStamped:
-    """Return a wrench (6,) [N, N.m] in the axes of a frame, with a stamp [ns]."""
-    message = WrenchStamped()
-    message.header.frame_id = frame
-    set_stamp(message.header.stamp, time_ns)
-    set_components(wrench, message.wrench.force, message.wrench.torque)
-    return message
 
 
 class WrenchInput:

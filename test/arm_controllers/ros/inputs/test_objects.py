@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from arm_controllers.ros.inputs.objects import ObjectsInput, too_large
 from arm_controllers.ros.object_messages import ObjectMessages
-from arm_controllers.ros.objects_input import ObjectsInput, too_large
 from arm_dynamics.checks import ArmError
 from arm_dynamics.object_shapes import ObjectShape
 

@@ -1,0 +1,1 @@
+"""Goals of motion models in the simulator."""
