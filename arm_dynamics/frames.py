@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from arm_dynamics.checks import ArmError, Array, JointLimitError, finite
 from arm_dynamics.mimic import Mimic
 from arm_dynamics.urdf_elements import rate_limits
+from arm_dynamics.urdf_numbers import soft_limits
 
 _ENDLESS = 1e9  # a bound beyond this means no limit [rad | m]
 _NEXT, _AFTER_NEXT = np.array([1, 2, 0]), np.array([2, 0, 1])
@@ -73,8 +74,6 @@ class Frames:
         velocity = np.where(velocity > 0, velocity, np.inf)
         effort = np.where(effort > 0, effort, np.inf)
         rates = rate_limits(tree, names)
-        from arm_dynamics.urdf_grammar import soft_limits
-
         soft = soft_limits(tree, names, lower, upper)
         if mimic is not None:
             rates = np.array([mimic.tightest(lower, upper, rate)[2] for rate in rates])

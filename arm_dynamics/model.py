@@ -15,7 +15,8 @@ from arm_dynamics.frames import Frames
 from arm_dynamics.parameters import ParameterValues
 from arm_dynamics.tool_link import srdf_tips, tool_link
 from arm_dynamics.urdf import read_urdf, with_dynamics
-from arm_dynamics.urdf_checks import impossible_inertias, rotor_inertias
+from arm_dynamics.urdf_numbers import impossible_inertias, rotor_inertias
+from arm_dynamics.urdf_rules import rules
 
 # Parameters of a model that override what its URDF says.
 ARM_PARAMETERS = ('gravity', 'armature', 'damping', 'friction')
@@ -50,7 +51,7 @@ class RobotModel(Frames):
         springs: what springs and tendons of the MJCF do to the joints, which is not in the model.
         mjcf: path of the MJCF that engine mujoco simulates in place of the URDF; usually empty.
         added: of armature, damping and friction those that differ from the URDF's.
-        impossible_inertias: inertias that no body has, by link; see `urdf_checks`.
+        impossible_inertias: inertias that no body has, by link; see `urdf_numbers`.
         notes: what a user should know about the URDF, one line each.
     """
 
@@ -84,12 +85,8 @@ class RobotModel(Frames):
         of_mjcf: dict[str, str] = next((each.attrib for each in tree.iterfind('mjcf')), {})
         self.mjcf, self.springs = (of_mjcf.get(name, '') for name in ('file', 'springs'))
         super().__init__(tree, model, tool_link(tree, tips) if tip_frame is None else tip_frame)
-        from arm_dynamics.urdf_grammar import model_notes, srdf_notes
-        from arm_dynamics.urdf_physics import check_tensors
-
-        self.impossible_inertias = impossible = impossible_inertias(tree)
-        self.notes = model_notes(tree, impossible, self.branch_ends(), self.tip_frame, tip_frame)
-        self.notes += tuple(srdf_notes(self.file, tree))
+        self.impossible_inertias = impossible_inertias(tree)
+        self.notes = tuple(note for rule in rules() for note in rule.notes(tree, self, tip_frame))
         self.notes += tuple(
             f'joint {name!r}: its limits leave no range to the joint that it follows by <mimic>; '
             'they are ignored: correct <limit> or <mimic>'
@@ -114,9 +111,8 @@ class RobotModel(Frames):
         self.damping = given('damping', damping, viscous)
         self.friction = given('friction', friction, dry)
         self._know_joints()
-        rng, rotors = np.random.default_rng(0), np.diag(self.armature)
-        places = (self.random_configuration(rng) for _ in range(20))
-        check_tensors(tree, impossible, (self.mass_matrix(q) - rotors for q in places))
+        for rule in rules():
+            rule.check(tree, self)
 
     def without_coulomb_friction(self) -> Self:
         """Return the same model with Coulomb friction F = 0."""

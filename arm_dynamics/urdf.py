@@ -8,8 +8,9 @@ from xml.etree.ElementTree import Element, SubElement
 import pinocchio as pin
 
 from arm_dynamics.checks import ArmError, Array, one_line, text_of
-from arm_dynamics.urdf_checks import INERTIAL, JOINT, check_urdf
 from arm_dynamics.urdf_elements import number_text
+from arm_dynamics.urdf_numbers import INERTIAL, JOINT
+from arm_dynamics.urdf_rules import rules
 
 
 def read_urdf(path_or_xml: str | Path) -> tuple[str, Element, pin.Model]:
@@ -35,12 +36,8 @@ def _parse(text: str) -> tuple[str, Element, pin.Model]:
     except (ElementTree.ParseError, ValueError) as error:
         hint = '; is it xacro? Run `xacro FILE > arm.urdf`' if '<xacro:' in text else ''
         raise ArmError(f'not a URDF: {error}{hint}') from None
-    from arm_dynamics.urdf_grammar import as_urdf_1_0  # what is beside the equations
-    from arm_dynamics.urdf_physics import check_units
-
-    check_urdf(tree)
-    check_units(tree)
-    if as_urdf_1_0(tree):
+    changed = [rule.read(tree) for rule in rules()]
+    if any(changed):
         text = ElementTree.tostring(tree, encoding='unicode')
     try:
         links = ElementTree.tostring(bare(tree), encoding='unicode')

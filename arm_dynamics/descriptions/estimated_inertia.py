@@ -11,8 +11,8 @@ import pinocchio as pin
 
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.shapes import mesh_finder, read_mesh
-from arm_dynamics.urdf_checks import INERTIAL, check_numbers
 from arm_dynamics.urdf_elements import origin_of, set_inertial, vector
+from arm_dynamics.urdf_numbers import INERTIAL, check_numbers
 
 DENSITY = 1000.0
 

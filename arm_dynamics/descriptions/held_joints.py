@@ -9,8 +9,8 @@ import pinocchio as pin
 
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.mimic import leaders_of
-from arm_dynamics.urdf_checks import JOINT, MIMIC, check_numbers
 from arm_dynamics.urdf_elements import link_of, moves, origin_of, set_origin, vector
+from arm_dynamics.urdf_numbers import JOINT, MIMIC, check_numbers
 
 # The value of `joints:=` that chooses the joints between the base and the tool.
 CHAIN = 'chain'

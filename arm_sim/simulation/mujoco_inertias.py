@@ -8,8 +8,8 @@ import pinocchio as pin
 from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.urdf import bare
-from arm_dynamics.urdf_checks import principal_moments
 from arm_dynamics.urdf_elements import MOMENTS, link_of
+from arm_dynamics.urdf_numbers import principal_moments
 
 _ROD = 1e-9  # share of a link's largest moment below which the least one is none
 _POINT = 1e-18  # largest moment of a link that has none [kg m^2]

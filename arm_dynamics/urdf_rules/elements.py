@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.checks import ArmError, Array, finite, some_of
+from arm_dynamics.checks import ArmError, Array, some_of
 from arm_dynamics.tool_link import srdf_of
 from arm_dynamics.urdf_elements import (
     MOMENTS,
@@ -19,6 +20,8 @@ from arm_dynamics.urdf_elements import (
     set_origin,
     vector,
 )
+from arm_dynamics.urdf_numbers import numbers_of, soft_range
+from arm_dynamics.urdf_rules import UrdfRule
 
 _SHAPE = ('origin', 'geometry', 'material', 'name', 'verbose')
 _POSE = ('xyz', 'rpy', 'quat_xyzw')
@@ -80,6 +83,22 @@ _OF_SRDF = {
 _ONE_TURN, _MULTI_TURN = 2.0 * np.pi, 40.0  # [rad]; beyond, degrees may be meant
 
 
+class ElementsRule(UrdfRule):
+    """Elements of URDF 1.1 and 1.2 are written as 1.0; what is not used is named."""
+
+    order = 20.0
+
+    def read(self, tree: Element) -> bool:
+        """Write the URDF as 1.0."""
+        return as_urdf_1_0(tree)
+
+    def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
+        """Yield what is not used, and what may be meant otherwise."""
+        impossible, ends = model.impossible_inertias, model.branch_ends()
+        yield from model_notes(tree, impossible, ends, model.tip_frame, tip_frame)
+        yield from srdf_notes(model.file, tree)
+
+
 def as_urdf_1_0(tree: Element) -> bool:
     """Write a URDF 1.1 or 1.2 as 1.0, in place; return whether anything has changed.
 
@@ -94,7 +113,7 @@ def as_urdf_1_0(tree: Element) -> bool:
         origin = owner.find('origin')
         if origin is not None and 'quat_xyzw' in origin.attrib:
             _check_quaternion(owner, origin)
-            _numbers(origin, 'xyz', 3, f'<{owner.tag} name="{owner.get("name", "")}">: <origin')
+            numbers_of(origin, 'xyz', 3, f'<{owner.tag} name="{owner.get("name", "")}">: <origin')
             set_origin(owner, origin_of(owner))
             changed = True
     for limit in tree.iterfind('joint/limit'):
@@ -110,71 +129,28 @@ def as_urdf_1_0(tree: Element) -> bool:
     return changed
 
 
-def soft_limits(
-    tree: Element, names: Sequence[str], lower: Array, upper: Array
-) -> tuple[Array, Array]:
-    """Return the limits (m,) of goals: those of <limit>, within soft limits where there are any.
-
-    Raises:
-        ArmError: a soft limit that is not a number.
-    """
-    low, high = lower.copy(), upper.copy()
-    joints = {joint.get('name'): joint for joint in tree.iterfind('joint')}
-    for i, name in enumerate(names):
-        soft = _soft_range(joints[name])
-        if soft is not None:
-            low[i], high[i] = soft
-    return low, high
-
-
-def _soft_range(joint: Element) -> tuple[float, float] | None:
-    """Return the range of goals of a joint; None: no soft limits, or none within <limit>.
-
-    As ros2_control's limiter has it: a soft limit that is missing is 0.
-    """
-    limit, controller = joint.find('limit'), joint.find('safety_controller')
-    if controller is None:
-        return None
-    names = ('soft_lower_limit', 'soft_upper_limit')
-    where = f'joint {joint.get("name")!r}: <safety_controller'
-    low, high = (float(_numbers(controller, name, 1, where)[0]) for name in names)
-    if limit is None or joint.get('type') not in ('revolute', 'prismatic'):
-        return None
-    low = max(low, float(limit.get('lower', '0')))
-    high = min(high, float(limit.get('upper', '0')))
-    return (low, high) if low < high else None
-
-
 def _check_quaternion(owner: Element, origin: Element) -> None:
     where = f'<{owner.tag} name="{owner.get("name", "")}">: <origin'
     if 'rpy' in origin.attrib:
         raise ArmError(f'{where}> has rpy and quat_xyzw: write one of them')
-    length = np.linalg.norm(_numbers(origin, 'quat_xyzw', 4, where))
+    length = np.linalg.norm(numbers_of(origin, 'quat_xyzw', 4, where))
     if not abs(length - 1.0) < 0.01:
         text = origin.attrib['quat_xyzw']
         raise ArmError(f'{where} quat_xyzw="{text}"> has the length {length:.4g}, not 1')
 
 
-def _numbers(element: Element, name: str, count: int, where: str) -> Array:
-    """Return the numbers (count,) of an attribute, 0 where it is missing."""
-    text = element.get(name, '0 ' * count)
-    try:
-        return finite(name, [float(word) for word in text.split()], (count,))
-    except ValueError:
-        numbers = f'{count} finite numbers' if count > 1 else 'a finite number'
-        raise ArmError(f'{where} {name}="{text}"> must be {numbers}') from None
-
-
 def _split_capsule(link: Element, shape: Element) -> None:
     """Replace a capsule by a cylinder and two balls; raises ArmError for numbers that are none."""
     (capsule,), where = shape.iterfind('geometry/capsule'), f'link {link.get("name")!r}:'
-    sizes = [float(_numbers(capsule, x, 1, f'{where} <capsule')[0]) for x in ('radius', 'length')]
+    sizes = [
+        float(numbers_of(capsule, x, 1, f'{where} <capsule')[0]) for x in ('radius', 'length')
+    ]
     radius, length = sizes
     if not (radius > 0.0 and length >= 0.0):
         raise ArmError(f'{where} <capsule> needs a radius above 0 and a length')
     for origin in shape.iterfind('origin'):
         for name in ('xyz', 'rpy'):
-            _numbers(origin, name, 3, f'{where} <origin')
+            numbers_of(origin, name, 3, f'{where} <origin')
     pose, place = origin_of(shape), list(link).index(shape)
     link.remove(shape)
     for height in sorted({-0.5 * length, 0.0, 0.5 * length}):
@@ -313,7 +289,7 @@ def _named(tree: Element) -> Iterator[str]:
         joint.get('name', '')
         for joint in tree.iterfind('joint')
         for controller in joint.iterfind('safety_controller')
-        if any(key.startswith('soft_') for key in controller.attrib) and not _soft_range(joint)
+        if any(key.startswith('soft_') for key in controller.attrib) and not soft_range(joint)
     ]
     if without:
         yield (

@@ -1,27 +1,15 @@
 """Checks of a URDF: each error is one line that names joint or link, element and remedy."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from xml.etree.ElementTree import Element
 
-import numpy as np
-
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError
 from arm_dynamics.mimic import Mimic
-from arm_dynamics.urdf_elements import MOMENTS, MOVING_JOINTS, link_of, moves, origin_of
+from arm_dynamics.urdf_elements import MOMENTS, MOVING_JOINTS, link_of, moves
+from arm_dynamics.urdf_numbers import INERTIAL, JOINT, MIMIC, Elements, check_numbers
+from arm_dynamics.urdf_rules import UrdfRule
 
-# The elements of a joint and of an <inertial> that are read, with the numbers that each may have.
-INERTIAL = {'origin': ('xyz', 'rpy'), 'mass': ('value',), 'inertia': MOMENTS}
-JOINT = {
-    'parent': (),
-    'child': (),
-    'origin': ('xyz', 'rpy'),
-    'axis': ('xyz',),
-    'limit': ('lower', 'upper', 'effort', 'velocity'),
-    'dynamics': ('damping', 'friction', 'armature'),
-}
-MIMIC = ('multiplier', 'offset')
 _REQUIRED = {
     'mass': ('value',),
     'inertia': MOMENTS,
@@ -33,9 +21,6 @@ _NOT_NEGATIVE = {
     'dynamics': ('damping', 'friction', 'armature'),
 }
 
-# Larger lengths, masses and moments of inertia are mistakes; a larger limit means no limit.
-_LARGEST = 1e9
-
 # Other formats, by their root element.
 _OTHER_FORMATS = {
     'mujoco': 'MJCF, not a URDF: its root element is <mujoco>; give the URDF',
@@ -46,52 +31,19 @@ _OTHER_FORMATS = {
 # A URDF with more joints takes minutes to load.
 _MOST_JOINTS = 200
 
-Elements = Mapping[str, tuple[str, ...]]
+
+class StructureRule(UrdfRule):
+    """The links and joints of a URDF make an arm."""
+
+    order = 0.0
+
+    def read(self, tree: Element) -> bool:
+        """Raise ArmError unless they do."""
+        _check_urdf(tree)
+        return False
 
 
-def principal_moments(tree: Element) -> dict[str, tuple[Array, Array]]:
-    """Return, by link with inertia, principal moments A <= B <= C [kg m^2] and axes (3, 3).
-
-    The axes are columns in the link's frame.
-    """
-    principal = {}
-    for link in tree.iterfind('link'):
-        for inertial in link.iterfind('inertial'):
-            (inertia,) = inertial.findall('inertia')
-            xx, xy, xz, yy, yz, zz = (float(inertia.get(name, '')) for name in MOMENTS)
-            matrix = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-            moments, axes = np.linalg.eigh(matrix)
-            axes *= np.linalg.det(axes)
-            principal[link.get('name', '')] = moments, origin_of(inertial).rotation @ axes
-    return principal
-
-
-def impossible_inertias(tree: Element) -> dict[str, tuple[Array, Array]]:
-    """Return, as `principal_moments`, the inertias that no body has: A + B < C or A < 0.
-
-    The root link does not move, so its inertia does not matter.
-    """
-    moved = {link_of(joint, 'child') for joint in tree.iterfind('joint')}
-    impossible = {}
-    for link, (moments, axes) in principal_moments(tree).items():
-        least = min(moments[0], moments[0] + moments[1] - moments[2])
-        if link in moved and least < -1e-15 - 1e-9 * abs(moments).max():
-            impossible[link] = moments, axes
-    return impossible
-
-
-def rotor_inertias(tree: Element, joint_names: Sequence[str]) -> Array:
-    """Return the rotor inertias (n,) [kg m^2 | kg] in joints' <dynamics armature="">, else 0."""
-    armatures = dict.fromkeys(joint_names, 0.0)
-    for joint in tree.iterfind('joint'):
-        dynamics = joint.find('dynamics')
-        if dynamics is not None and joint.get('name') in armatures:
-            armatures[joint.get('name', '')] = float(dynamics.get('armature', '0'))
-    return np.array(list(armatures.values()))
-
-
-def check_urdf(tree: Element) -> None:
-    """Raise ArmError unless a URDF's links and joints make an arm."""
+def _check_urdf(tree: Element) -> None:
     if any('wiki/xacro}' in each.tag for each in tree.iter()):
         raise ArmError('this is xacro, not a URDF: run `xacro FILE > arm.urdf` and give that file')
     if tree.tag in _OTHER_FORMATS:
@@ -204,32 +156,3 @@ def _check_elements(where: str, owner: Element, known: Elements) -> None:
             if name not in element.attrib:
                 raise ArmError(f'{where}: <{element.tag}> has no {name}')
     check_numbers(where, owner, known)
-
-
-def check_numbers(where: str, owner: Element, known: Elements) -> None:
-    """Raise ArmError unless the numbers of an element's children are finite and complete.
-
-    Args:
-        where: the owner, for the error.
-        owner: the element.
-        known: attributes with numbers, by the tag of the child.
-    """
-    for element in owner:
-        for name in known.get(element.tag, ()):
-            text = element.get(name)
-            if text is None:
-                continue
-            attribute = f'{where}: <{element.tag} {name}="{" ".join(text.split())}">'
-            count = 3 if name in ('xyz', 'rpy') else 1
-            try:
-                values = [float(word) for word in text.replace('_', '?').split()]
-            except ValueError:
-                values = []
-            if not values or not np.isfinite(values).all():
-                hint = '; is it xacro?' if '$' in text else ''
-                raise ArmError(f'{attribute} must be finite numbers{hint}')
-            if len(values) != count:
-                allowed = 'three numbers' if count == 3 else 'one number'
-                raise ArmError(f'{attribute} must be {allowed}')
-            if element.tag != 'limit' and max(map(abs, values)) > _LARGEST:
-                raise ArmError(f'{attribute} must not be beyond {_LARGEST:g}')

@@ -1,16 +1,36 @@
 """Refuses a URDF of which no physical arm can be; each line has the probable mistake."""
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.urdf_elements import MOMENTS, vector
+from arm_dynamics.urdf_rules import UrdfRule
 
 # Of a link [kg], between two joints [m], and of an angle [rad]: beyond, the unit is another.
 _HEAVIEST, _FARTHEST, _MOST_TURNED = 2e4, 50.0, 40.0
 _LIGHT = 0.01  # a lighter link may stand for a rotor [kg]
+
+
+class UnitsRule(UrdfRule):
+    """Numbers and tensors are those of a physical arm in units of the SI."""
+
+    order = 10.0
+
+    def read(self, tree: Element) -> bool:
+        """Raise ArmError for numbers of which only another unit makes an arm."""
+        check_units(tree)
+        return False
+
+    def check(self, tree: Element, model: Any) -> None:
+        """Raise ArmError for a tensor with which no arm can be."""
+        rng, rotors = np.random.default_rng(0), np.diag(model.armature)
+        places = (model.random_configuration(rng) for _ in range(20))
+        matrices = (model.mass_matrix(q) - rotors for q in places)
+        check_tensors(tree, model.impossible_inertias, matrices)
 
 
 def check_units(tree: Element) -> None:
