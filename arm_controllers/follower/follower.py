@@ -14,6 +14,7 @@ from arm_controllers.follower.goal_trajectory import checked_trajectory, with_po
 from arm_controllers.follower.object_check import MotionCheck, begin, object_check, rest
 from arm_controllers.follower.parameters import FollowerParameters, Limits
 from arm_controllers.follower.schedule import Schedule, Scheduled
+from arm_controllers.follower.slow_goals import trajectory_time
 from arm_controllers.follower.speed_scaling import SpeedScaling
 from arm_controllers.follower.tolerances import ErrorWatch, GoalTolerances, end_on_force
 from arm_controllers.follower.trajectory import Array, hold
@@ -177,8 +178,6 @@ class TrajectoryFollower:
                 ahead_ns = goal.start_ns - max(time_ns, self.time_ns)
                 start_ns = now_ns + ahead_ns
                 if ahead_ns > 0 and self.scaling.wanted < 1.0:
-                    from arm_controllers.follower.slow_goals import trajectory_time
-
                     start_ns = trajectory_time(schedule, now_ns, ahead_ns)
             from_ns = max(start_ns, now_ns + notice_ns)
             check_end(goal, (start_ns - now_ns) * 1e-9, p.goal_duration_limit)

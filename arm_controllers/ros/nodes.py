@@ -7,6 +7,8 @@ import rclpy.node
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.subscription import Subscription
 
+from arm_controllers.ros.unmatched import log_unmatched
+
 
 class Node(rclpy.node.Node):
     """A node that logs each publisher with a QoS that does not match a subscription's."""
@@ -16,8 +18,6 @@ class Node(rclpy.node.Node):
         known: set[bytes] = set()
 
         def on_unmatched(event: Any) -> None:
-            from arm_controllers.ros.unmatched import log_unmatched  # most publishers match
-
             log_unmatched(self, subscription, known)
 
         events = SubscriptionEventCallbacks(incompatible_qos=on_unmatched)
