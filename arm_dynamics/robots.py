@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.descriptions.conversion import is_mjcf, runs_code, urdf_file
 from arm_dynamics.descriptions.grippers import with_gripper
-from arm_dynamics.descriptions.named_models import find_named
+from arm_dynamics.descriptions.sources import SOURCES
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.shapes import candidates
@@ -205,10 +205,11 @@ def _file_of(robot: str, folder: str = 'urdf') -> tuple[Path, str]:
             if file.is_file():
                 return file, ''
         raise ArmError(f'robot {robot!r}: no such file in a package that is sourced')
-    named = find_named(robot) if '/' not in robot else None
-    if named:
-        _doubt(robot, named[0])
-        return named
+    for source in SOURCES.names() if '/' not in robot else ():
+        named: tuple[Path, str] | None = SOURCES.load(source)(robot)
+        if named:
+            _doubt(robot, named[0])
+            return named
     kind, names = 'robot', robot_names()
     if folder != 'urdf':
         kind, names = 'gripper', gripper_names()

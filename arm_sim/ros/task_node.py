@@ -37,9 +37,9 @@ from arm_sim.loop.record import Record
 from arm_sim.loop.report import plain
 from arm_sim.output_folder import writable_folder
 from arm_sim.robot import Robot
+from arm_sim.ros.clients import CLIENTS
 from arm_sim.ros.goal_run import SOON, GoalRun
 from arm_sim.ros.prediction import running_nodes
-from arm_sim.ros.task_clients import GripperGoals, IkClient, poses_over_time
 from arm_sim.ros.task_parameters import AnyTaskParameters, TaskNodeParameters
 from arm_sim.tasks import Run, Task, task_class, task_classes
 
@@ -92,7 +92,7 @@ class TaskNode(Node):
         self._planned = self._task_class(self.robot, self.task_parameters)
         self.period_ns = p.period_ns
         self._wrenches = self.create_publisher(WrenchStamped, 'external_wrench', 500)
-        self._gripper: GripperGoals | None = None
+        self._gripper: Any = None
         self._wrench_goals = self.create_publisher(WrenchStamped, f'{p.server}/wrench_goal', 10)
         self._recorder = None if p.record == 'none' else self._make_recorder(p.record == 'bag')
 
@@ -126,14 +126,15 @@ class TaskNode(Node):
         if recorder and p.law != 'none':
             arm.wait_until(lambda: recorder.ready or recorder.failed, 'description and parameters')
         robot = replace(self.robot, start=q)
-        call_ik = partial(arm.call, of='inverse_kinematics')
-        task = self._task_class(
-            robot, self.task_parameters, IkClient(self, model.base_frame, call_ik)
-        )
+        ik = None
+        if self._task_class.asks_ik:
+            call_ik = partial(arm.call, of='inverse_kinematics')
+            ik = CLIENTS.load('ik_client')(self, model.base_frame, call_ik)
+        task = self._task_class(robot, self.task_parameters, ik)
         for note in task.notes:
             self._say(note)
         if task.gripper:
-            self._gripper = GripperGoals(self, arm.waiting, task.gripper)
+            self._gripper = CLIENTS.load('gripper_goals')(self, arm.waiting, task.gripper)
         nodes = running_nodes(self, p.law, arm.call)
         compared = task.report.asks_prediction
         expected = nodes.predicted(task) if compared and p.law != 'external' else None
@@ -200,7 +201,8 @@ class TaskNode(Node):
         if not task.moved_object:
             return record
         stamps = np.arange(ends[0], ends[1] + 1, self.period_ns)
-        return replace(record, objects=poses_over_time(arm.objects, stamps, task.moved_object))
+        poses = CLIENTS.load('poses_over_time')(arm.objects, stamps, task.moved_object)
+        return replace(record, objects=poses)
 
     def _error(self, tracking: Tracking, record: Record) -> dict[str, float]:
         """Return RMS and maximum of the tip's error [mm]; print them if there are more passes."""

@@ -1,6 +1,5 @@
-"""Checks of a robot model against an engine: springs, agreement of plant and model."""
+"""Check that plant and model of a robot agree."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,13 +10,6 @@ from arm_sim.devices import link_side
 
 # Two correct implementations differ by rounding alone: some 1e-13 of the largest entry.
 MODEL_TOLERANCE = 1e-9
-
-
-def check_convertible(model: RobotModel) -> None:
-    """Raise ArmError where an engine that simulates the URDF of an MJCF would miss a spring."""
-    from arm_dynamics.descriptions import mjcf_files, mjcf_model  # they load MuJoCo
-
-    mjcf_model.check_springs(mjcf_files.compiled(Path(model.mjcf))[0], model)
 
 
 def check_model(plant: Any, model: RobotModel, samples: int = 10, seed: int = 0) -> float:

@@ -21,7 +21,7 @@ from arm_sim.devices import DeviceParameters, Devices, Setup
 from arm_sim.simulation.contact_state import ContactState
 from arm_sim.simulation.integration import CONTINUOUS
 from arm_sim.simulation.mjcf_parts import MjcfParts
-from arm_sim.simulation.model_check import check_convertible
+from arm_sim.simulation.mujoco_parts import PARTS
 from arm_sim.simulation.scene_state import SceneState
 
 # What `joint_commands` holds for each actuator; the actuator for what a law commands.
@@ -199,7 +199,7 @@ class Plant:
 
     def _notes_on_mjcf(self, model: RobotModel) -> tuple[str, ...]:
         """Return notes on a model from an MJCF; raise ArmError where its URDF misses a spring."""
-        check_convertible(model)
+        PARTS.load('mjcf')(model).check_convertible()
         return ('the URDF of the MJCF is simulated; engine mujoco simulates the MJCF',)
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:

@@ -86,7 +86,7 @@ class Task:
     def __init__(self, robot: Robot, parameters: Any, ik: Any = None):
         """Prepare the task for a robot at rest at `robot.start`.
 
-        `ik` is asked for inverse kinematics, see ros.task_clients; None: solved in this process.
+        `ik` is asked for inverse kinematics, see ros/clients; None: solved in this process.
 
         Raises:
             ArmError: the robot cannot do it.

@@ -3,7 +3,7 @@
 from pathlib import Path
 from xml.etree import ElementTree
 
-from arm_dynamics.descriptions.named_models import example_models
+from arm_dynamics.descriptions.sources.named_models import example_models
 from arm_dynamics.robots import robot_names
 
 _MOVING = ('revolute', 'continuous', 'prismatic')

@@ -16,8 +16,9 @@ from arms import ARM, revolute
 from optional import optional
 
 from arm_dynamics import ArmError, RobotModel, robots
-from arm_dynamics.descriptions import mjcf_conversion, named_models
+from arm_dynamics.descriptions import mjcf_conversion
 from arm_dynamics.descriptions.conversion import parameter_file
+from arm_dynamics.descriptions.sources.named_models import named_models
 from arm_dynamics.robots import RobotArgument, check_data_only, find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.robot import Robot
@@ -342,7 +343,7 @@ def test_models_of_robot_descriptions_go_by_the_names_of_their_modules(tmp_path,
     assert find_urdf('my_description') == tmp_path / 'arm.urdf'
     with pytest.raises(ArmError, match='robot_descriptions cannot fetch it: no network'):
         find_urdf('far_description')
-    assert named_models.find_named('other_description') is None
+    assert named_models('other_description') is None
 
 
 def test_package_paths_lead_through_sourced_packages(tmp_path, monkeypatch):
@@ -486,7 +487,7 @@ def confined(tmp_path):
         document = 'type("D", (), {"toxml": lambda self: told})()'
         text = f'def process_file(*_, **__):{lines}\n    return {document}\n'
         (package / '__init__.py').write_text(text)
-        script = Path(named_models.__file__).with_name('xacro_process.py')
+        script = Path(mjcf_conversion.__file__).with_name('xacro_process.py')
         done = subprocess.run(
             [sys.executable, '-P', str(script), 'x', '{}'],
             env={'PYTHONPATH': str(package.parent), 'PATH': '/usr/bin:/bin'},

@@ -1,11 +1,14 @@
 """An arm that MuJoCo simulates as its MJCF has it, with the file's own sensors and actuators."""
 
+from pathlib import Path
 from typing import Any
 
 import mujoco
 import numpy as np
 
 from arm_dynamics.checks import Array
+from arm_dynamics.descriptions.mjcf_files import compiled
+from arm_dynamics.descriptions.mjcf_model import check_springs
 from arm_sim.simulation.model_check import MODEL_TOLERANCE
 from arm_sim.simulation.mujoco_arm import ArmDescription
 from arm_sim.simulation.mujoco_mjcf import home_of, loose_links, mjcf_spec
@@ -30,6 +33,10 @@ class Mjcf(ArmDescription):
         links = [geom for geom in touch if geom.parent.name != 'world']
         add_surroundings(spec, self.model, parameters, links)
         return spec
+
+    def check_convertible(self) -> None:
+        """Raise ArmError where an engine that simulates the URDF would miss a spring."""
+        check_springs(compiled(Path(self.model.mjcf))[0], self.model)
 
     def refused_inertias(self) -> dict[str, tuple[Array, Array]]:
         """Return no links: MuJoCo has compiled the file."""

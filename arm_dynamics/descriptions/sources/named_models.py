@@ -13,7 +13,7 @@ from pathlib import Path
 from arm_dynamics.checks import ArmError, one_line
 
 
-def find_named(name: str) -> tuple[Path, str] | None:
+def named_models(name: str) -> tuple[Path, str] | None:
     """Return the file of a model of an installed package, and arguments for its xacro.
 
     None if there is no such model.
