@@ -82,10 +82,8 @@ SPAWNER_TIMEOUTS = ('--switch-timeout', '60', '--service-call-timeout', '60')
 
 def hardware(given: dict[str, str]) -> list:
     """Return the simulator on other topics, and controller_manager where it is installed."""
-    own, model = (
-        'config/ros2_control/controllers.yaml',
-        RobotModel.from_urdf(find_urdf(given['robot'])),
-    )
+    own = 'config/ros2_control/controllers.yaml'
+    model = RobotModel.from_urdf(find_urdf(given['robot']))
     drives = actuators_of(actuators_argument(given['actuator']), model.joint_names)
     for each in drives:
         one_of('actuator (ros2_control)', each, DRIVES)

@@ -43,13 +43,8 @@ _REFUSED = {
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2
 _ALLOW, _REFUSE, _KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x80000000
-_LOAD, _EQUAL, _ABOVE, _SET, _RETURN = (
-    0x20,
-    0x15,
-    0x35,
-    0x45,
-    0x06,
-)  # of the kernel's filter language
+# Of the kernel's filter language.
+_LOAD, _EQUAL, _ABOVE, _SET, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 
 
 def _refuse_calls() -> str:

@@ -112,7 +112,7 @@ def fastest_rates(
     limits: TimingLimits,
     grid: Array,
     fastest: Callable[[float], Array] | None = None,
-) -> tuple[Array, Array]:
+) -> tuple[Array, Array, Array]:
     """Return the time-optimal motion along a joint path from rest to rest, by TOPP-RA.
 
     Source: Pham and Pham 2018, as PyPI's toppra has it.
@@ -125,7 +125,7 @@ def fastest_rates(
         fastest: limits of velocity (nv,) at s, in place of `limits.velocity`.
 
     Returns:
-        d2s/dt2 (m - 1,) between the grid's points, and ds/dt (m,) at them.
+        d2s/dt2 (m - 1,) between the grid's points, and ds/dt (m,) and time (m,) at them.
 
     Raises:
         ArmError: no such motion, or toppra is not installed.
@@ -171,7 +171,8 @@ def fastest_rates(
             'no timing within the limits exists, not even a slow one (TOPP-RA); larger '
             'acceleration or effort limits help'
         )
-    return accelerations, rates
+    spans = 2.0 * np.diff(grid) / (rates[1:] + rates[:-1])
+    return accelerations, rates, np.concatenate([[0.0], np.cumsum(spans)])
 
 
 def _time_optimal(
@@ -192,11 +193,9 @@ def _time_optimal(
 
     grid = np.linspace(0.0, 1.0, 1001)
     bounded = fastest if np.isfinite(tip_speed) else None
-    accelerations, rates = fastest_rates(model, joints, limits, grid, bounded)
-    spans = 2.0 * np.diff(grid) / (rates[1:] + rates[:-1])
-    knots = np.concatenate([[0.0], np.cumsum(spans)])
+    accelerations, rates, knots = fastest_rates(model, joints, limits, grid, bounded)
     times = _sample_times(knots[-1], period)
-    which = np.clip(np.searchsorted(knots, times, side='right') - 1, 0, len(spans) - 1)
+    which = np.clip(np.searchsorted(knots, times, side='right') - 1, 0, len(knots) - 2)
     since = times - knots[which]
     rate = rates[which] + accelerations[which] * since
     s = grid[which] + (rates[which] + 0.5 * accelerations[which] * since) * since

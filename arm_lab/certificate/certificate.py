@@ -49,10 +49,8 @@ class Certificate:
             relation = 'below the least'
         else:
             prismatic = bool(model.prismatic[model.joint_names.index(found.name)])
-            unit, of = (
-                unit_of(found.quantity, prismatic),
-                f'joint {found.name!r}: {found.quantity}',
-            )
+            unit = unit_of(found.quantity, prismatic)
+            of = f'joint {found.name!r}: {found.quantity}'
             relation = 'beyond the limit'
         answer = 'unsafe' if found.proven else 'not proven safe'
         relation = relation if found.proven else 'not distinguished from the limit'

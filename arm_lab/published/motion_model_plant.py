@@ -42,10 +42,8 @@ from arm_sim.simulation.plant import Plant, PlantParameters
 
 TASK_SPACE = 'task_space'
 # Stiffness and damping of the tip: forces [N/m], [N.s/m], then moments [N.m/rad], [N.m.s/rad].
-_TASK_KP, _TASK_KD = (
-    (500.0, 500.0, 500.0, 50.0, 50.0, 50.0),
-    (100.0, 100.0, 100.0, 10.0, 10.0, 10.0),
-)
+_TASK_KP = (500.0, 500.0, 500.0, 50.0, 50.0, 50.0)
+_TASK_KD = (100.0, 100.0, 100.0, 10.0, 10.0, 10.0)
 
 
 @dataclass(frozen=True)

@@ -73,10 +73,8 @@ class JointSpaceMotionModel:
         With all wn alike, kp = wn^2 M(q), kd = 2 zeta wn M(q); q is the neutral pose by default.
         """
         mass = self.model.mass_matrix(self.model.neutral() if q is None else q)
-        wn, root = (
-            self.natural_frequency,
-            np.sqrt(2.0 * self.damping_ratio * self.natural_frequency),
-        )
+        wn = self.natural_frequency
+        root = np.sqrt(2.0 * self.damping_ratio * wn)
         self.kp, self.kd = np.outer(wn, wn) * mass, np.outer(root, root) * mass
 
     def update_error_dynamics_from_step(

@@ -114,9 +114,8 @@ class Collide(ContactTask):
         line = np.cross((0.0, 0.0, 1.0), tip)
         self.direction = np.linalg.pinv(jacobian) @ (line / np.linalg.norm(line))
         self.contact = start + p.distance * self.direction
-        tip, jacobian = (
-            model.forward_kinematics(self.contact).translation, model.jacobian(self.contact)[:3],
-        )  # fmt: skip
+        tip = model.forward_kinematics(self.contact).translation
+        jacobian = model.jacobian(self.contact)[:3]
         velocity = jacobian @ self.direction
         if not np.linalg.norm(velocity) > 0.1:
             raise ArmError(f'{self.robot.name} cannot move its tool along a horizontal line')

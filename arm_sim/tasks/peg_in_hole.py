@@ -194,10 +194,8 @@ class PegInHole(PosesTask):
         p = self.parameters
         touched, searched, back, inserted = self._ends[:4].tolist()
         share = np.clip((t - touched) / max(searched - touched, 1e-9), 0.0, 1.0)
-        radius, angle = (
-            np.sqrt(share) * p.radius,
-            np.sqrt(share) * 2.0 * np.pi * p.radius / p.pitch,
-        )
+        radius = np.sqrt(share) * p.radius
+        angle = np.sqrt(share) * 2.0 * np.pi * p.radius / p.pitch
         radius *= 1.0 - smooth((t - searched) / (back - searched))
         begun = 0.5 * t * t / _START if t < _START else t - 0.5 * _START
         depth = min(begun * p.approach_speed, p.distance + p.press)

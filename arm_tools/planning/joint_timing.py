@@ -121,9 +121,7 @@ def time_path(
 def _time_optimal(model: RobotModel, path: BSpline, limits: TimingLimits) -> PPoly:
     """Return the time-optimal s(t), 0 before its start and 1 after its end."""
     grid = np.linspace(0.0, 1.0, _GRID + 1)
-    accelerations, rates = fastest_rates(model, path, limits, grid)
-    spans = 2.0 * np.diff(grid) / (rates[1:] + rates[:-1])
-    knots = np.concatenate([[0.0], np.cumsum(spans)])
+    accelerations, rates, knots = fastest_rates(model, path, limits, grid)
     moving = np.array([0.5 * accelerations, rates[:-1], grid[:-1]])
     rest = np.array([[0.0], [0.0], [1.0]])
     far = 10.0 * knots[-1] + 1.0

@@ -63,11 +63,8 @@ class LockstepClient(AbstractContextManager['LockstepClient']):
             ArmError: no simulator; says which process has ended, with its last words.
         """
         self._ends, self._watched = ExitStack(), processes
-        self._claims, self._states, self._commands = (
-            ActiveControllers(),
-            list[bytes](),
-            list[bytes](),
-        )
+        self._claims = ActiveControllers()
+        self._states, self._commands = list[bytes](), list[bytes]()
         self._clients: dict[str, Any] = {}
         self.time_ns = -1
         try:
