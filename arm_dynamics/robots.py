@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.descriptions.conversion import is_mjcf, runs_code, urdf_file
-from arm_dynamics.descriptions.grippers import with_gripper
+from arm_dynamics.descriptions.joined import JOINED
 from arm_dynamics.descriptions.sources import SOURCES
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
@@ -95,9 +95,7 @@ class RobotArgument(NamedTuple):
         native = self.mjcf == MJCF_VALUES[0] and self.gripper
         if not (native and is_mjcf(arm) and is_mjcf(gripper)):
             return self
-        from arm_dynamics.descriptions.mjcf_grippers import with_mjcf_gripper  # loads MuJoCo
-
-        file = with_mjcf_gripper(arm, gripper, self.gripper_frame)
+        file = JOINED.load('with_mjcf_gripper')(arm, gripper, self.gripper_frame)
         return self._replace(name=str(file), gripper='', gripper_frame='')
 
     @property
@@ -161,7 +159,8 @@ def urdf_of(argument: RobotArgument) -> Path:
         frame = argument.gripper_frame
         arm = argument.arm._replace(mjcf='converted')
         gripper = gripper_urdf(argument.gripper, Path(argument.name).suffix == '.xacro')
-        return with_gripper(urdf_of(arm), gripper, frame)
+        joined: Path = JOINED.load('with_gripper')(urdf_of(arm), gripper, frame)
+        return joined
     file, xacro_args = _file_of(argument.name)
     xacro_args, native = argument.xacro_args or xacro_args, argument.mjcf == MJCF_VALUES[0]
     chosen = argument.joints, argument.tip_frame

@@ -38,8 +38,13 @@ from arm_dynamics.link_loads import External
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_sim.simulation.integration import integration_of, rk4_step
 from arm_sim.simulation.mujoco_arm import description_of
-from arm_sim.simulation.mujoco_mimic import implicit_inertia, set_damping
-from arm_sim.simulation.mujoco_model import mujoco_model, places_of, state_places, steps_of
+from arm_sim.simulation.mujoco_model import (
+    mujoco_model,
+    places_of,
+    set_damping,
+    state_places,
+    steps_of,
+)
 from arm_sim.simulation.mujoco_parts import PARTS
 from arm_sim.simulation.plant import Plant, PlantParameters
 
@@ -260,7 +265,10 @@ class MujocoPlant(ArmsInMujoco):
         mujoco.mj_fullM(self.mj_model, self.mj_data, full)
         dofs = np.arange(self.mj_model.nv)[self._every[1]]
         mass = self._model.reduced(full[np.ix_(dofs, dofs)])
-        return mass - np.diag(implicit_inertia(self._model, self._integrator, self.mj_model))
+        if self._model.mimic is not None:
+            mimic = PARTS.load('mimic')(self._model, self._integrator)
+            mass -= np.diag(mimic.implicit_inertia(self.mj_model))
+        return mass
 
     def joint_friction(self) -> tuple[Array, Array]:
         """Return damping and Coulomb friction (n,) of MuJoCo's joints."""

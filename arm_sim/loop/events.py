@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_sim.loop.many_arms import ManyArms
-
 # A time [s], and a function of the plant at that time that returns the plant that goes on.
 Event = tuple[float, Callable[[Any], Any]]
 
@@ -71,9 +69,7 @@ def events_by_period(events: Iterable[Event], period: float) -> dict[int, list[C
     return due
 
 
-def pushes_of_each(
-    pushes: Sequence[Push | None], period: float
-) -> list[tuple[float, Callable[[ManyArms], ManyArms]]]:
+def pushes_of_each(pushes: Sequence[Push | None], period: float) -> list[Event]:
     """Return the events of a loop that push each of N arms as its own Push says.
 
     Args:
@@ -90,7 +86,7 @@ def pushes_of_each(
         key=itemgetter(0),
     )
 
-    def apply(step: int, plant: ManyArms) -> ManyArms:
+    def apply(step: int, plant: Any) -> Any:
         rows = {frame: np.zeros((len(pushes), 6)) for _, _, frame, _ in changes}
         for _, arm, frame, wrench in takewhile(lambda change: change[0] <= step, changes):
             rows[frame][arm] = wrench

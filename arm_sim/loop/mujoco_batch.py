@@ -16,8 +16,7 @@ from arm_sim.loop.many_arms import ManyArms, OneOrEach, of_each
 from arm_sim.simulation.contact_state import ContactState
 from arm_sim.simulation.integration import integration_of
 from arm_sim.simulation.mujoco_contacts import Links
-from arm_sim.simulation.mujoco_mimic import set_damping
-from arm_sim.simulation.mujoco_model import mujoco_model
+from arm_sim.simulation.mujoco_model import mujoco_model, set_damping
 
 _NONE = mujoco.mjtStage.mjSTAGE_NONE.value
 _POSITION = mujoco.mjtStage.mjSTAGE_POS.value

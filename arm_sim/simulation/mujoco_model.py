@@ -7,13 +7,12 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from arm_dynamics.checks import ArmError, one_line, one_of
+from arm_dynamics.checks import ArmError, Array, one_line, one_of
 from arm_dynamics.inertia_check import check_inertia
 from arm_dynamics.model import RobotModel
 from arm_sim.devices import link_side
 from arm_sim.simulation.integration import CONTINUOUS, Integration, integration_of
 from arm_sim.simulation.mujoco_arm import description_of
-from arm_sim.simulation.mujoco_mimic import add_mimics, implicit_inertia
 from arm_sim.simulation.mujoco_parts import PARTS
 from arm_sim.simulation.plant import PlantParameters
 
@@ -75,6 +74,14 @@ def state_places(mj_model: mujoco.MjModel) -> dict[str, tuple[NDArray[np.intp], 
     return found
 
 
+def set_damping(model: RobotModel, mj_model: mujoco.MjModel, dofs: Places, damping: Array) -> None:
+    """Damp the commanded joints by `damping` (n,) from now on, implicitly."""
+    if model.mimic is not None:  # see mujoco_parts.mimic
+        more = damping - mj_model.dof_damping[dofs]
+        mj_model.dof_armature[dofs] += mj_model.opt.timestep * more
+    mj_model.dof_damping[dofs] = damping
+
+
 def steps_of(mj_model: mujoco.MjModel, parameters: PlantParameters) -> int:
     """Return the integration steps per control period or joint step; contacts may raise them."""
     period = parameters.period_ns * 1e-9
@@ -127,7 +134,7 @@ def arm_spec(
             actuator.forcelimited = True
             actuator.forcerange = (-limit[i], limit[i])
     if model.mimic is not None:
-        add_mimics(spec, model, integrator)
+        PARTS.load('mimic')(model, integrator).add(spec)
     return spec
 
 
@@ -147,10 +154,5 @@ def _build(
     if parameters.touching:
         PARTS.load('contacts')(model, parameters).set_springs(mj_model)
     if model.mimic is not None:
-        rotors = implicit_inertia(model, integration.integrator, mj_model)
-        mj_model.dof_armature[model.mimic.own] += rotors
-        behind = len(model.moving_joints)  # joints of objects
-        if integration.integrator != 'rk4':
-            damping = mj_model.opt.timestep * mj_model.dof_damping[behind:]
-            mj_model.dof_armature[behind:] += damping
+        PARTS.load('mimic')(model, integration.integrator).add_inertias(mj_model)
     return mj_model

@@ -98,7 +98,7 @@ def _for_mujoco(model: RobotModel, shapes: bool, contacts: bool) -> str:
     make_readable(tree, model)
     for joint in tree.iterfind('joint'):
         for mimic in joint.findall('mimic'):
-            joint.remove(mimic)  # `mujoco_mimic` adds it
+            joint.remove(mimic)  # `mujoco_parts.mimic` adds it
     if shapes:
         tree.extend(whole.findall('material'))
         for link, full in zip(tree.iterfind('link'), whole.iterfind('link'), strict=True):
