@@ -19,6 +19,8 @@ _KINDS = {
     'capsule': mujoco.mjtGeom.mjGEOM_CAPSULE,
     'mesh': mujoco.mjtGeom.mjGEOM_MESH,
 }
+# That options of a scene's file do not count, as documented; MuJoCo warns as it compiles.
+warnings.filterwarnings('ignore', 'Attach', UserWarning)
 _JOINTS = {'hinge': mujoco.mjtJoint.mjJNT_HINGE, 'slide': mujoco.mjtJoint.mjJNT_SLIDE}
 
 
@@ -102,8 +104,7 @@ def _attach(
         taken = {each.name for each in getattr(spec, kind)}
         _refuse_names(where, (each.name for each in getattr(child, kind)), taken)
     apart = {frozenset((each.bodyname1, each.bodyname2)) for each in child.excludes}
-    with warnings.catch_warnings(action='ignore'):  # of options that do not count
-        spec.attach(child, frame=spec.worldbody.add_frame(), prefix='')
+    spec.attach(child, frame=spec.worldbody.add_frame(), prefix='')
     made = [geom for geom in spec.geoms if geom.name in materials]
     for geom in made:
         geom.userdata = numbers_of(materials[geom.name])

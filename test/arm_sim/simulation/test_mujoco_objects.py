@@ -1,5 +1,8 @@
 """Jointed objects and MJCF scenes next to an arm."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import yaml
@@ -194,3 +197,16 @@ def test_bad_mjcf_scenes_are_refused_in_one_line(among, change, says):
         among(MJCF.replace(*change, 1))
     assert '\n' not in str(error.value)
     assert 'scene' in str(error.value)
+
+
+def test_a_scene_as_mjcf_warns_of_no_attached_options(tmp_path):
+    (tmp_path / 'gate.xml').write_text(MJCF)
+    code = """from arm_dynamics import RobotModel
+from arm_dynamics.robots import find_urdf
+from arm_sim.engines.mujoco import MujocoPlant, PlantParameters
+model = RobotModel.from_urdf(find_urdf('planar_3r'))
+MujocoPlant(model, PlantParameters(scene='gate.xml'))"""
+    command = [sys.executable, '-W', 'error::UserWarning', '-c', code]
+    found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert 'Attach' not in found.stderr, found.stderr
+    assert found.returncode == 0, found.stderr
