@@ -108,9 +108,7 @@ def rows_of(
     Raises:
         ArmError: too short, or not sampled often enough.
     """
-    pieces = samples.pieces(cutoff)
-    good = [piece for piece in pieces if not _lacking(samples.times[piece], cutoff)]
-    parts = sorted(good or pieces[:1], key=lambda piece: piece[0])
+    parts = _long_enough(samples, cutoff)
     chosen = [samples.part(piece) for piece in parts]
     rows = replace(
         _joined(regressor, chosen, cutoff), used=sum(map(len, parts)) / len(samples.times)
@@ -129,6 +127,50 @@ def rows_of(
         ]
         noisy.append(replace(_joined(regressor, other, cutoff), moving=rows.moving))
     return replace(rows, noisy=tuple(noisy))
+
+
+def _long_enough(samples: MotionSamples, cutoff: float) -> list[NDArray[np.intp]]:
+    """Return the indices of the pieces that are used, in their order."""
+    pieces = samples.pieces(cutoff)
+    good = [piece for piece in pieces if not _lacking(samples.times[piece], cutoff)]
+    return sorted(good or pieces[:1], key=lambda piece: piece[0])
+
+
+class Piece:
+    """A piece of a recording.
+
+    Attributes:
+        indices: of its samples.
+        times, states: (m,) even times, and q, v, a (m, n) then.
+        torque: over time.
+    """
+
+    def __init__(self, samples: MotionSamples, indices: NDArray[np.intp], cutoff: float):
+        self.indices, own = indices, samples.part(indices)
+        self._spline, self.torque = curves(own, cutoff)
+        (begin, end), rate = own.times[[0, -1]], RATE * cutoff
+        self.times: Array = np.arange(begin, end, 1.0 / rate)
+        self.states = (
+            self._spline(self.times),
+            self.velocity(self.times),
+            self._spline(self.times, 2),
+        )
+        self._second = lowpass(cutoff, rate)
+        skip = round(CUT_OFF_ENDS / cutoff * rate)
+        self.kept = slice(skip, len(self.times) - skip, round(RATE / _KEPT_RATE))
+
+    def velocity(self, times: Array) -> Array:
+        """Return velocities (k, n) at times (k,)."""
+        return np.asarray(self._spline(times, 1))
+
+    def filtered(self, columns: Array) -> Array:
+        """Return columns (m, ...) at the times, after the second filter at the times kept."""
+        return np.asarray(self._second(columns)[self.kept])
+
+
+def pieces_of(samples: MotionSamples, cutoff: float) -> list[Piece]:
+    """Return the pieces that `rows_of` uses."""
+    return [Piece(samples, each, cutoff) for each in _long_enough(samples, cutoff)]
 
 
 def _joined(regressor: JointRegressor, pieces: Sequence[MotionSamples], cutoff: float) -> Rows:
@@ -199,17 +241,15 @@ def curves(samples: MotionSamples, cutoff: float) -> tuple[BSpline, CubicSpline]
 
 
 def _rows_of_piece(regressor: JointRegressor, samples: MotionSamples, cutoff: float) -> Rows:
-    spline, torque = curves(samples, cutoff)
-    (begin, end), lost = samples.times[[0, -1]], CUT_OFF_ENDS / cutoff
-    times = np.arange(begin, end, 1.0 / (RATE * cutoff))
-    states = spline(times), spline(times, 1), spline(times, 2)
-    second = lowpass(cutoff, RATE * cutoff)
-    y = np.concatenate([regressor(*states), -torque(times, 1)[..., np.newaxis]], axis=2)
-    slow = np.abs(states[1]) < _MOVING * STANDSTILL
+    piece = Piece(samples, np.arange(len(samples.times)), cutoff)
+    times, v = piece.times, piece.states[1]
+    y = np.concatenate(
+        [regressor(*piece.states), -piece.torque(times, 1)[..., np.newaxis]], axis=2
+    )
+    slow = np.abs(v) < _MOVING * STANDSTILL
     slow = maximum_filter1d(slow.astype(np.uint8), round(RATE), axis=0) > 0
-    step, skip = round(RATE / _KEPT_RATE), round(lost * RATE * cutoff)
-    kept = slice(skip, len(times) - skip, step)
-    return Rows(times[kept], second(y)[kept], second(torque(times))[kept], ~slow[kept])
+    moving = ~slow[piece.kept]
+    return Rows(times[piece.kept], piece.filtered(y), piece.filtered(piece.torque(times)), moving)
 
 
 def lacking_rows(rows: Rows, model: RobotModel) -> dict[int, str]:

@@ -32,9 +32,15 @@ class Written(NamedTuple):
 
 
 def write_arm(
-    folder: Path, robot: Robot, found: Identified, motors: dict[str, list[float]]
+    folder: Path,
+    robot: Robot,
+    found: Identified,
+    motors: dict[str, list[float]],
+    friction: ParameterValues,
 ) -> Written:
-    """Write what was found of an arm; `motors` are the parameters of its motors, if any.
+    """Write what was found of an arm.
+
+    `motors` are the parameters of its motors, `friction` those beyond viscous and Coulomb, if any.
 
     Raises:
         ArmError: the folder cannot be written.
@@ -46,7 +52,8 @@ def write_arm(
         name = f'{robot.name}_identified.yaml'
         what = f'the arm has, so that {name} has {other!r}' if other else 'none was found'
         notes.append(f'integrator {integrator!r} has no friction: {what}')
-    return _written(folder, robot, found.regressor, pi, motors, {'integrator': other}, notes)
+    own = {'integrator': other, **friction}
+    return _written(folder, robot, found.regressor, pi, motors, own, notes)
 
 
 def write_servos(folder: Path, robot: Robot, found: ServoFit) -> Written:

@@ -14,7 +14,6 @@ from arm_dynamics.parameters import parameter
 from arm_lab.command_line import Folder, RobotOptions
 from arm_lab.commands.call import call, program
 from arm_lab.experiments.report import Report
-from arm_lab.identification import estimation
 from arm_lab.identification.estimation import IdentificationParameters
 from arm_lab.identification.identified_arm import weightless
 from arm_lab.identification.positions import PositionParameters
@@ -33,6 +32,11 @@ from arm_tools.commands.identified_drives import (
     without_scale,
 )
 from arm_tools.commands.identified_files import write_arm, write_servos
+from arm_tools.commands.identified_friction import (
+    friction_facts,
+    friction_notes,
+    with_friction,
+)
 from arm_tools.commands.identified_positions import (
     fitted,
     servo_facts,
@@ -125,16 +129,21 @@ class IdentifiedReport(Report):
             motors, lacking = motors_of(options.recording, robot, samples, parameters)
             true = without_scale(samples, scales)
             without = hidden_scales(scales, model.joint_names)
-            found = estimation.identify(regressor, true, parameters, without)
+            friction = with_friction(regressor, true, parameters, without)
+            found = friction.found
         listings = [report.joint_table(found), report.link_table(found)]
         if motors is not None:
             listings.append(motor_table(motors, robot.model.joint_names))
         scale = scale_note(scales, robot.model.joint_names)
         numbers = report.facts(found, parameters, robot.name) | drive_facts(scales, motors)
-        lines = (*read.lines, *report.notes(found, parameters), scale, lacking)
+        numbers |= friction_facts(friction)
+        said = *report.notes(found, parameters), *friction_notes(friction)
+        lines = (*read.lines, *said, scale, lacking)
         numbers['findings'], notes = read.lines, [each for each in lines if each]
         of_motors = {} if motors is None else motors.parameters()
-        self._write = partial(write_arm, robot=robot, found=found, motors=of_motors)
+        self._write = partial(
+            write_arm, robot=robot, found=found, motors=of_motors, friction=friction.written
+        )
         self._controller = ''
         draw = partial(report.picture, found, robot.name)
         self.first, code = read.lines, int(not report.improved(found).any())

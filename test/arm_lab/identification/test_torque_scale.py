@@ -128,6 +128,25 @@ def test_a_scale_that_nothing_determines_is_reported_as_not_shown():
     assert not torque_scales(regressor, both[:1], KNOWN).shown.any()
 
 
+@pytest.mark.slow
+def test_currents_become_torques_by_the_links_or_by_a_known_load(tmp_path):
+    model, rng = load_arm('ur5e'), np.random.default_rng(4)
+    plant = with_error(model, ModelError(friction=(2.0,), damping=(1.0,), armature=(0.05,)))
+    constants, files = rng.uniform(5.0, 15.0, 6), []
+    for mass in (0.0, 3.0):
+        arm = with_error(plant, ModelError(payload=mass)) if mass else plant
+        samples = exact_samples(arm, some_motion(model, 3), 16.0, noise=0.003)
+        files.append(str(tmp_path / f'{mass:g}.npz'))
+        np.savez(files[-1], t=samples.times, q=samples.q, effort=samples.effort / constants)
+    for options in ({}, {'loaded': files[1], 'loaded_mass': 3.0}):
+        found = command.identify(files[0], robot='ur5e', efforts='current', **options)
+        scale = {name: np.array(x) for name, x in found.numbers['torque_scale'].items()}
+        shown = scale['shown']
+        assert shown[:3].all()
+        off = np.abs(scale['values'] * constants - 1.0)
+        assert (off < 3.0 * scale['errors'] + 0.002)[shown].all()
+
+
 @pytest.mark.parametrize('brushes', [0.0, 1.0])
 @pytest.mark.slow
 def test_the_constants_of_motors_thirty_percent_off_are_found(brushes, tmp_path, capsys):
@@ -172,7 +191,7 @@ def test_an_arm_without_friction_keeps_the_step_that_has_none(tmp_path):
     robot = Robot.load('five_joint_arm')
     samples = exact_samples(robot.model, some_motion(robot.model, 7), 10.0, noise=0.01)
     found = identify(JointRegressor(robot.model), samples, KNOWN)
-    files = write_arm(tmp_path, robot, found, {})
+    files = write_arm(tmp_path, robot, found, {}, {})
     assert files.notes == ["integrator 'lagged_euler' has no friction: none was found"]
     written = Robot.load(str(files.urdf), files.config)
     assert not written.model.damping.any()
