@@ -15,6 +15,7 @@ from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 from arm_lab.identification.regressor import JointRegressor
 
+_LEAST_ROTOR = 1e-3  # share of the largest, of a joint that turns a body without inertia
 _SPREAD = 0.3  # prior standard deviation of a link's parameters, relative to the link's
 _LEAST = 1e-6  # least noise, relative to the difference
 _WORTH = 0.01  # least share of the difference that other links explain, where they count
@@ -105,4 +106,5 @@ def _spreads(model: RobotModel) -> Array:
     extent = np.sqrt(np.maximum(links[:, [4, 6, 9]].sum(axis=1) / mass, 1e-4))
     of_links = mass[:, np.newaxis] * extent[:, np.newaxis] ** _OF_LINK
     rotors = np.diagonal(model.mass_matrix(np.zeros(n)))
+    rotors = np.maximum(rotors, _LEAST_ROTOR * rotors.max())
     return _SPREAD * np.concatenate([of_links.ravel(), rotors])

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from arm_dynamics.checks import Array
 from arm_dynamics.model import STANDSTILL
@@ -184,9 +183,7 @@ def _beyond_noise(old: Array, new: Array, times: Array) -> float:
     return share if change > _SURE * noise and share > _GAIN else 0.0
 
 
-def stribeck_torque(
-    samples: MotionSamples, cutoff: float, terms: list[FrictionTerm]
-) -> NDArray[np.float64]:
+def stribeck_torque(samples: MotionSamples, cutoff: float, terms: list[FrictionTerm]) -> Array:
     """Return the torques (m, n) of the Stribeck terms at samples; 0 outside the pieces used."""
     torque = np.zeros_like(samples.effort)
     for piece in pieces_of(samples, cutoff):

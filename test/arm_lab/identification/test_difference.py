@@ -1,6 +1,7 @@
 """Differences of two recordings whose causes are known; the command; refusals."""
 
 import json
+from xml.etree import ElementTree
 
 import numpy as np
 import pinocchio as pin
@@ -9,7 +10,7 @@ from arms import load_arm
 from identification_samples import some_motion
 from numpy.testing import assert_allclose
 
-from arm_dynamics import ArmError
+from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_lab.identification.difference import difference
 from arm_lab.identification.signals import MotionSamples
@@ -53,6 +54,19 @@ def recorded(model, motion, times=TIMES, lags=0.0, mass=0.0, coulomb=0.0, viscou
         for into, values in zip((q, v, tau), (*states[:2], np.array(torques)), strict=True):
             into[:, late] = values[:, late]
     return MotionSamples(times, q, tau + coulomb * np.clip(v / 0.05, -1.0, 1.0) + viscous * v)
+
+
+def test_an_arm_whose_last_link_has_no_inertia_about_its_axis_is_compared(arm, motion):
+    tree = ElementTree.fromstring(arm.urdf)
+    inertia = tree.find("link[@name='wrist_3_link']/inertial/inertia")
+    for name in ('izz', 'ixz', 'iyz'):
+        inertia.set(name, '0')
+    thin = RobotModel(ElementTree.tostring(tree, encoding='unicode'))
+    assert thin.mass_matrix(np.zeros(6))[5, 5] < 1e-12
+    plain = recorded(thin, motion, TIMES[:1000])
+    rubbing = recorded(thin, motion, TIMES[:1000], coulomb=COULOMB)
+    found = difference(thin, rubbing, plain, 10.0)
+    assert_allclose(found.coulomb, COULOMB, rtol=0.05)
 
 
 @pytest.fixture(scope='module')
