@@ -23,6 +23,7 @@ _SAME = 1e-9  # positions and efforts nearer than this are equal
 _ALTERNATE = 3.0  # step to the next state over the step to the one after: two publishers
 _BACK = 0.01  # share of stamps that go back from which on there are two publishers,
 _CLOCKS = 3  # beyond so many, which are clocks set back and restarts
+_UNSTAMPED = 0.1  # share of stamps of zero from which on these are none
 _LEAST = 20  # states from which on these are counted
 _OTHER_CLOCK = 1.0  # offset of two clocks that is named [s]
 
@@ -95,10 +96,15 @@ def streams_of(
     """
     decoded, seen, wanted = decoder(JOINT_STATE), set[str](), set(joint_names)
     found: dict[tuple[object, ...], list[tuple[object, ...]]] = {}
+    damaged: dict[str, ArmError] = {}
     for number, message in enumerate(messages):
         if message.kind != JOINT_STATE or message.topic.endswith(COMMANDS) != commands:
             continue
-        state = decoded(message.data)
+        try:
+            state = decoded(message.data)
+        except ArmError as error:
+            damaged.setdefault(message.topic, error)
+            continue
         if not wanted.issubset(state.name):
             seen.update(state.name)  # of another arm, or of a gripper
             continue
@@ -109,6 +115,9 @@ def streams_of(
         key = message.topic, tuple(state.name), state.header.frame_id, len(state.effort) > 0
         row = number, seconds(state), 1e-9 * message.time_ns, *values, effort
         found.setdefault(key, []).append(row)
+    for topic, error in damaged.items():  # a gripper's are no harm
+        if not found or topic in {key[0] for key in found}:
+            raise ArmError(f'{topic}: {error}')
     if not found:
         names, kind = ', '.join(sorted(seen)) or 'none', 'commands' if commands else 'states'
         raise ArmError(f'no joint {kind} of {", ".join(joint_names)}; it has {names}')
@@ -165,6 +174,10 @@ def measured(streams: Sequence[Stream], how: ReadAs, effort: bool) -> tuple[Stre
         if others:
             others_too = f'not read: {"; ".join(others)} (--topic reads it)'
             lines = [Doubt(f'{lines[0]} is measured; {others_too}')]
+    if np.isnan(chosen[0].q).all():
+        raise ArmError(
+            f'the joint states on {chosen[0].topic} have no positions, which are needed'
+        )
     if effort and np.isnan(chosen[0].effort).all(axis=1).any():
         raise ArmError('its joint states have no effort, which is needed')
     return chosen[0], lines
@@ -193,13 +206,16 @@ def timed(stream: Stream, how: ReadAs) -> tuple[Array, list[str]]:
         ArmError: the states of several publishers are mixed.
     """
     stamps, received = stream.stamps, stream.received
-    unstamped = len(stamps) > 1 and ((stamps == 0.0).sum() > 1 or np.ptp(stamps) == 0.0)
+    zeros = int((stamps == 0.0).sum())  # simulated time begins with one at each reset
+    few = max(1.0, _UNSTAMPED * len(stamps))
+    unstamped = len(stamps) > 1 and (zeros > few or np.ptp(stamps) == 0.0)
     by_receipt = how.clock == 'receive' or (how.clock == 'auto' and unstamped)
     times = received if by_receipt else stamps
     line = 'clock: stamps of the headers'
     if unstamped and by_receipt:
-        zero = int((stamps == 0.0).sum())
-        what = f'{zero} of {len(stamps)} headers have no stamp' if zero else 'all stamps are equal'
+        what = (
+            f'{zeros} of {len(stamps)} headers have no stamp' if zeros else 'all stamps are equal'
+        )
         line = Doubt(f'clock: receive times of the recording, because {what} (--clock header)')
     elif by_receipt:
         line = 'clock: receive times of the recording, as --clock says'

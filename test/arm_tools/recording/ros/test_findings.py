@@ -12,6 +12,7 @@ from arm_lab.identification.signals import MotionSamples
 from arm_tools.commands import compare_recordings, export
 from arm_tools.recording.joint_streams import Doubt, ReadAs
 from arm_tools.recording.lerobot import episode_of
+from arm_tools.recording.recorded_samples import read_samples
 from arm_tools.recording.ros import report, rerun
 from arm_tools.recording.ros.recorded_run import RecordedRun
 from arm_tools.recording.wrong_numbers import wrong_numbers
@@ -219,3 +220,23 @@ def test_a_simulated_recording_with_another_sign_says_so(arm, tmp_path):
     sim = archive(tmp_path / 'sim.npz', samples, effort=samples.effort * [1, -1, 1, 1, 1, 1])
     called = compare_recordings.compared(compare_recordings.Options(real=real, simulated=sim))
     assert any(line.startswith(f'{sim}: numbers: the efforts of sh') for line in called.first)
+
+
+def test_a_reset_of_simulated_time_is_no_want_of_stamps(tmp_path):
+    reset = [(topic, t, stamp % 1.0, *rest) for topic, t, stamp, *rest in states()]
+    run = RecordedRun.load(bag(tmp_path / 'x', reset), ReadAs())
+    assert 'stamps of the headers' in '\n'.join(run.findings)
+    assert 'go back once' in '\n'.join(run.findings)
+
+
+def test_damaged_states_of_a_gripper_are_no_harm_and_those_of_the_arm_are_named(tmp_path):
+    gripper = [('gripper/joint_states', START + t, t, ['g', 'h'], [1.0], []) for t in TIMES]
+    found = read_samples(bag(tmp_path / 'x', states() + gripper), NAMES)
+    np.testing.assert_array_equal(found.q, Q)
+    for name, q, effort, said in (
+        ('y', Q[0], [1.0], '/joint_states: a joint state has 1 values for 2 joints'),
+        ('z', [], Q[0], 'the joint states on /joint_states have no positions'),
+    ):
+        own = [(topic, *when, names, q, effort) for topic, *when, names, _, _ in states()]
+        with pytest.raises(ArmError, match=said):
+            read_samples(write_bag(tmp_path / name, own), NAMES)
