@@ -115,9 +115,9 @@ def streams_of(
         key = message.topic, tuple(state.name), state.header.frame_id, len(state.effort) > 0
         row = number, seconds(state), 1e-9 * message.time_ns, *values, effort
         found.setdefault(key, []).append(row)
-    for topic, error in damaged.items():  # a gripper's are no harm
-        if not found or topic in {key[0] for key in found}:
-            raise ArmError(f'{topic}: {error}')
+    for at, why in damaged.items():  # a gripper's are no harm
+        if not found or at in {key[0] for key in found}:
+            raise ArmError(f'{at}: {why}')
     if not found:
         names, kind = ', '.join(sorted(seen)) or 'none', 'commands' if commands else 'states'
         raise ArmError(f'no joint {kind} of {", ".join(joint_names)}; it has {names}')
