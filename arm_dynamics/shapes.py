@@ -28,12 +28,13 @@ def with_shapes(
     whole = ElementTree.fromstring(urdf)
     tree = bare(whole)
     kind = 'collision' if whole.find('link/collision') is not None else 'visual'
-    left_out, count, hulls = [], 0, False
+    left_out, hulls = [], False
     for link, full in zip(tree.iterfind('link'), whole.iterfind('link'), strict=True):
         for shape in full.iterfind(kind):
             geometry, origin = shape.find('geometry'), shape.find('origin')
             if geometry is None or not len(geometry):
                 continue
+            del geometry[1:]
             mesh = geometry.find('mesh')
             if mesh is not None:
                 file = find(mesh.get('filename', ''))
@@ -44,14 +45,13 @@ def with_shapes(
                 hulls = True
             solid = ElementTree.SubElement(link, 'collision')
             solid.extend([geometry] if origin is None else [origin, geometry])
-            count += 1
     notes = []
     if left_out:
         names = ', '.join(repr(name) for name in dict.fromkeys(left_out))
         notes.append(f'mesh files are not found or not read, and so some shapes of {names}')
     if hulls:
         notes.append('meshes count as their convex hulls')
-    if not count:
+    if tree.find('link/collision') is None:
         notes.append('no link has a known shape, so no collision can be found')
     elif kind == 'visual':
         notes.append('the URDF has no collision shapes: its visual shapes are used')

@@ -10,6 +10,7 @@ from tyro.conf import Positional
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import find_urdf
+from arm_dynamics.shapes import mesh_finder, with_shapes
 from arm_lab.command_line import CommandOptions, Folder, command
 from arm_lab.commands.call import call
 from arm_lab.experiments.report import Listing, Report
@@ -63,7 +64,8 @@ class RobotReport(Report):
         }
         joints = [_joint(model, i, float(heaviest[i])) for i in range(model.nv)]
         weak = [each['joint'] for each in joints if each['gravity_share'] > _WEAK]
-        notes = [*model.notes]
+        _, of_shapes = with_shapes(model.description, mesh_finder(model.file))
+        notes = [*model.notes, *([of_shapes] if of_shapes else [])]
         notes += [f'gravity asks joint {name!r} for more than 90% of its effort' for name in weak]
         listings = [
             Listing(

@@ -205,7 +205,7 @@ def test_a_link_without_mass_that_carries_one_is_for_both_engines():
 
 
 def test_a_shape_that_mujoco_does_not_read_is_left_out():
-    shape = '<visual><geometry><sphere radius="-1"/></geometry></visual></link>'
+    shape = '<visual><geometry><sphere radius="0"/></geometry></visual></link>'
     model = RobotModel(ARM.replace('</link>', shape, 1))
     assert check_model(MujocoPlant(model, PlantParameters('torque')), model) < 1e-9
 

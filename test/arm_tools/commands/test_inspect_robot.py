@@ -51,7 +51,8 @@ def test_what_is_not_used_and_weak_joints_are_notes(written):
     file = written('effort="50"', 'effort="3" jrk="1"')
     file.write_text(re.sub('axis xyz="0 0 1"', 'axis xyz="0 1 0"', file.read_text()))
     report = arm_sim.inspect_robot(str(file))
-    named, weak = report.notes
+    named, of_shapes, weak = report.notes
+    assert of_shapes == 'no link has a known shape, so no collision can be found'
     assert named.startswith('not used, as no URDF has it: jrk="" of <limit>')
     assert weak == "gravity asks joint 'a' for more than 90% of its effort"
 
