@@ -63,8 +63,9 @@ class Row(NamedTuple):
 class Arm:
     """A launched arm, and a client of its controller."""
 
-    def __init__(self, mode: str, folder: str):
-        """Launch the arm in a ROS domain of its own."""
+    def __init__(self, mode: str, folder: str, longest: float = LONGEST):
+        """Launch the arm in a ROS domain of its own; `longest`: what a goal may take [s]."""
+        self._longest = longest
         self._domain, self._duration, self._side = own_domain(), DURATIONS[mode], 1.0
         file = Path(folder, 'periods.yaml')
         file.write_text(PERIODS)
@@ -90,7 +91,7 @@ class Arm:
     def close(self) -> None:
         """End the launch as Ctrl-C does."""
         self.launch.send_signal(signal.SIGINT)
-        self.launch.wait(LONGEST)
+        self.launch.wait(self._longest)
         self._node.destroy_node()
         rclpy.shutdown(context=self._context)
 
@@ -119,7 +120,7 @@ class Arm:
         return ENDS[result.result().status] if self._wait(result.done) else 'no end'
 
     def _wait(self, condition: Callable[[], bool]) -> bool:
-        end = time.monotonic() + LONGEST
+        end = time.monotonic() + self._longest
         while not condition() and time.monotonic() < end:
             if self.launch.poll() is not None:
                 raise ArmError(f'the launch has ended: {self.log.read_text()[-1000:]}')
