@@ -96,7 +96,12 @@ _GROUPS: dict[str, dict[str, Shared]] = {
             'whether simulator, controller and inverse kinematics run in one process: faster in '
             'lock-step, with equal bits'
         ),
-        'start': of(TaskNodeParameters, 'start', 'moving'),
+        'start': Shared(
+            '',
+            'moving: the arm starts on the reference; rest: the task moves it there first; empty: '
+            'moving in lock-step, rest in real time',
+            ['', 'moving', 'rest'],
+        ),
         'passes': of(TaskNodeParameters, 'passes', usual=True),
         'config': Shared(
             '', "path of a parameter file, whose values replace those of the robot's files"

@@ -53,6 +53,7 @@ def run_task(
     made = make_task(
         task, robot, _table(given, task) | _values(given, parameters) | _mapping(given)
     )
+    given = _with_start(given, task, made)
     _check(given, task, made)
     period_ns = read_fields(Stepping, robot.parameters('simulator')).period_ns
     moving = given['start'] == 'moving'
@@ -90,6 +91,7 @@ def run_designed(given: Mapping[str, str]) -> list[Any]:
         given, robot, _table(given, given['task']) | _mapping(given)
     )
     case = loaded.experiment
+    given = _with_start(given, case.task, loaded.task)
     simulator = over_topics.simulator_parameters(loaded, given['start'] == 'moving')
     controller = over_topics.controller_parameters(loaded) | _model_error(given, robot)
     given = {**given, 'controller': loaded.law_name}
@@ -144,6 +146,22 @@ def _nodes(
         ),
         task_node(task, [config_file(given['robot'], given['config'], space), parameters], space),
     ]
+
+
+def _with_start(given: Mapping[str, str], task: str, made: Task) -> dict[str, str]:
+    """Return the arguments with a start: where none is given, one that the mode allows.
+
+    Raises:
+        ArmError: an arm that is to start in motion, in real time.
+    """
+    is_realtime = given['mode'] == 'realtime'
+    start = given['start'] or ('rest' if is_realtime else 'moving')
+    if is_realtime and start == 'moving' and made.start.v.any():
+        raise ArmError(
+            f'start is moving and mode is realtime: the arm of task {task!r} would move '
+            'before its goal comes; allowed: start:=rest, or mode:=lockstep'
+        )
+    return {**given, 'start': start}
 
 
 def _check(given: Mapping[str, str], task: str, made: Task) -> None:

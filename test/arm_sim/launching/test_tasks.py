@@ -53,6 +53,16 @@ def test_a_servo_has_the_gains_of_the_arm_and_its_limit_in_every_launch_file(rep
     assert tracking_limit(designed) == LIMITS['servo_inverse_dynamics']
 
 
+def test_a_task_that_begins_in_motion_begins_at_rest_in_real_time(reported):
+    def sinusoid(given):
+        return tasks.run_task(given, 'sinusoid')
+
+    assert reported(sinusoid, controller='pd')['start'] == 'moving'
+    assert reported(sinusoid, controller='pd', mode='realtime')['start'] == 'rest'
+    with pytest.raises(ArmError, match='start is moving and mode is realtime.*start:=rest'):
+        reported(sinusoid, controller='pd', mode='realtime', start='moving')
+
+
 @pytest.mark.parametrize(
     ('file', 'given', 'says'),
     [
