@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from pathlib import Path
 
+import numpy as np
 import yaml
 
 from arm_controllers.parameter_file import read_rows
@@ -176,11 +177,10 @@ def objects_text(objects: Iterable[SceneObject]) -> str:
     """Return the YAML text of objects, which `read_objects` reads with the same numbers."""
     rows = [
         {
-            each.name: list(value) if isinstance(value, tuple) else value
+            each.name: np.asarray(value).tolist()  # NumPy's numbers, too
             for each in fields(SceneObject)
-            if (value := getattr(one, each.name)) != each.default
+            if not np.array_equal(value := getattr(one, each.name), np.asarray(each.default))
         }
         for one in objects
     ]
-    text = yaml.safe_dump(rows, default_flow_style=None, sort_keys=False, width=10_000)
-    return text if rows else ''
+    return yaml.safe_dump(rows, default_flow_style=None, sort_keys=False, width=9999) * bool(rows)

@@ -1,11 +1,13 @@
 """Objects that clients spawn: what describes one, under which name, at which pose."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
 
 from arm_dynamics.checks import ArmError
-from arm_sim.simulation.scene import objects_text, read_objects
+from arm_sim.simulation.scene import SceneObject, objects_text, read_objects
 from arm_tools.standards.spawning import (
     described_object,
     free_name,
@@ -78,3 +80,15 @@ def test_a_placed_object_is_written_and_read_with_the_same_numbers():
     np.testing.assert_allclose(found.homogeneous, (pose * own).homogeneous, atol=1e-12)
     assert read_objects(objects_text([moved, each])) == (moved, each)
     assert objects_text([]) == ''
+
+
+def test_objects_of_numpy_numbers_are_written_as_plain_numbers():
+    sizes, friction = np.array((0.1, 0.2, 0.3)), np.float64(0.25)
+    one = SceneObject(
+        name='a', size=tuple(sizes), position=(np.float32(0.5), 0, 0), friction=friction
+    )
+    plain = SceneObject(name='a', size=(0.1, 0.2, 0.3), position=(0.5, 0.0, 0.0), friction=0.25)
+    assert read_objects(objects_text([one])) == (plain,)
+    assert objects_text([replace(one, position=sizes)]) == objects_text(
+        [replace(plain, position=(0.1, 0.2, 0.3))]
+    )
