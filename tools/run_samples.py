@@ -3,12 +3,14 @@
     ./ws python tools/run_samples.py                    # all pages: for the night
     ./ws python tools/run_samples.py docs/recipes.md    # some
     ./ws python tools/run_samples.py --list             # what would be run, what not, and why
+    ./ws python tools/run_samples.py --accept PAGE   # its other digits are right too
 
 A page's commands run one after the other in a folder of their own, in which the project's files
 are links. One that runs until Ctrl-C stays while those after it run, until the next launch
 or the end of the page; it must live that long, and end in order. All others must end with exit
 code 0, or with 1 where a comment says `exit code 1`; of one that is shown behind `$`, with what it
 prints, the exit code does not count. Blocks of Python that end by themselves run as well.
+Then the digits of the page are compared with those that its commands printed (printed_digits.py).
 """
 
 import argparse
@@ -24,6 +26,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from printed_digits import accept, known, unprinted
 from sample_check import OF_A_USER
 from samples import OPTION, ROOT, Sample, blocks, commands, pages, words
 
@@ -120,7 +123,7 @@ class Page:
     """The samples of a page, run one after the other."""
 
     def __init__(self, limit: float):
-        self._limit, self.faults = limit, 0
+        self._limit, self.faults, self.printed = limit, 0, ''
         self._kept: list[tuple[Sample, subprocess.Popen[bytes], Path]] = []
 
     def run(self, page: Path) -> None:
@@ -134,6 +137,8 @@ class Page:
                 fault = self._one(sample, place, output)
                 self._print_result(sample, fault, time.monotonic() - begin, output)
             self._end()
+            outputs = sorted(place.glob('sample_*.txt'))
+            self.printed = '\n'.join(each.read_text(errors='replace') for each in outputs)
 
     def _one(self, sample: Sample, place: Path, output: Path) -> str:
         endless = sample.kind != 'python' and _ENDLESS.search(sample.text)
@@ -169,12 +174,31 @@ class Page:
             print(*(f'    {line}' for line in said[-12:]), sep='\n', flush=True)
 
 
+def digits(page: Path, printed: str, accepts: bool) -> int:
+    """Compare the digits of a page with those printed; return the number of faults."""
+    name = str(page.relative_to(ROOT))
+    left = unprinted(page.read_text(), printed)
+    if accepts:
+        accept(name, left)
+        return 0
+    if name not in known():
+        print(f'not compared: digits of {name}: --accept it first', flush=True)
+        return 0
+    new = [each for each in left if each not in known()[name]]
+    if new:
+        print(f'FAULT: no command of {name} prints {", ".join(new)}', flush=True)
+    return len(new)
+
+
 def main() -> int:
     """Run the command; return its exit code: 0 where every sample did what it says."""
     parser = argparse.ArgumentParser('run_samples', description=__doc__.partition('\n')[0])
     parser.add_argument('pages', nargs='*', metavar='PAGE', help='pages; none: all')
     parser.add_argument('--limit', type=float, default=900.0, help='for a command [s] (900)')
     parser.add_argument('--list', action='store_true', help='run nothing')
+    parser.add_argument(
+        '--accept', action='store_true', help='note the digits that are not printed'
+    )
     options = parser.parse_args()
     faults = 0
     for page in [Path(each).resolve() for each in options.pages] or pages():
@@ -184,7 +208,7 @@ def main() -> int:
             continue
         run = Page(options.limit)
         run.run(page)
-        faults += run.faults
+        faults += run.faults + digits(page, run.printed, accepts=options.accept)
     if not options.list:
         print(f'{faults} fault{"s" * (faults != 1)}')
     return 1 if faults else 0

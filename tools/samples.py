@@ -13,7 +13,7 @@ OPTION = r'\[(--[a-z][^\]]*)\]'  # one that may be left out
 _BETWEEN = r'(?:cp|sed) '  # what a block of sh may have between them
 # A block of code in a page: fenced, or shell commands that are indented.
 _FENCED = re.compile(r'^( *)```(\w*)\n(.*?)^ *```$', re.MULTILINE | re.DOTALL)
-_INDENTED = re.compile(rf'^ {{4}}{_OURS}.*(?:\n {{4}}.*)*', re.MULTILINE)
+INDENTED = re.compile(rf'^ {{4}}{_OURS}.*(?:\n {{4}}.*)*', re.MULTILINE)
 _INLINE = re.compile(rf'`({_OURS}[^`]*)`')
 
 
@@ -60,7 +60,7 @@ def commands(page: Path) -> list[Sample]:
     text, name = page.read_text(), str(page.relative_to(ROOT))
     found = [each for block in blocks(page) if block.kind == 'sh' for each in _each(block)]
     rest = _FENCED.sub(lambda block: '\n' * block[0].count('\n'), text)
-    for block in _INDENTED.finditer(rest):
+    for block in INDENTED.finditer(rest):
         line = rest.count('\n', 0, block.start()) + 1
         shown = Sample(name, line, 'sh', re.sub(r'^ {4}', '', block[0], flags=re.MULTILINE))
         found += _each(shown)

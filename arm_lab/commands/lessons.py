@@ -4,6 +4,7 @@ import json
 import re
 import shlex
 import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -49,8 +50,9 @@ def main(options: Options) -> None:
         raise ArmError(f'{folder} is not empty, and may hold your work; give --output-dir')
     folder = writable_folder(options.output_dir)
     names = write_lessons(folder)
-    print(f'wrote {len(names)} notebooks to {folder}; pip install jupyterlab ipywidgets')
-    print(f'jupyter lab {shlex.quote(str(folder / names[0]))}')
+    ws = './ws ' if '.ros' in Path(sys.prefix).parts else ''
+    print(f'wrote {len(names)} notebooks to {folder}; {ws}pip install jupyterlab ipywidgets')
+    print(f'{ws}jupyter lab {shlex.quote(str(folder / names[0]))}')
 
 
 def write_lessons(folder: Path) -> list[str]:

@@ -94,8 +94,9 @@ def tracking_figure(
     if event is not None:
         errors.axvspan(event, event + recovery if recovery > 0.0 else event, color='0.93', lw=0)
         errors.axvline(event, color='0.5', lw=0.8, ls='--')
+        title += f'; dashed: the event at {event:g} s'
     if recovery > 0.0:
-        title += f'; below {RECOVERED:g} mm after {recovery:.3g} s (shaded)'
+        title += f', below {RECOVERED:g} mm {recovery:.3g} s after it (shaded)'
     style(errors, title, '', 'error [mm]')
     draw_torques(torques, record, tracking.effort_share, report['joint_names'])
     return figure
@@ -133,7 +134,8 @@ def joints_figure(
         right.text(
             1.01, 0.5, note, va='center', fontsize=SMALL, color=ORANGE, transform=right.transAxes
         )
-    titles = 'position [rad | m], on its reference (grey)', 'reference - position [mrad | mm]'
+    at = f'; dashed: {", ".join(f"{each:g}" for each in events)} s' if events else ''
+    titles = f'position [rad | m], on its reference (grey){at}', 'reference - position [mrad | mm]'
     for axis, title in zip(axes[0], titles, strict=True):
         axis.set_title(title, fontsize=TEXT + 1)
     for axis in axes[-1]:
@@ -175,13 +177,13 @@ def passes_figure(curves: Mapping[str, Sequence[Mapping[str, float]]]) -> Figure
 def force_figure(
     t: Array, force: Array, report: Mapping[str, Any], measured: tuple[float, float] | None
 ) -> Figure:
-    """Return the force (k,) [N] along the normal, and the distance from its goal below.
+    """Return the force (k,) [N] along the normal, and below its error on the scale of `measured`.
 
     `report` has the goal `force_n` and the error `force_error_rms_n` of the times `measured` [s];
     without a goal the force alone is drawn.
     """
     wanted = report['force_n']
-    figure = new_figure(9.0, 6.0 if wanted else 4.0, title_of(report))
+    figure = new_figure(9.0, 6.0 if wanted else 4.0, f'{report["task"]}: {title_of(report)}')
     if wanted is None:
         axes = figure.subplots()
         axes.plot(t, force, color=BLUE, lw=1.2)
@@ -193,9 +195,12 @@ def force_figure(
     above.axhline(wanted, color=ORANGE, lw=1.0, ls='--', label=f'goal, {wanted:g} N')
     style(above, 'Force along the normal', '', 'force [N]')
     legend(above, loc='lower right')
-    distance = np.maximum(np.abs(force - wanted), 1e-12)
-    below.semilogy(t, distance, color=BLUE, lw=1.0)
-    below.axvspan(*(measured or t[[0, -1]]), color=QUIET, alpha=0.15, lw=0)
+    begin, end = measured or t[[0, -1]]
+    below.plot(t, force - wanted, color=BLUE, lw=1.0)
+    below.axhline(0.0, color=ORANGE, lw=1.0, ls='--')
+    below.axvspan(begin, end, color=QUIET, alpha=0.15, lw=0)
+    most = np.abs(force[(t >= begin) & (t <= end)] - wanted).max()
+    below.set_ylim(-1.3 * most, 1.3 * most) if most else None
     text = f'grey: measured, {error:.2g} N RMS'
-    style(below, f'Distance from the goal ({text})', 'time [s]', 'error [N]')
+    style(below, f'Force minus goal ({text})', 'time [s]', 'error [N]')
     return figure

@@ -141,7 +141,7 @@ class ContactReport(TaskReport):
         return [*rows, *common_rows(report)]
 
     def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
-        """Draw the force over time, and its error on a log axis."""
+        """Draw the force over time, and its error."""
         from arm_sim.loop.picture import force_figure
 
         force = self.task.along(self.forces(run), run.tracking.tip)

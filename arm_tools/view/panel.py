@@ -15,15 +15,14 @@ from arm_tools.view.event_log import ALARM
 from arm_tools.view.monitor import PAST, ArmMonitor, GoalProgress, Moment
 from arm_tools.view.page_parts import Gui, Handle
 from arm_tools.view.plots import Plots
-from arm_tools.view.slider_moves import slider_ranges
+from arm_tools.view.slider_moves import STEP, slider_ranges
 
 _AXES = {
     f'{sign}{axis}': float(f'{sign}1') * np.eye(3)[k]
     for k, axis in enumerate('xyz')
     for sign in '+-'
 }
-_SPEEDS = 0.1, 0.5, 1.0, 2.0, 5.0
-_STEP = 0.001  # of a joint's slider [rad | m]
+_SPEEDS = 0.1, 0.5, 1, 2, 5
 
 
 class Panel:
@@ -58,7 +57,9 @@ class Panel:
         times = gui.add_button_group('Time', ('Pause', 'Run', 'Step', 'Reset'))
         times.on_click(lambda event: schedule(partial(commands.time, event.target.value)))
         speeds = gui.add_button_group(
-            'Speed', tuple(map(str, _SPEEDS)), hint='simulated seconds per second, in real time'
+            'Speed',
+            tuple(f'{each:g}' for each in _SPEEDS),
+            hint='simulated seconds per second, in real time',
         )
         speeds.on_click(
             lambda event: schedule(partial(commands.set_speed, float(event.target.value)))
@@ -66,7 +67,7 @@ class Panel:
         self._timeline = gui.add_slider(
             'Timeline [s]', -PAST, 0.0, 0.1, 0.0, hint='show the arm as it was; 0: as it is'
         )
-        self._add_button('Film the last minute', film, color='gray', hint='three times as fast')
+        self._add_button('Film the last minute', film, icon='movie', hint='three times as fast')
         with gui.add_folder('Messages'):
             self._events = gui.add_html('')
         tabs = gui.add_tab_group()
@@ -94,7 +95,7 @@ class Panel:
             unit = 'm' if model.prismatic[k] else 'rad'
             start = float(np.clip(model.neutral()[k], lower[k], upper[k]))
             slider = gui.add_slider(
-                name, float(lower[k]), float(upper[k]), _STEP, start, hint=f'{name} [{unit}]'
+                name, float(lower[k]), float(upper[k]), STEP, start, hint=f'{name} [{unit}]'
             )
             slider.on_update(lambda event: event.client and self._schedule(self._choose))
             sliders.append(slider)
@@ -187,7 +188,7 @@ class Panel:
         if self.chosen is None:
             for slider, value in zip(self.sliders, arm.q.tolist(), strict=True):
                 value = min(max(value, slider.min), slider.max)
-                if abs(slider.value - value) > _STEP:
+                if abs(slider.value - value) > STEP:
                     slider.value = value
         self._home = arm.start
         if not texts:

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import MISSING, dataclass, field, replace
 from functools import partial
 from operator import itemgetter
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -37,7 +38,7 @@ from arm_sim.ros.simulator_setup import SimulatorParameters, make_plant
 from arm_sim.simulation.plant import Plant, PlantParameters, plant_class
 from arm_sim.simulation.scene import read_objects, read_scene
 from arm_sim.simulation.simulation import Simulation
-from arm_tools.recording.joint_streams import ReadAs, doubts
+from arm_tools.recording.joint_streams import Doubt, ReadAs, doubts
 from arm_tools.recording.ros.recorded_run import RecordedRun
 
 _FIELDS = {'position': 'q', 'velocity': 'v', 'effort': 'effort'}
@@ -120,6 +121,18 @@ def rerun(recording: RecordedRun, commands: bool = False) -> Rerun:
         q, v, effort, *_ = loop.plant.measured
         row[:] = q, v, loop.plant.effort if effort is None else effort
     return Rerun(controller, joints, recorded, again, len(recording.goals))
+
+
+def newer_policies(recording: RecordedRun) -> list[str]:
+    """Return a line for each file of a policy that was written after the recording."""
+    written = recording.path.stat().st_mtime
+    found = {str(known.get('policy') or '') for known in recording.parameters.values()} - {''}
+    newer = (each for each in sorted(found) if Path(each).is_file())
+    return [
+        Doubt(f'policy {each!r} was written after the recording: it may not be the recorded one')
+        for each in newer
+        if Path(each).stat().st_mtime > written
+    ]
 
 
 def _senders(commands: Iterable[bytes]) -> list[str]:
@@ -330,7 +343,7 @@ class Options(CommandOptions):
 def main(options: Options) -> int:
     """Run the command; return 0 if every bit is the same."""
     recording = RecordedRun.load(options.file, options.reading)
-    doubts(recording.findings)
+    doubts([*recording.findings, *newer_policies(recording)])
     found = rerun(recording, options.commands)
     difference = found.difference()
     summary = {

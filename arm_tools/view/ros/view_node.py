@@ -96,7 +96,8 @@ class ViewNode(Node):
                 if refused:
                     self.arm.events.refuse(name, reason, self.arm.time)
                 else:
-                    self.arm.events.add(f'{name}: {reason}', self.arm.time, bad=not self._paused)
+                    bad = status.level == DiagnosticStatus.ERROR and not self._paused
+                    self.arm.events.add(f'{name}: {reason}', self.arm.time, bad)
             if len(self._last_warning) > _MOST_NAMES:
                 self._last_warning.clear()
             self._last_warning[name] = warning

@@ -235,8 +235,13 @@ def test_a_move_from_the_page_is_slow_and_its_sliders_stay_within_the_limits():
     UR5E.check_configuration(upper)
     endless = RobotModel(FIVE.urdf.replace('type="revolute"', 'type="continuous"'), FIVE.tip_frame)
     lower, upper = slider_ranges(endless)
-    np.testing.assert_allclose(upper[endless.continuous], np.pi)
-    np.testing.assert_allclose(lower[endless.continuous], -np.pi)
+    np.testing.assert_allclose(upper[endless.continuous], 3.141)
+    np.testing.assert_allclose(lower[endless.continuous], -3.141)
+
+
+def test_the_ends_of_sliders_have_three_decimals():
+    ends = np.array(slider_ranges(UR5E))
+    assert [str(end) for end in ends.ravel()] == [f'{end:.3f}' for end in ends.ravel()]
 
 
 def test_the_monitor_follows_states_and_reports_and_forgets_where_time_goes_back():

@@ -237,7 +237,7 @@ def test_the_speed_of_the_page_is_the_simulators_and_lock_step_refuses(mode):
     rclpy.try_shutdown()
 
 
-def test_ones_own_pause_is_no_alarm_and_a_silent_simulator_is(monkeypatch):
+def test_neither_ones_own_pause_nor_a_busy_machine_is_an_alarm_and_a_fault_is(monkeypatch):
     monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
     rclpy.init()
     node = ViewNode(Page)
@@ -254,7 +254,11 @@ def test_ones_own_pause_is_no_alarm_and_a_silent_simulator_is(monkeypatch):
     assert ALARM not in paused
     report('simulator', 'running')
     report('c', 'following a goal')
-    report('c', 'no state for 2 s; the network is slow', DiagnosticStatus.WARN)
+    report('simulator', 'the machine misses 18% of real time', DiagnosticStatus.WARN)
+    busy = node.arm.events.changes()
+    assert 'misses 18%' in busy
+    assert ALARM not in busy
+    report('c', 'the command is not finite', DiagnosticStatus.ERROR)
     assert ALARM in node.arm.events.changes()
     node.destroy_node()
     rclpy.try_shutdown()
