@@ -176,7 +176,8 @@ def _beyond_noise(old: Array, new: Array, times: Array) -> float:
     if not len(old):
         return 0.0
     change = float((old**2 - new**2).sum())
-    block = np.floor((times - times[0]) / _BLOCK).astype(int)
+    # Times may go back, or jump by years: the blocks are numbered as they occur.
+    block = np.unique(np.floor(times / _BLOCK), return_inverse=True)[1]
     parts = np.bincount(block, weights=new * (old - new))
     noise = 2.0 * float(np.sqrt((parts**2).sum()))
     share = change / max(float((old**2).sum()), 1e-300)

@@ -22,11 +22,15 @@ _ROUNDING = 1e-9  # relative, of an error
 
 
 class Friction(NamedTuple):
-    """The estimate with the terms that are written, all terms, and the parameters written."""
+    """The estimate with the terms that are written, all terms, and the parameters written.
+
+    `joints` have a term among the parameters written.
+    """
 
     found: Identified
     terms: list[FrictionTerm]
     written: ParameterValues
+    joints: frozenset[int] = frozenset()
 
 
 def with_friction(
@@ -48,7 +52,8 @@ def with_friction(
         better = (_held_back(again) <= (1.0 + _ROUNDING) * _held_back(found)) & ~again.kept
         good = [term for term in stribeck if better[term.joint]]
         if len(good) == len(stribeck):
-            return Friction(again, terms, _written(again, good))
+            joints = frozenset(term.joint for term in good)
+            return Friction(again, terms, _written(again, good), joints)
         stribeck = good
     return Friction(found, terms, {})
 
@@ -80,8 +85,10 @@ def friction_notes(friction: Friction) -> list[str]:
             'load': f'grows by {size:.2%} of the load',
             'drift': f'drifts by {size:+.0%} over the recording',
         }[kind]  # fmt: skip
-        own = friction.written and kind == KINDS[0]
+        own = kind == KINDS[0] and joint in friction.joints
         file = 'joints.static_friction has it' if own else 'no parameter file has this: left out'
+        if kind == KINDS[0] and not own:
+            file = 'with it alone the held-back torque is no better explained: left out'
         lines.append(
             f'friction of {model.joint_names[joint]}: {what}: {after:.2%} of the held-back torque '
             f'is left, {before:.2%} without; {file}'

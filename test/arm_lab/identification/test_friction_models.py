@@ -10,9 +10,10 @@ from identification_samples import STUDY, exact_samples, some_motion
 
 from arm_dynamics.model import STANDSTILL
 from arm_lab.identification.estimation import IdentificationParameters, identify
-from arm_lab.identification.friction_models import friction_terms, stribeck_torque
+from arm_lab.identification.friction_models import FrictionTerm, friction_terms, stribeck_torque
 from arm_lab.identification.regressor import JointRegressor
 from arm_tools.commands import identify as command
+from arm_tools.commands.identified_friction import Friction, friction_notes
 
 NOISE = 0.003  # of torques
 
@@ -57,6 +58,27 @@ def test_a_term_is_found_on_its_joint_with_its_numbers(recorded, kind):
     if kind == 'Stribeck':
         torque = stribeck_torque(samples, p.cutoff, terms)
         assert STUDY.rms(torque[:, 1] - extra) < 0.1 * STUDY.rms(extra)
+
+
+@pytest.mark.parametrize('jump', [-75.0, 1.7e9])
+def test_clocks_that_are_set_in_the_held_back_part_change_no_finding(jump):
+    model = load_arm('planar_3r')
+    samples = exact_samples(STUDY.other_arm(model, seed=2), some_motion(model, 3), 80.0)
+    samples.times[int(0.9 * len(samples.times)) :] += jump
+    p = IdentificationParameters()
+    found = identify(JointRegressor(model), samples, p)
+    assert np.ptp(found.rows.times[~found.train]) > 50.0  # both clocks are in this part
+    assert friction_terms(found, samples, p.cutoff, p.prior) == []
+
+
+def test_a_term_that_is_not_written_is_said_to_be_left_out(recorded):
+    model, _, _, samples = recorded
+    found = identify(JointRegressor(model), samples, IdentificationParameters())
+    terms = [FrictionTerm(j, 'Stribeck', 0.2, 0.3, 0.02, 0.01) for j in (0, 1)]
+    written = {'joints.static_friction': [0.0, 0.2, 0.0]}
+    first, second = friction_notes(Friction(found, terms, written, frozenset({1})))
+    assert first.endswith('left out')
+    assert second.endswith('joints.static_friction has it')
 
 
 def test_identify_writes_stribeck_friction_and_says_what_no_file_has(recorded, tmp_path):
