@@ -199,8 +199,8 @@ def force_figure(
     below.plot(t, force - wanted, color=BLUE, lw=1.0)
     below.axhline(0.0, color=ORANGE, lw=1.0, ls='--')
     below.axvspan(begin, end, color=QUIET, alpha=0.15, lw=0)
-    most = np.abs(force[(t >= begin) & (t <= end)] - wanted).max()
-    below.set_ylim(-1.3 * most, 1.3 * most) if most else None
+    most = np.abs(force[(t >= begin) & (t <= end)] - wanted).max(initial=0.0)
+    below.set_ylim(-1.3 * most, 1.3 * most) if most > 0.0 else None
     text = f'grey: measured, {error:.2g} N RMS'
     style(below, f'Force minus goal ({text})', 'time [s]', 'error [N]')
     return figure

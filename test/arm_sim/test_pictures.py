@@ -11,7 +11,7 @@ from matplotlib.text import Text
 from PIL import Image
 
 from arm_sim import pictures
-from arm_sim.loop.picture import draw_errors, draw_torques
+from arm_sim.loop.picture import draw_errors, draw_torques, force_figure
 from arm_sim.loop.record import Record
 
 
@@ -52,6 +52,14 @@ def test_a_picture_is_saved_with_no_window_and_no_global_setting_touched(tmp_pat
     assert dict(mpl.rcParams) == before
     code = 'import sys, arm_sim.pictures; sys.exit("matplotlib.pyplot" in sys.modules)'
     subprocess.run([sys.executable, '-c', code], check=True)
+
+
+def test_a_run_that_ended_before_its_force_is_measured_is_drawn():
+    names = 'robot', 'controller', 'feedforward', 'engine', 'integrator', 'mode', 'task'
+    report = dict.fromkeys(names, 'x') | {'force_n': 5.0, 'force_error_rms_n': np.nan}
+    figure = force_figure(np.arange(3.0), np.ones(3), report, (10.0, 12.0))
+    above, below = figure.axes
+    assert [len(axis.lines) for axis in (above, below)] == [2, 2]
 
 
 @pytest.mark.parametrize(
