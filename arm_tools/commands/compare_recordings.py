@@ -47,6 +47,10 @@ class SimulatedAs(Parameters):
     sim_units: str = parameter(
         'auto', 'unit of the positions of the simulated arm', one_of=('auto', 'rad', 'deg')
     )
+    sim_time_unit: str = parameter(
+        'auto', 'unit of the times of the simulated arm in a table',
+        one_of=('auto', 's', 'ms', 'us', 'ns'),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +118,8 @@ def _simulated(options: Options, model: RobotModel) -> tuple[MotionSamples, list
     how = options.simulated_reading
     names, path = model.joint_names, options.simulated
     try:
-        samples, lines = inspected_samples(path, names, ReadAs(how.sim_topic, how.sim_clock))
+        reading = ReadAs(how.sim_topic, how.sim_clock, how.sim_time_unit)
+        samples, lines = inspected_samples(path, names, reading, how.sim_units)
         q = in_radians(samples.q, names, model.prismatic, how.sim_units)
         q, _ = unwrapped(q, names, model.prismatic)
     except ArmError as error:

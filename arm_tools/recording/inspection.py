@@ -78,9 +78,7 @@ def inspected(
     Raises:
         ArmError: the file cannot be read, or not one way; a joint that the arm does not have.
     """
-    samples, lines = inspected_samples(path, model.joint_names, how)
-    if units == 'deg' and any('read in deg' in line for line in lines):
-        raise ArmError(f'{path}: its header says degrees, and it is read so: omit --units deg')
+    samples, lines = inspected_samples(path, model.joint_names, how, units)
     joints = model.joint_names, model.prismatic
     q, turns = unwrapped(in_radians(samples.q, *joints, units), *joints)
     samples = replace(samples, q=q)

@@ -1,6 +1,7 @@
 """Recorded positions: in radians, unless they can hardly be, and without jumps of a turn."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +9,15 @@ from numpy.typing import NDArray
 from arm_dynamics.checks import ArmError, Array
 
 _TURNS = 6.0 * np.pi  # largest position that is taken as radians: three turns
+# The line of `tables` on positions that the header has turned into radians.
+_BY_HEADER = re.compile(r'file: read in .*(deg|°)', re.IGNORECASE)
 _NEAR = 0.5  # of a turn, a jump from state to state that is one; and larger than any motion [rad]
+
+
+def check_units(units: str, lines: Iterable[str]) -> None:
+    """Raise ArmError where `units` are degrees, and the header has turned them into radians."""
+    if units == 'deg' and any(map(_BY_HEADER.match, lines)):
+        raise ArmError('its header says degrees, and it is read so: omit --units deg')
 
 
 def in_radians(

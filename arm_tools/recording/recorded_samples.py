@@ -19,6 +19,7 @@ from arm_tools.recording.joint_streams import (
     timed,
 )
 from arm_tools.recording.lerobot import INFO, samples_of
+from arm_tools.recording.position_units import check_units
 from arm_tools.recording.recorded_messages import REST_PERIOD, messages_of, reading
 from arm_tools.recording.tables import TABLES, array_of, arrays_of, columns_of, table_of
 from arm_tools.recording.text_table import kind_of
@@ -39,9 +40,11 @@ def read_samples(
 
 
 def inspected_samples(
-    path: Path | str, joint_names: Sequence[str], how: ReadAs = AS_FOUND
+    path: Path | str, joint_names: Sequence[str], how: ReadAs = AS_FOUND, units: str = 'auto'
 ) -> tuple[MotionSamples, list[str]]:
     """Return what `read_samples` returns, and lines on topic, clock and sampling.
+
+    `units` are those that the caller takes the positions in.
 
     Raises:
         ArmError: names the file and what is missing in it.
@@ -49,6 +52,7 @@ def inspected_samples(
     with reading(path) as file:
         if _is_table(file):
             table, lines = table_of(file, joint_names, 'effort', how=how)
+            check_units(units, lines)
             samples = MotionSamples(*table)
             lines += sampling(samples.times)
         elif (file / INFO).is_file():
@@ -74,7 +78,7 @@ def read_voltages(path: Path | str, joint_names: Sequence[str], times: Array) ->
         ArmError: names the file and what is missing in it.
     """
     with reading(path) as file:
-        if file.suffix in ('.npz', '.mat'):
+        if kind_of(file) in ('.npz', '.mat'):
             return array_of(arrays_of(file), 'voltage', (len(times), len(joint_names)))
         if _is_table(file):
             found = columns_of(file, [f'{name}.voltage' for name in joint_names])
@@ -89,11 +93,12 @@ def read_voltages(path: Path | str, joint_names: Sequence[str], times: Array) ->
 
 
 def read_followed(
-    path: Path | str, joint_names: Sequence[str], how: ReadAs = AS_FOUND
+    path: Path | str, joint_names: Sequence[str], how: ReadAs = AS_FOUND, units: str = 'auto'
 ) -> Followed:
     """Return times, positions and position commands of these joints, in their order.
 
-    The commands are `command` (m, n) of an .npz file (`q_reference` where there is none), the
+    The numbers are as recorded; `units` are those that the caller takes the positions in. The
+    commands are `command` (m, n) of an .npz file (`q_reference` where there is none), the
     columns `<joint>.command` of a CSV file, or the newest joint commands at each state.
 
     Raises:
@@ -101,7 +106,9 @@ def read_followed(
     """
     with reading(path) as file:
         if _is_table(file):
-            found = Followed(*table_of(file, joint_names, 'command', 'q_reference', how)[0])
+            table, lines = table_of(file, joint_names, 'command', 'q_reference', how)
+            check_units(units, lines)
+            found = Followed(*table)
         else:
             states, _ = _of_messages(file, joint_names, how, effort=False)
             sent, _ = _of_messages(file, joint_names, how, commands=True, effort=False)

@@ -229,7 +229,7 @@ def _of_topics(names: list[str]) -> list[str]:
 
 def arrays_of(file: Path) -> dict[str, Any]:
     """Return the arrays of an .npz or .mat file."""
-    if file.suffix == '.npz':
+    if kind_of(file) == '.npz':
         with np.load(file) as archive:
             return dict(archive)
     from scipy.io import loadmat

@@ -13,7 +13,7 @@ from scipy.io import savemat
 from arm_dynamics import ArmError
 from arm_tools.recording.joint_streams import Doubt, ReadAs
 from arm_tools.recording.position_units import unwrapped
-from arm_tools.recording.recorded_samples import inspected_samples
+from arm_tools.recording.recorded_samples import inspected_samples, read_followed
 
 COUNT = 8
 TIMES = 0.01 * np.arange(COUNT)
@@ -166,6 +166,17 @@ def test_the_unit_of_times_can_be_said(tmp_path):
     np.testing.assert_allclose(samples.times, TIMES)
 
 
+def test_degrees_of_the_header_are_not_turned_into_radians_twice(tmp_path):
+    file, names = tmp_path / 'x.csv', ['time', 'a.position [{}]', 'a.effort', 'a.command [{}]']
+    rows = [f'{t},{q},1,{q}' for t, q in zip(TIMES, 90.0 * TIMES, strict=True)]
+    for unit in ('deg', 'Deg', '°', 'degrees'):
+        file.write_text('\n'.join([','.join(names).format(unit, unit), *rows]))
+        np.testing.assert_allclose(read_followed(file, ('a',)).q[:, 0], 0.5 * np.pi * TIMES)
+        for reader in (inspected_samples, read_followed):
+            with pytest.raises(ArmError, match='says degrees, .* omit --units deg'):
+                reader(file, ('a',), units='deg')
+
+
 def test_a_log_of_an_arm_with_more_joints_is_refused(tmp_path):
     names = 'timestamp', 'actual_q_0', 'actual_q_1', 'actual_current_0', 'actual_current_1'
     assert len(read(tmp_path, text(names))[0].times) == COUNT
@@ -177,7 +188,8 @@ def test_arrays_with_names_are_read_by_these_and_fields_of_a_struct_too(tmp_path
     arrays = {'t': TIMES, 'q': Q[:, ::-1], 'effort': EFFORT[:, ::-1], 'joint_names': ['b', 'a']}
     np.savez(tmp_path / 'x.npz', **arrays)
     savemat(tmp_path / 'x.mat', {'log': arrays})
-    for name in ('x.npz', 'x.mat'):
+    (tmp_path / 'Y.NPZ').write_bytes((tmp_path / 'x.npz').read_bytes())
+    for name in ('x.npz', 'x.mat', 'Y.NPZ'):
         samples, _ = inspected_samples(tmp_path / name, ('a', 'b'))
         np.testing.assert_array_equal(samples.q, Q)
         with pytest.raises(ArmError, match=r"joint_names has b, a; 'c' must be there once"):
