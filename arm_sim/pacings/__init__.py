@@ -1,4 +1,4 @@
-"""Pacings: when a clock steps. One file each, or an entry point of the group `arm_sim.pacings`."""
+"""Pacings: when a clock steps. One file each, or an entry point; `pacing_class` chooses."""
 
 from arm_dynamics.plugins import PluginRegistry
 from arm_sim.simulation.pacing import Pacing

@@ -62,7 +62,7 @@ def test_at_thirty_percent_loss_a_goal_succeeds_within_ten_times_the_time_withou
             arm.loss = loss
             found.append(arm.time_of_a_goal(0.1 * (k % 2)))
     taken = {loss: min(found) for loss, found in times.items()}
-    # test_lockstep_pacing.py has the factor of the clock; here other processes may hold it up.
+    # pacings/test_lockstep.py has the factor of the clock; here other processes may hold it up.
     assert taken[0.3] < 10.0 * taken[0.0], taken
     print(f'{taken[0.3] / taken[0.0]:.2f} times as long: {taken}')
     arm.assert_alive()
