@@ -1,4 +1,4 @@
-"""Rules for URDFs beside the equations of motion: what is refused, mended, or named to the user.
+"""Rules for URDFs besides the equations of motion: what is refused, mended, or named to the user.
 
 A file `my_house.py` of this folder with a class `MyHouseRule(UrdfRule)` is one, and so is an entry
 point of the group `arm_dynamics.urdf_rules`.

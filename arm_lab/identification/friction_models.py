@@ -4,7 +4,7 @@
     load        k |tau_links| sgn v               tau_links: torque of links and rotor
     drift       d (t - t0) f(v) / T               f: the friction found, t0 and T: of the recording
 
-With each term all parameters are estimated anew from the part that is used, by least squares about
+With each term all parameters are fitted again from the part that is used, by least squares about
 the given model. The term that lessens the held-back squares most is kept if that is beyond noise;
 then the next one is looked for. With R the residuals with a term and e what the term changes, the
 squares lessen by D = sum(e^2 + 2 R e), and a term that explains nothing has the variance

@@ -52,7 +52,7 @@ def unwrapped(
 ) -> tuple[Array, list[str]]:
     """Return positions (m, n) [rad | m] without jumps of a turn, and a line on those there were.
 
-    A joint whose steps are all small but for these turned on where its encoder began anew.
+    A joint whose steps are all small but for these turned on where its encoder began again.
     """
     steps = np.diff(q, axis=0)
     turns = np.where(prismatic, 0.0, np.rint(steps / (2.0 * np.pi)))

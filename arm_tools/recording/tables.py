@@ -185,7 +185,7 @@ def _in_seconds(times: Array, unit: str) -> tuple[Array, list[str]]:
 
 
 def _order(times: Array) -> list[str]:
-    """Return lines on times (m,) that go back or stand."""
+    """Return lines on times (m,) that go back or repeat."""
     back, same = int((np.diff(times) < 0.0).sum()), int((np.diff(times) == 0.0).sum())
     lines = []
     if back:
