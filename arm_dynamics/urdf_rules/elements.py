@@ -195,8 +195,8 @@ def model_notes(
     if requested is None and len(branch_ends) > 1:
         names = ', '.join(map(repr, branch_ends))
         notes.append(
-            f'branches end in {names}: the tool frame is {tip_frame!r}; the parameter tool_frame '
-            'chooses another'
+            f'branches end in {names}: the tool frame is {tip_frame!r}; tip_frame:=LINK, '
+            'the parameter tool_frame, chooses another'
         )
     return tuple(notes)
 
