@@ -20,23 +20,15 @@ FAR = HOME + np.array([0.5, 0.2, -0.2, 0.1, 0.1, 0.3])
 ODD = 3.125  # [N.m], a torque that no law commands here
 
 
-@pytest.fixture(scope='module')
-def processes():
-    """A torque-driven UR5e, one controller that commands and one that waits for its turn."""
-    with lockstep_arm('pd') as system:
-        yield system
-
-
-@pytest.fixture(scope='module')
-def composed():
-    """The same in one process."""
-    with lockstep_arm('pd', composed=True) as system:
-        yield system
-
-
-@pytest.fixture(params=['processes', 'composed'])
+@pytest.fixture(scope='module', params=['processes', 'composed'])
 def arm(request):
-    return request.getfixturevalue(request.param)
+    """A torque-driven UR5e, one controller that commands and one that waits for its turn."""
+    with lockstep_arm('pd', composed=request.param == 'composed') as system:
+        yield system
+
+
+processes = pytest.mark.parametrize('arm', ['processes'], indirect=True)
+composed = pytest.mark.parametrize('arm', ['composed'], indirect=True)
 
 
 class Spoofer:
@@ -138,33 +130,36 @@ def test_who_listens_to_commands_hears_every_answer_and_disturbs_nothing(arm):
     assert 'more than one publisher' not in arm.log('simulator')
 
 
-def test_spoofer_moves_the_arm_by_one_command_at_most_until_it_has_gone(processes):
-    spoofer = found_out(processes)
-    held = processes.q.copy()
+@processes
+def test_spoofer_moves_the_arm_by_one_command_at_most_until_it_has_gone(arm):
+    spoofer = found_out(arm)
+    held = arm.q.copy()
     spoofer.go()
-    assert_goes_on(processes, held)
+    assert_goes_on(arm, held)
 
 
-def test_controller_is_accepted_again_next_to_a_spoofer_that_is_silent_for_ten_seconds(processes):
-    spoofer = found_out(processes)
+@processes
+def test_controller_is_accepted_again_next_to_a_spoofer_that_is_silent_for_ten_seconds(arm):
+    spoofer = found_out(arm)
     spoofer.speaks, silent = False, time.monotonic()
-    held = processes.q.copy()
-    processes.wait(lambda: 'holding' in processes.diagnostics[ACTIVE][1], 'acceptance')
+    held = arm.q.copy()
+    arm.wait(lambda: 'holding' in arm.diagnostics[ACTIVE][1], 'acceptance')
     assert time.monotonic() - silent > 8.0
-    assert_goes_on(processes, held)
+    assert_goes_on(arm, held)
     spoofer.go()
 
 
-def test_spoofer_next_to_a_controller_in_the_simulators_process_moves_and_stops_nothing(composed):
-    spoofer = Spoofer(composed)
-    _, end = composed.send(ACTIVE, goal([4.0], [HOME + 0.1]))
+@composed
+def test_spoofer_next_to_a_controller_in_the_simulators_process_moves_and_stops_nothing(arm):
+    spoofer = Spoofer(arm)
+    _, end = arm.send(ACTIVE, goal([4.0], [HOME + 0.1]))
     spoofer.speaks = True
-    composed.words('simulator', f'another publisher commands as {ACTIVE!r}: not used')
-    assert composed.result(end, 'end of the goal').status == GoalStatus.STATUS_SUCCEEDED
+    arm.words('simulator', f'another publisher commands as {ACTIVE!r}: not used')
+    assert arm.result(end, 'end of the goal').status == GoalStatus.STATUS_SUCCEEDED
     assert spoofer.steps() == 0
     spoofer.speaks = False
     spoofer.go()
-    assert_goes_on(composed, composed.q.copy())
+    assert_goes_on(arm, arm.q.copy())
 
 
 def test_the_claims_name_the_controller_and_its_joints(arm):
@@ -194,20 +189,21 @@ class Intruder(Spoofer):
         self.efforts[now] = np.array(state.effort)
 
 
-def test_a_spoofer_with_much_larger_numbers_never_moves_the_arm(processes):
-    assert_goes_on(processes, processes.q.copy())
-    spoofer, before = Spoofer(processes), processes.log('simulator').count('/spoofer')
+@processes
+def test_a_spoofer_with_much_larger_numbers_never_moves_the_arm(arm):
+    assert_goes_on(arm, arm.q.copy())
+    spoofer, before = Spoofer(arm), arm.log('simulator').count('/spoofer')
     raw = bytes(serialize_message(JointState()))  # of no effect
     for k in range(100_000):  # more messages than the controller has published
         spoofer.publisher.publish(raw)
         if k % 5000 == 0:
-            processes.spin(0.01)
+            arm.spin(0.01)
     spoofer.speaks = True
-    processes.wait(lambda: processes.log('simulator').count('/spoofer') > before, 'rejection')
-    processes.spin(1.0)
+    arm.wait(lambda: arm.log('simulator').count('/spoofer') > before, 'rejection')
+    arm.spin(1.0)
     assert spoofer.steps() == 0
     spoofer.go()
-    assert_goes_on(processes, processes.q.copy())
+    assert_goes_on(arm, arm.q.copy())
 
 
 def test_a_reset_gives_no_other_controller_the_arm(arm):

@@ -61,6 +61,7 @@ NOT_SEEN = {
     ('actions', 'execute', 'simulator/simulate_steps'),  # without simulation_interfaces
     ('topics', 'publish', '/tf'),  # without tf2_msgs
     ('topics', 'publish', '/tf_static'),
+    *(('services', 'request', x) for x in ('compute_ik', 'compute_ik_path')),  # tasks of poses
     ('services', 'request', 'simulator/get_parameters'),
     ('services', 'request', 'simulator/list_parameters'),
     ('services', 'request', 'inverse_kinematics/get_parameters'),
