@@ -68,7 +68,7 @@ def _check_sizes(where: str, shape: Element) -> None:
 
 
 def _is_empty(shape: Element) -> bool:
-    texts = [shape.get(name, '') for name in _SIZES.get(shape.tag, {}) if name != 'length']
+    texts = [shape.get(name, '') for name in _SIZES.get(shape.tag, {})]
     return any(float(word) == 0.0 for text in texts for word in text.split())
 
 

@@ -23,7 +23,7 @@ def check_law(task: Task, of_task: str, name: str, law: type[Law] | None) -> Non
     able = ', '.join(each for each in law_names() if _follows_wrenches(each))
     raise ArmError(
         f'task {of_task!r} needs a law that follows forces, and {name!r} does not: '
-        f'law:=hybrid_force_motion, or another of {able}; a law of yours says so by wrench_goal'
+        f'law:=hybrid_force_motion, or another of {able}; a law of yours sets wrench_goal'
     )
 
 

@@ -26,6 +26,7 @@ TABLES = *TEXTS, '.parquet', '.npz', '.mat'
 _SECONDS = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
 _SINCE_1970 = 1e9, 4e9  # times of this century [s]
 _SLOW = 0.5  # step between rows that is not one of seconds
+_RARE = 0.1  # time from row to row above which times in s may be ms of 2 kHz or more [s]
 _SHOWN = 12  # columns that a refusal names
 _OF_TOPIC = re.compile(r'.*/([^/]+)/(position|velocity|effort)$')
 
@@ -181,6 +182,9 @@ def _in_seconds(times: Array, unit: str) -> tuple[Array, list[str]]:
             f'its times advance by {step:g}, which are hardly seconds: --time-unit ms, us or ns '
             'reads them so, --time-unit s keeps them'
         )
+    if step > _RARE and len(times) > 2:
+        line = f'clock: {1.0 / step:.3g} rows per second; if the times are ms: --time-unit ms'
+        return times, [Doubt(line)]
     return times, []
 
 

@@ -51,7 +51,15 @@ def test_a_shape_at_no_place_is_refused(pose):
         RobotModel(behind(f'<origin {pose}/>{BOX}'))
 
 
-@pytest.mark.parametrize('shape', ['', '<geometry/>', '<geometry><sphere radius="0"/></geometry>'])
+@pytest.mark.parametrize(
+    'shape',
+    [
+        '',
+        '<geometry/>',
+        '<geometry><sphere radius="0"/></geometry>',
+        '<geometry><cylinder radius="0.1" length="0"/></geometry>',
+    ],
+)
 def test_a_collision_without_a_shape_is_named(shape):
     (note,) = RobotModel(behind(shape)).notes
     assert note == '<collision> of a_link has no shape, or one of size 0'

@@ -166,6 +166,13 @@ def test_the_unit_of_times_can_be_said(tmp_path):
     np.testing.assert_allclose(samples.times, TIMES)
 
 
+def test_times_that_may_be_milliseconds_are_doubted(tmp_path):
+    _, lines = read(tmp_path, text(times=25.0 * TIMES))  # 4 kHz
+    (doubt,) = (x for x in lines if isinstance(x, Doubt))
+    assert doubt == 'clock: 4 rows per second; if the times are ms: --time-unit ms'
+    assert not any(isinstance(x, Doubt) for x in read(tmp_path, text(times=10.0 * TIMES))[1])
+
+
 def test_degrees_of_the_header_are_not_turned_into_radians_twice(tmp_path):
     file, names = tmp_path / 'x.csv', ['time', 'a.position [{}]', 'a.effort', 'a.command [{}]']
     rows = [f'{t},{q},1,{q}' for t, q in zip(TIMES, 90.0 * TIMES, strict=True)]
