@@ -26,6 +26,7 @@ _START = 0.2  # time in which the approach reaches its speed [s]
 _RETURN = 0.3  # time for the way back from the end of the spiral [s]
 _REST = 0.5  # time after the insertion [s]
 _HIGH, _LONG, _PENALTY = 20.0, 1.0, -12.0  # AI for Industry challenge: [N], [s], points
+_PHASES = 'down', 'search', 'back', 'insertion', 'rest'  # of the reference
 _BOTTOM = 0.001  # from where the peg is inserted [m]
 
 
@@ -128,6 +129,23 @@ class PegInHoleReport(ContactReport):
             *common_rows(report),
         ]
 
+    def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
+        """Draw the force over time with the phases of the reference, and the force that hurts."""
+        from arm_sim.pictures import ORANGE, QUIET, legend
+
+        figure = super().draw(run, report)
+        (axes,) = figure.axes
+        axes.axhline(
+            _HIGH, color=ORANGE, lw=1.0, ls='--', label=f'{_HIGH:g} N, for {_LONG:g} s at most'
+        )
+        begin, top = 0.0, axes.get_ylim()[1]
+        for name, end in zip(_PHASES, self.task.ends, strict=True):
+            axes.axvline(end, color=QUIET, lw=0.8)
+            axes.text(0.5 * (begin + end), top, name, ha='center', va='top', fontsize='small')
+            begin = end
+        legend(axes, loc='center')
+        return figure
+
     def checks(self, report: Mapping[str, Any]) -> list[Check]:
         """Return the limits of a success: depth that is left, and time above 20 N."""
         left = 1e3 * self.parameters.depth - report['depth_mm']
@@ -143,6 +161,7 @@ class PegInHole(PosesTask):
     Attributes:
         expected, hole: (SE3) middle of the hole in its surface; z out of the hole.
         stiffness: of a contact point of the hole [N/m].
+        ends: (5,) of the phases of the reference [s].
     """
 
     Parameters: ClassVar[Any] = PegInHoleParameters
@@ -166,8 +185,8 @@ class PegInHole(PosesTask):
             p.insertion_time,
             _REST,
         )
-        self._ends = np.round(np.cumsum(durations), 2)
-        self.duration = float(self._ends[-1])
+        self.ends = np.round(np.cumsum(durations), 2)
+        self.duration = float(self.ends[-1])
 
     def _walls(self) -> list[SceneObject]:
         p, width = self.parameters, _DIAMETER + self.parameters.clearance
@@ -192,7 +211,7 @@ class PegInHole(PosesTask):
     def pose(self, t: float) -> pin.SE3:
         """Return the pose of the tool at t [s]: down, a spiral of constant speed, down."""
         p = self.parameters
-        touched, searched, back, inserted = self._ends[:4].tolist()
+        touched, searched, back, inserted = self.ends[:4].tolist()
         share = np.clip((t - touched) / max(searched - touched, 1e-9), 0.0, 1.0)
         radius = np.sqrt(share) * p.radius
         angle = np.sqrt(share) * 2.0 * np.pi * p.radius / p.pitch
