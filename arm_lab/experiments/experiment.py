@@ -168,8 +168,9 @@ class LoadedExperiment:
         """Return the same experiment on a drawn arm."""
         drawn = self.experiment.drawn(draw)
         changes = {name: getattr(drawn, name) for name in ('error', 'drives', 'sensors')}
-        shared = ('task', 'law_class', 'law_parameters', '_plain_plant')
-        return self._sharing(*shared, **changes)
+        one = self._sharing('task', 'law_class', 'law_parameters', **changes)
+        vars(one)['_plain_plant'] = draw.with_objects(self._plain_plant)
+        return one
 
     def _sharing(self, *names: str, **changes: Any) -> 'LoadedExperiment':
         """Return another experiment of the robot that shares what need not be made again."""
@@ -382,8 +383,7 @@ class LoadedExperiment:
             raise ArmError('length_scale: many arms at once are measured by the tip of one model')
         own = parameters or [None] * len(draws)
         drawn = [self.on(draw) for draw in draws]
-        pairs = zip(drawn, own, strict=True)
-        of_plants = [self._started(one.plant_parameters(each)) for one, each in pairs]
+        of_plants = [self._started(x.plant_parameters(p)) for x, p in zip(drawn, own, strict=True)]
         arms = [with_error(robot.model, one.experiment.error) for one in drawn]
         loaded = [with_error(arm, ModelError(payload=self.task.payload)) for arm in arms]
         later = None if self.task.drop_at is None else make(arms, of_plants, engine)

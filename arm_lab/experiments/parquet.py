@@ -70,8 +70,9 @@ def columns_of(
     """
     drawn: dict[str, list[float]] = {}
     for arm in arms:
-        error, delay, sensors = ranges.draw(robot.model, seed, arm)
-        row: dict[str, float] = {'effort_scale': error.effort_scale}
+        error, delay, sensors, stiffness, grip = ranges.draw(robot.model, seed, arm)
+        row: dict[str, float] = {'effort_scale': error.effort_scale, 'payload': error.payload}
+        row |= {'stiffness': stiffness, 'grip': grip}
         for name in ('mass_scale', 'friction'):
             numbers, names = getattr(error, name), robot.model.joint_names
             if len(numbers) != len(names):  # a gripper has links of its own

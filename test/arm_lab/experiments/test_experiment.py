@@ -12,6 +12,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError
 from arm_lab.commands import learn
+from arm_lab.experiments.drawn_arms import measure_batch
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.monte_carlo import run_monte_carlo
 from arm_lab.experiments.ranges import Draw, Ranges
@@ -22,6 +23,7 @@ from arm_sim.devices import SensorParameters
 from arm_sim.devices.drive_trains import JointParameters
 from arm_sim.devices.drives import DriveParameters
 from arm_sim.loop.measures import track
+from arm_sim.simulation.scene import read_objects
 
 EXACT = Ranges(mass=0.0, friction=0.0, delay=0, position_noise=0.0, velocity_noise=0.0, effort=1.0)
 CONTROLLER = 'computed_torque_controller: {ros__parameters: {%s}}'
@@ -164,6 +166,35 @@ def test_a_monte_carlo_runs_arms_with_the_error_and_the_sensors_of_the_experimen
         expected = run(unusual).measures.tracking_rms_mm
     [spread] = run_monte_carlo(unusual, ['computed_torque'], 2)
     np.testing.assert_allclose(spread.errors, expected, rtol=1e-6)
+
+
+def test_arms_press_on_surfaces_of_their_own_material_together_and_alone():
+    ranges = replace(EXACT, stiffness=10.0, grip=0.5)
+    case = Experiment.of_files('ur5e gripper:=probe', 'press', 'hybrid_force_motion')
+    loaded = replace(case, ranges=ranges).load()
+    draws = [ranges.draw(loaded.robot.model, 0, k) for k in range(3)]
+    (own,) = read_objects(loaded.task.simulator['objects'])
+    found = [read_objects(loaded.on(each).plant_parameters().objects)[0] for each in draws]
+    for each, one in zip(draws, found, strict=True):
+        assert 0.1 < each.stiffness < 10.0
+        assert 0.5 < each.grip < 1.5
+        assert one == replace(
+            own, stiffness=each.stiffness * own.stiffness, friction=each.grip * own.friction
+        )
+    assert len({one.stiffness for one in found}) == 3
+    (together,) = measure_batch(loaded, ['hybrid_force_motion'], draws)
+    alone = []
+    for one in map(loaded.on, draws):
+        record = one.run()
+        alone.append(loaded.task.report.measure(record, one.track(record))['force_rms_n'])
+    np.testing.assert_allclose(together[2], alone, rtol=1e-6)
+    assert np.ptp(alone) > 0.1 * max(alone)
+
+
+def test_a_material_is_drawn_of_tasks_with_objects_only():
+    case = Experiment('planar_3r', 'sinusoid', 'pd', ranges=replace(EXACT, stiffness=2.0))
+    with pytest.raises(ArmError, match='for tasks that bring objects, such as press'):
+        run_monte_carlo(case, ['pd'], 1)
 
 
 def test_margins_are_those_of_the_arm_with_the_error_of_the_experiment():

@@ -46,6 +46,7 @@ def test_each_arm_is_a_row_with_what_draws_it_again(tmp_path, monkeypatch):
         draw.sensors.sensor_seed,
         9,
     )
+    assert (row['payload'], row['stiffness'], row['grip']) == (draw.error.payload, 1.0, 1.0)
     case = Experiment('planar_3r', 'step', 'computed_torque').drawn(draw)
     assert_allclose(row['tracking_rms_mm'], measures_of(case).tracking_rms_mm, rtol=1e-6)
     assert row['stable']
