@@ -6,8 +6,15 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from arm_controllers.law import Law, State
-from arm_controllers.laws import Array, LawEvaluation, Measurement, Reference, RobotModel
+from arm_controllers.laws import (
+    Array,
+    Law,
+    LawEvaluation,
+    Measurement,
+    Reference,
+    RobotModel,
+    State,
+)
 from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_dynamics.parameters import Parameters, parameter
 from arm_dynamics.small_matrices import product, rotation_vector, solve_positive, times, transposed

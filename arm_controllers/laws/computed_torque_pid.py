@@ -5,8 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from arm_controllers.law import Law, State
-from arm_controllers.laws import Array, LawEvaluation, Measurement, Reference, RobotModel
+from arm_controllers.laws import (
+    Array,
+    Law,
+    LawEvaluation,
+    Measurement,
+    Reference,
+    RobotModel,
+    State,
+)
 from arm_controllers.second_order_gains import Numbers, numbers, second_order_gains
 from arm_dynamics.checks import ArmError, entries
 from arm_dynamics.parameters import Parameters, PerJoint, parameter

@@ -9,8 +9,15 @@ from numpy.typing import NDArray
 
 from arm_controllers.contact import ContactParameters, Touch
 from arm_controllers.delayed_drives import DelayedDrives, Pending, Prediction
-from arm_controllers.law import Law, State
-from arm_controllers.laws import Array, LawEvaluation, Measurement, Reference, RobotModel
+from arm_controllers.laws import (
+    Array,
+    Law,
+    LawEvaluation,
+    Measurement,
+    Reference,
+    RobotModel,
+    State,
+)
 from arm_controllers.predicted_contact import PredictedContact, Pressing
 from arm_controllers.second_order_gains import acceleration_gains
 from arm_controllers.task_space import ToolParameters

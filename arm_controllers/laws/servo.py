@@ -6,8 +6,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arm_controllers.delayed_drives import DelayedDrives, Prediction
-from arm_controllers.law import Law, State
-from arm_controllers.laws import Array, LawEvaluation, Measurement, Reference, RobotModel
+from arm_controllers.laws import (
+    Array,
+    Law,
+    LawEvaluation,
+    Measurement,
+    Reference,
+    RobotModel,
+    State,
+)
 from arm_controllers.second_order_gains import Numbers, second_order_gains
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import PerJoint, Stepping, parameter

@@ -3,8 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
-from arm_controllers.law import Law, State
-from arm_controllers.laws import Array, LawEvaluation, Measurement, Reference, RobotModel
+from arm_controllers.laws import (
+    Array,
+    Law,
+    LawEvaluation,
+    Measurement,
+    Reference,
+    RobotModel,
+    State,
+)
 from arm_controllers.second_order_gains import Numbers, second_order_gains
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 
