@@ -291,7 +291,10 @@ class Devices:
             each.set_time(time_ns)
 
     def check_change(self, names: frozenset[str], parameters: Any) -> None:
-        """Raise ArmError where a device refuses parameters of these names, which changed."""
+        """Raise ArmError where no device takes, or one refuses, changed parameters."""
+        idle = names & live_fields() - {field for each in self for field in each.live}
+        if idle:
+            raise ArmError(f'{min(idle)} has no effect: the arm began without this device')
         for each in self:
             if names.intersection(each.live):
                 each.check_change(parameters)

@@ -9,6 +9,11 @@ from domains import fresh_domain
 from plugins import write_plugins
 from repository import ROOT
 
+from arm_dynamics.checks import ArmError
+from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.robot import Robot
+from arm_sim.simulation.plant import PlantParameters
+
 PAGE = (ROOT / 'docs' / 'sensors.md').read_text()
 RANGE = PAGE.split('```python\n')[1].split('```')[0]
 # A device that loses every second command of a joint: a fault in 15 lines.
@@ -73,6 +78,15 @@ plant = simulator.simulation.plant
 seen, reading = heard[-1].range, plant.measured.readings['range'][0]
 assert abs(seen - reading) < 1e-6 * abs(reading), (seen, reading)
 """
+
+
+def test_a_change_of_a_device_that_the_arm_began_without_is_refused(monkeypatch):
+    robot = Robot.load('planar_3r')
+    plant = MujocoPlant(robot.model, PlantParameters())
+    plant.devices.check_change(frozenset({'payload', 'faults'}), plant.parameters)
+    monkeypatch.setattr('arm_sim.devices._device.live_fields', lambda: {'faults', 'range_noise'})
+    with pytest.raises(ArmError, match='range_noise has no effect: the arm began without'):
+        plant.devices.check_change(frozenset({'payload', 'range_noise'}), plant.parameters)
 
 
 @pytest.mark.parametrize('program', [IN_THE_LOOP, ON_A_TOPIC])
