@@ -21,12 +21,13 @@ from arm_lab.experiments.parquet import parquet_writer
 from arm_lab.experiments.ranges import Ranges
 from arm_lab.experiments.report import Report, comparison_report, monte_carlo_report, sweep_report
 from arm_lab.experiments.runs import observe_all, record_of
-from arm_lab.experiments.suited import suited, suits
+from arm_lab.experiments.suited import kind_of, suited
 from arm_lab.experiments.sweeps import OF_EFFORT, SWEEPS, case_at, run_sweep, swept_values
 from arm_lab.progress import progress
 from arm_sim.pictures import save
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, rigid_body_engines
 from arm_sim.tasks import compared_tasks, task_names
+from arm_sim.tasks._laws import suits
 
 RUNNERS = {'loop': record_of, 'topics': run_over_topics}
 _ALL = 'separated by commas, or all'
@@ -215,7 +216,7 @@ def _runnable(cases: Sequence[Experiment], options: Options) -> list[Experiment]
             if options.tasks != ('all',) or case.task != 'cube':
                 raise
             continue
-        if suits(loaded):
+        if suits(loaded.task, kind_of(loaded)):
             kept.append(case)
         elif options.laws == ('all',):
             left_out.setdefault(case.task, []).append(case.law)

@@ -1,6 +1,6 @@
 """The law of an experiment, which has to suit the task."""
 
-from arm_controllers.laws import law_class
+from arm_controllers.laws import Law, law_class
 from arm_controllers.policy_file import PolicyFile
 from arm_lab.experiments.compared_laws import compared_laws
 from arm_lab.experiments.experiment import LoadedExperiment
@@ -20,16 +20,13 @@ def suited(loaded: LoadedExperiment) -> LoadedExperiment:
         law = suitable_law(loaded.task)
         frequency = e.natural_frequency if law in compared_laws() else 0.0
         loaded = loaded.changed(law=law, natural_frequency=frequency)
-    if not suits(loaded):
-        check_law(loaded.task, e.task, e.law, None)
+    check_law(loaded.task, loaded.experiment.task, loaded.experiment.law, kind_of(loaded))
     return loaded
 
 
-def suits(loaded: LoadedExperiment) -> bool:
-    """Return whether the task means something under the law; a policy is what its law is."""
-    if loaded.task.wrench is None:
-        return True
-    kind = loaded.law_class
+def kind_of(loaded: LoadedExperiment) -> type[Law]:
+    """Return the class of the law; of a policy, that of the law which the policy adds to."""
+    kind: type[Law] = loaded.law_class
     if kind.evaluation.of_file:
         kind = law_class(PolicyFile(loaded.law_parameters.policy).layout.law)
-    return bool(kind.wrench_goal)
+    return kind

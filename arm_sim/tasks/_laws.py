@@ -12,13 +12,18 @@ def suitable_law(task: Task) -> str:
     return 'computed_torque' if task.wrench is None else 'hybrid_force_motion'
 
 
+def suits(task: Task, law: type[Law] | None) -> bool:
+    """Return whether a task means something under a law; None: what is no law."""
+    return task.wrench is None or (law is not None and bool(law.wrench_goal))
+
+
 def check_law(task: Task, of_task: str, name: str, law: type[Law] | None) -> None:
     """Refuse a law under which a task means nothing, both with their names; None: it is no law.
 
     Raises:
         ArmError: names laws that the task can have.
     """
-    if task.wrench is None or (law is not None and law.wrench_goal):
+    if suits(task, law):
         return
     able = ', '.join(each for each in law_names() if _follows_wrenches(each))
     raise ArmError(

@@ -14,7 +14,7 @@ from arm_lab.commands.learn import learn
 from arm_lab.commands.margins import margins
 from arm_lab.commands.tune import tune
 from arm_lab.experiments.experiment import Experiment
-from arm_lab.experiments.suited import suited, suits
+from arm_lab.experiments.suited import kind_of, suited
 from arm_lab.judging.law_trials import attempt
 from arm_lab.judging.plan import JudgedTrial
 from arm_sim.tasks import task_class
@@ -79,7 +79,8 @@ def test_without_a_law_there_is_one_that_suits_the_task():
 
 
 def test_contact_margins_take_a_law_that_only_holds_its_place():
-    assert not suits(Experiment.of_files(PROBE, 'press', 'computed_torque').load())
+    loaded = Experiment.of_files(PROBE, 'press', 'computed_torque').load()
+    assert not kind_of(loaded).wrench_goal
     found = margins(robot=PROBE, law='computed_torque', contact=(1e3, 2e3))
     assert found.numbers['limits'][0]['law'] == 'computed_torque'
 
