@@ -8,13 +8,15 @@ With each term all parameters are fitted again from the part that is used, by le
 the given model. The term that lessens the held-back squares most is kept if that is beyond noise;
 then the next one is looked for. With R the residuals with a term and e what the term changes, the
 squares lessen by D = sum(e^2 + 2 R e), and a term that explains nothing has the variance
-4 sum_b (sum_i R_i e_i)^2, of blocks b that are longer than the residuals are correlated.
+4 sum_b (sum_i R_i e_i)^2, of blocks b that are longer than the residuals are correlated: over the
+root of that D has Student's t distribution with a degree of freedom less than there are blocks.
 """
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import t as student
 
 from arm_dynamics.checks import Array
 from arm_dynamics.model import STANDSTILL
@@ -25,7 +27,7 @@ from arm_lab.identification.solution import Prior
 KINDS = 'Stribeck', 'load', 'drift'
 _SPEEDS = np.geomspace(0.05, 1.5, 24)  # of the Stribeck term, over the joint's RMS velocity
 _BLOCK = 0.5  # [s]
-_SURE = 3.0  # standard deviations of D
+_FALSE = 0.02  # chance of a false term in a recording, shared by all joints and kinds
 _GAIN = 0.03  # least share of the held-back squares
 
 
@@ -161,7 +163,8 @@ def _tried(
     _, k, left, size = best
     held = ~found.train & found.rows.moving[:, j]
     old, new, tau = before[held, j], left[held, j], found.rows.tau[held, j]
-    gain = _beyond_noise(old, new, found.rows.times[held])
+    chance = _FALSE / (len(KINDS) * candidates.shape[1])
+    gain = _beyond_noise(old, new, found.rows.times[held], chance)
     if kind != 'drift' and size <= 0.0:
         gain = 0.0
     usual = max(float(np.sqrt((tau**2).sum())), 1e-300)
@@ -171,17 +174,21 @@ def _tried(
     return gain, term, candidates[:, j, k]
 
 
-def _beyond_noise(old: Array, new: Array, times: Array) -> float:
-    """Return the share by which the squares lessen from old to new residuals; 0: by noise."""
-    if not len(old):
-        return 0.0
+def _beyond_noise(old: Array, new: Array, times: Array, chance: float) -> float:
+    """Return the share by which the squares lessen from old to new residuals.
+
+    It is 0 where noise lessens them as much with more than this chance.
+    """
     change = float((old**2 - new**2).sum())
     # Times may go back, or jump by years: the blocks are numbered as they occur.
     block = np.unique(np.floor(times / _BLOCK), return_inverse=True)[1]
     parts = np.bincount(block, weights=new * (old - new))
+    if len(parts) < 2:
+        return 0.0
     noise = 2.0 * float(np.sqrt((parts**2).sum()))
     share = change / max(float((old**2).sum()), 1e-300)
-    return share if change > _SURE * noise and share > _GAIN else 0.0
+    sure = noise * float(student.isf(chance, len(parts) - 1))
+    return share if change > sure and share > _GAIN else 0.0
 
 
 def stribeck_torque(samples: MotionSamples, cutoff: float, terms: list[FrictionTerm]) -> Array:
