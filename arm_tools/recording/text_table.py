@@ -1,6 +1,6 @@
 """Tables of numbers in text, as people and programs write them, also compressed.
 
-The header is the line above the first line of numbers; a line of units may stand between. Columns
+The header is the line above the first line of numbers; a line of units may be between. Columns
 are separated by semicolons, tabs, commas or spaces; with semicolons or tabs a number may have a
 decimal comma. A name may end with its unit in brackets.
 """
@@ -24,6 +24,8 @@ TEXTS = '.csv', '.tsv', '.txt'
 _MISSING = {'', '-', 'nan', '-nan', 'nan(ind)', '-nan(ind)', 'na', 'n/a', '#n/a', 'null', 'none'}
 _UNIT = re.compile(r'\s*[\[(]\s*([^\[\]()]*[^\[\]()\d\s])\s*[\])]$')  # not the index of q[0]
 _NUMBER = re.compile(r'\s*[-+]?[\d.,]+(e[-+]?\d+)?\s*', re.IGNORECASE)
+_THOUSANDS = re.compile(r'[-+]?[1-9]\d{0,2},\d{3}')
+_MOST = 1 << 30  # bytes of text, of which a compressed file may have a thousand times its size
 _FEW = 0.01  # share of damaged rows beyond which the file is not what it seems
 _COMMENTS = '#', '%'
 
@@ -111,6 +113,11 @@ class TextTable:
         text = text.strip()
         if text.casefold() in _MISSING:
             return np.nan
+        if self.between == ',' and _THOUSANDS.fullmatch(text):
+            raise ArmError(
+                f'{text!r} in column {self.names[column]!r} has a decimal comma, or is a thousand '
+                'times larger: write it without a comma'
+            )
         if self.between != ',' or text.count(',') == 1:
             text = text.replace(',', '.')
         try:
@@ -202,7 +209,9 @@ def _split(line: str, between: str | None) -> list[str]:
 
 def _text(file: Path) -> str:
     with _OPEN.get(file.suffix, open)(file, 'rb') as opened:
-        data: bytes = opened.read()
+        data: bytes = opened.read(_MOST + 1)
+    if len(data) > _MOST:
+        raise ArmError(f'has more than {_MOST >> 20} MiB of text: split it, or write .parquet')
     if data[:2] in (b'\xff\xfe', b'\xfe\xff'):
         return data.decode('utf-16')
     try:

@@ -106,6 +106,12 @@ def test_a_compressed_table_is_read(tmp_path, suffix, packed):
         read(tmp_path, b'', f'x.npz{suffix}')
 
 
+def test_a_small_file_of_endless_text_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr('arm_tools.recording.text_table._MOST', 1 << 20)
+    with pytest.raises(ArmError, match='has more than 1 MiB of text: split it'):
+        read(tmp_path, gzip.compress(text().encode() + b'\n' * (1 << 20)), 'x.csv.gz')
+
+
 DAMAGED = {
     'row that ends early': (lambda x: [*x, x[-1][:9]], COUNT, 'damaged'),
     'number cut off': (lambda x: [*x, '1,2,3,4,-'], COUNT, 'lack a number'),
@@ -131,6 +137,10 @@ WRONG = {
     'no header': (lines_of(lambda x: x[1:]), 'has no header'),
     'header of numbers': (lines_of(lambda x: ['0,1,2,3,4', *x[1:]]), 'has no header'),
     'empty': ('', 'has no header'),
+    'thousands, or decimal commas': (
+        '\n'.join([','.join(NAMES), *(f'{t},"1,001",1,1,1' for t in TIMES)]),
+        'has a decimal comma, or is a thousand times larger',
+    ),
     'header alone': (text().splitlines()[0], 'has no rows'),
     'decimal commas between commas': (text(decimal=','), 'fields, the header 5'),
     'row numbers without a name': (
