@@ -25,10 +25,15 @@ def case(**given):
     return replace(loaded(), given=given)
 
 
-def results(**given):
+def run_of(**given):
     one = case(**given)
     record = one.run()
-    return one.task.report.results(Run(record, track(one.robot.model, record)))
+    return one.task, Run(record, track(one.robot.model, record))
+
+
+def results(**given):
+    task, run = run_of(**given)
+    return task.report.results(run)
 
 
 def sides(tilt, depth):
@@ -65,6 +70,25 @@ def test_the_search_finds_a_hole_that_is_two_millimetres_and_two_degrees_off():
     assert found['above_20_n_s'] < 0.1
     assert found['force_penalty'] == 0.0
     assert found['off_axis_mm'] < 0.2
+
+
+def test_the_picture_has_the_phases_of_the_reference_and_the_force_that_counts():
+    task, run = run_of(number=1)
+    words = {'task': 'peg_in_hole', 'robot': 'ur5e', 'engine': 'mujoco', 'mode': 'loop'}
+    words |= {'controller': 'cartesian_impedance', 'feedforward': ''}
+    report = words | task.report.results(run)
+    (axes,) = task.report.draw(run, report).axes
+    straight = [line for line in axes.lines if len(line.get_xdata()) == 2]
+    at = [line.get_xdata()[0] for line in straight if len({*line.get_xdata()}) == 1]
+    np.testing.assert_array_equal(at, task.ends)
+    assert 20.0 in [line.get_ydata()[0] for line in straight]
+    assert [text.get_text() for text in axes.texts] == [
+        'down',
+        'search',
+        'back',
+        'insertion',
+        'rest',
+    ]
 
 
 def test_a_hole_that_is_lower_than_expected_is_reached_to_its_bottom():

@@ -80,7 +80,7 @@ def test_mixed_publishers_stop_and_are_one_where_an_option_says_so(tmp_path):
 
 
 @pytest.mark.parametrize('command', [report, rerun])
-def test_findings_stand_before_what_the_command_says(command, tmp_path, capsys):
+def test_findings_come_before_what_the_command_says(command, tmp_path, capsys):
     kept = np.delete(np.arange(200), slice(50, 70))
     file = bag(tmp_path / 'x', states(q=Q[kept], times=TIMES[kept]) + commands())
     command.main([str(file)])
@@ -211,10 +211,12 @@ def test_runs_and_episodes_of_an_arm_that_is_recorded_too_say_what_numbers_are_w
             said = [line for line in findings if line.startswith('numbers')]
             assert [('elbow_joint have' in line) for line in said] == [True] * (sign < 0.0)
     alone = write_bag(tmp_path / 'alone', rows, np.zeros(6))
-    assert not any('numbers' in line for line in RecordedRun.load(alone, ReadAs()).findings)
+    pushed = write_bag(tmp_path / 'pushed', rows, np.zeros(6), model.urdf, pushed=True)
+    for file in (alone, pushed):
+        assert not any('numbers' in line for line in RecordedRun.load(file, ReadAs()).findings)
 
 
-def test_a_simulated_recording_with_another_sign_says_so(arm, tmp_path):
+def test_a_simulated_recording_with_another_sign_is_named(arm, tmp_path):
     _, samples = arm
     real = archive(tmp_path / 'real.npz', samples)
     sim = archive(tmp_path / 'sim.npz', samples, effort=samples.effort * [1, -1, 1, 1, 1, 1])
