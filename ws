@@ -238,6 +238,7 @@ check_all() {
   # time they wait; single ones as pytest runs them.
   [[ $# -gt 0 ]] || workers=(-n "$(($(nproc) + 1))" --dist loadfile --no-loadscope-reorder)
   export ROS_DOMAIN_ID=${ROS_DOMAIN_ID:-$((1 + $$ % 100))}
+  say 'checks of style and types (half a minute, two the first time), then the tests'
   python3 -m ruff check --quiet || failed+=('ruff check')
   python3 -m ruff format --check --quiet || failed+=('ruff format')
   python3 -m mypy || failed+=(mypy)
