@@ -20,8 +20,8 @@ class Draw(NamedTuple):
         error: of the arm, compared with the law's model.
         delay: from a state to the effect of its command [control periods].
         sensors: noise, and its seed.
-        stiffness, grip: factors of the stiffness and of the friction coefficient of what the
-            task's objects are made of.
+        stiffness, grip: factors of the stiffness and of the friction coefficient of the task's
+            objects [1].
     """
 
     error: ModelError

@@ -67,7 +67,7 @@ def reach(
 
 @contextmanager
 def _own_node(node: Node) -> Iterator[Node]:
-    """Lend a node beside another one; its executor has both, if the other has none.
+    """Lend a node next to another one; its executor has both, if the other has none.
 
     The test's node may be in an executor that spins in another thread, or that nothing spins:
     Node.executor, which rclpy does not clear when the node leaves, cannot tell. A node of our own
