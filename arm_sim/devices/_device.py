@@ -292,8 +292,7 @@ class Devices:
 
     def check_change(self, names: frozenset[str], parameters: Any) -> None:
         """Raise ArmError where no device takes, or one refuses, changed parameters."""
-        idle = names & live_fields() - {field for each in self for field in each.live}
-        if idle:
+        if idle := names & live_fields() - {field for each in self for field in each.live}:
             raise ArmError(f'{min(idle)} has no effect: the arm began without this device')
         for each in self:
             if names.intersection(each.live):

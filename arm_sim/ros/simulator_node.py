@@ -79,15 +79,9 @@ class SimulatorNode(Node):
         refuse_unknown_parameters(self)
         urdf = description_of(p, model)
         loop, transport = LoopMessages(self), transport or InProcessTransport()
+        names = pacing_class(p).further_names
         self.output = shown = StateOutput(
-            self,
-            self.simulation,
-            urdf,
-            p.clock_rate,
-            p.tf_rate,
-            loop,
-            transport,
-            pacing_class(p).further_names,
+            self, self.simulation, urdf, p.clock_rate, p.tf_rate, loop, transport, names
         )
         self.arm_clock = clock = self._make_clock(shown, own)
         commands = CommandInput(

@@ -120,8 +120,7 @@ def set_up(parameters: SimulatorParameters, plant_parameters: Any) -> tuple[Simu
     if p.payload and p.payload_end:
         swap = (round(p.payload_end * 1e9), plant_class(p.engine)(model, plant_parameters))
     initial = plant_parameters.initial_positions or model.neutral()
-    moving = p.initial_velocities or None
-    return Simulation(plant, model, initial, moving, swap, p), agreement
+    return Simulation(plant, model, initial, p.initial_velocities or None, swap, p), agreement
 
 
 def make_plant(
