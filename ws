@@ -20,7 +20,7 @@ usage: ./ws COMMAND...       run a command in the ROS 2 workspace environment
        ./ws clean            remove what ws made: .ros, build, install, log and site
 
 A sourced ROS 2 is used; Python packages that it lacks go into a virtual environment
-over it, in .ros/over. Where no ROS 2 is sourced, one is made in .ros, once: 614 MB are
+over it, in .ros/over. Where no ROS 2 is sourced, one is made in .ros, once: 632 MB are
 downloaded and 1.9 GB stored, in a few minutes. The workspace is built when its
 sources have changed. Nodes talk to those of this machine only, unless
 ROS_AUTOMATIC_DISCOVERY_RANGE says SUBNET.
@@ -190,7 +190,7 @@ build() {
     mkdir -p "$root/log"
     (cd "$root" && python3 -m colcon --log-base log build --base-paths . arm_interfaces \
       --packages-select "${packages[@]}" --symlink-install --event-handlers console_direct+ \
-      --cmake-args -DBUILD_TESTING=OFF \
+      --cmake-args -DBUILD_TESTING=OFF ${made:+-DARM_INTERFACES_CPP=OFF} \
       "-DPython3_EXECUTABLE=$(command -v python3)") </dev/null >"$output" 2>&1 ||
       { grep -i -A 5 'error' "$output" | head -n 20 >&2; die "the build failed, see $output"; }
     echo "$now" >"$build_stamp"

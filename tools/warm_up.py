@@ -1,5 +1,9 @@
-"""Compile what a launch would wait for: all kinematics, the UR5e, Python's bytecode."""
+"""Compile what a launch would wait for: all kinematics, the UR5e, Python's bytecode.
 
+With `--without-ros` only what needs no built workspace.
+"""
+
+import sys
 import time
 from importlib import import_module
 
@@ -23,5 +27,6 @@ for module in (
     'arm_sim.ros.task_node',
     'arm_sim.tasks.cube.picture',
 ):
-    import_module(module)
+    if '--without-ros' not in sys.argv:
+        import_module(module)
 print(f'numeric code compiled in {time.monotonic() - start:.0f} s')

@@ -22,15 +22,17 @@ from recipe import (
     INTERFACES_CMAKE,
     LATER,
     LOCK,
+    PYTHON,
     ROOT,
     ROS2_COMMAND,
     ROS2_LAUNCH,
     STAMPS,
     TOOLS,
+    TOOLS_FOLDER,
     TOOLS_LOCK,
     VENV,
 )
-from running import Progress, SetupError, run
+from running import Progress, SetupError, begin, run
 from steps import (
     build_interfaces,
     build_later,
@@ -38,7 +40,6 @@ from steps import (
     install_packages,
     install_tools,
     make_venv,
-    tools_wheel,
 )
 
 DISK_GB = 3
@@ -84,9 +85,12 @@ def main() -> None:
     STAMPS.mkdir(parents=True, exist_ok=True)
     check_machine()
     for number, (title, action, ingredients) in enumerate(steps, 1):
+        if action is build_interfaces:  # which leaves a core idle at times
+            warm_up = [PYTHON, ROOT / 'tools' / 'warm_up.py', '--without-ros']
+            numerics = begin(*warm_up, PYTHONPATH=str(ROOT))
         do_once(f'step {number} of {len(steps)}, {title}', action, ingredients)
-    if wheel := tools_wheel():
-        wheel.unlink()
+    numerics.wait()  # the warm-up that follows the build shows an error of it
+    shutil.rmtree(TOOLS_FOLDER, ignore_errors=True)
     size = int(run('du', '-s', '-B1000000', ENV).split()[0])
     Progress.say(f'ws: .ros is ready: {size} MB, {time.monotonic() - start:.0f} s')
 

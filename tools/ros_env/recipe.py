@@ -7,6 +7,8 @@ ENV = ROOT / '.ros'
 VENV = ENV / 'venv'
 SITE = VENV / 'lib' / 'python3.12' / 'site-packages'
 PYTHON = VENV / 'bin' / 'python'
+UV = VENV / 'bin' / 'uv'
+UV_CACHE = ENV / 'uv_cache'
 UNDERLAY = ENV / 'underlay'
 SOURCES = ENV / 'src'
 LATER_UNDERLAY = ENV / 'later'
@@ -23,8 +25,8 @@ ROS2_COMMAND = RECIPE / 'ros2'
 ROS2_LAUNCH = RECIPE / 'ros2launch.py'
 
 # The wheel of ros2_tools.lock is the one place on PyPI that has these pure Python parts of ROS 2.
-TOOLS_WHEEL = 'isaacsim_ros2-*.whl'
-TOOLS_FOLDER = 'isaacsim/exts/isaacsim.ros2.core/jazzy/'
+TOOLS_FOLDER = ENV / 'tools'
+TOOLS_PATH = TOOLS_FOLDER / 'isaacsim' / 'exts' / 'isaacsim.ros2.core' / 'jazzy'
 TOOLS = [
     'composition_interfaces',
     'launch',

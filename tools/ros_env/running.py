@@ -58,18 +58,22 @@ def environment() -> dict[str, str]:
     }
 
 
+def begin(*command: str | Path, **variables: str) -> subprocess.Popen[str]:
+    """Start a command in the environment, with further variables; its output is to be read."""
+    return subprocess.Popen(
+        list(map(str, command)),
+        env=environment() | variables,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
 def run(*command: str | Path, on_line=lambda line: None) -> str:
     """Run a command, give every line it prints to `on_line` and to the log; return its output."""
     with LOG.open('a') as log:
-        process = subprocess.Popen(
-            list(map(str, command)),
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        lines = []
+        process, lines = begin(*command), []
         for line in process.stdout:
             lines.append(line)
             log.write(line)

@@ -6,7 +6,6 @@ import re
 import shutil
 import sys
 import sysconfig
-import zipfile
 from pathlib import Path
 
 from recipe import (
@@ -30,14 +29,18 @@ from recipe import (
     TOOLS,
     TOOLS_FOLDER,
     TOOLS_LOCK,
-    TOOLS_WHEEL,
+    TOOLS_PATH,
     UNDERLAY,
+    UV,
+    UV_CACHE,
     VENV,
 )
-from running import Progress, pip, run
+from running import Progress, SetupError, pip, run
 
 BATCH_COUNT = 12  # of requirements; an interrupted setup loses only the batches under way
 JOBS = 3
+# How both installers take packages: empy alone has no wheel.
+PACKAGES = ['--no-build-isolation', '--only-binary=:all:', '--no-binary=empy']
 
 
 def requirements(file: Path) -> list[str]:
@@ -46,47 +49,77 @@ def requirements(file: Path) -> list[str]:
 
 
 def make_venv(progress: Progress) -> str:
-    """Make an empty virtual environment; setuptools in it is for empy, which has no wheel."""
+    """Make an empty virtual environment; setuptools is for empy, which has no wheel."""
     shutil.rmtree(VENV, ignore_errors=True)
     for old in [*STAMPS.iterdir(), *BATCHES.glob('*')]:
         old.unlink()
     run(sys.executable, '-m', 'venv', VENV)
     bootstrap = ENV / 'bootstrap.lock'
-    wanted = [line for line in requirements(LOCK) if re.match('(setuptools|wheel)==', line)]
+    wanted = [line for line in requirements(LOCK) if re.match('(setuptools|uv|wheel)==', line)]
     bootstrap.write_text('\n'.join(wanted))
     pip('install', '--only-binary=:all:', '-r', bootstrap)
     return f'made with Python {platform.python_version()}'
 
 
 def install_packages(progress: Progress) -> str:
-    """Download and unpack the packages of both lock files, several batches at once."""
+    """Download and unpack the packages of both lock files: by uv, or by pip where uv cannot."""
+    try:
+        install_by_uv(lambda line: progress.update(line.strip()))
+        by = 'uv'
+    except SetupError as error:
+        progress.say(f'ws: uv cannot install the packages, so pip does: {error}')
+        install_by_pip(progress)
+        by = 'pip'
+    use_local_includes()
+    return f'{len(requirements(LOCK))} installed by {by}'
+
+
+def install_by_uv(on_line) -> None:
+    """Install from the index of pip's configuration, several packages at once.
+
+    What an interrupted setup has downloaded is used. uv takes the first file of a version that
+    it finds, and refuses that where its hash differs: so further indexes are left to pip.
+    """
+    configured = run(PYTHON, '-m', 'pip', 'config', 'list')
+    index = re.search(r"\.index-url='([^']*)'", configured)
+    options = [*PACKAGES, '--require-hashes', '--no-deps', '--no-config', '--system-certs']
+    options += ['--cache-dir', UV_CACHE, '--python', PYTHON]
+    options += ['--default-index', index[1]] if index else []
+    shutil.rmtree(TOOLS_FOLDER, ignore_errors=True)
+    for where in (['-r', LOCK], ['--target', TOOLS_FOLDER, '-r', TOOLS_LOCK]):
+        run(UV, 'pip', 'install', *options, *where, on_line=on_line)
+    shutil.rmtree(UV_CACHE)
+
+
+def install_by_pip(progress: Progress) -> str:
+    """Install in several batches at once; a batch that an earlier setup has finished is used."""
     packages = requirements(LOCK)
     BATCHES.mkdir(exist_ok=True)
     batches = {BATCHES / f'{n:02}.lock': packages[n::BATCH_COUNT] for n in range(BATCH_COUNT)}
     count = 0
-    megabytes = 0.0
 
     def on_line(line: str) -> None:
-        nonlocal count, megabytes
-        if line.startswith('Collecting'):
-            count += 1
-        if size := re.search(r'Downloading .*\(([\d.]+) (MB|kB)\)', line):
-            megabytes += float(size[1]) / (1 if size[2] == 'MB' else 1000)
-        progress.update(f'{count} of {len(packages) + 1}, {megabytes:.0f} MB')
+        nonlocal count
+        count += line.startswith('Collecting')
+        progress.update(f'{count} of {len(packages)}')
 
     def install(batch: Path) -> None:
         # A batch that was interrupted left half-installed packages: --ignore-installed.
         batch.write_text('\n'.join(batches[batch]))
-        options = ['--no-build-isolation', '--only-binary=:all:', '--no-binary=empy']
-        options += ['--ignore-installed', '--no-compile']
-        pip('install', *options, '-r', batch, on_line=on_line)
+        pip(
+            'install',
+            *PACKAGES,
+            '--ignore-installed',
+            '--no-compile',
+            '-r',
+            batch,
+            on_line=on_line,
+        )
         batch.with_suffix('.done').touch()
 
     pool = concurrent.futures.ThreadPoolExecutor(JOBS)
     try:
-        jobs = []
-        if not tools_wheel():
-            jobs.append(pool.submit(download_tools, on_line))
+        jobs = [pool.submit(install_tools_folder)]
         for batch, content in batches.items():
             if batch.with_suffix('.done').exists():
                 count += len(content)
@@ -96,8 +129,12 @@ def install_packages(progress: Progress) -> str:
             job.result()
     finally:
         pool.shutdown(cancel_futures=True)
-    use_local_includes()
-    return f'{len(packages) + 1} taken, {megabytes:.0f} MB downloaded'
+
+
+def install_tools_folder() -> None:
+    """Install the wheel with the command line tools into a folder of its own, by pip."""
+    shutil.rmtree(TOOLS_FOLDER, ignore_errors=True)
+    pip('install', '--target', TOOLS_FOLDER, '-r', TOOLS_LOCK)
 
 
 def use_local_includes() -> None:
@@ -112,23 +149,12 @@ def use_local_includes() -> None:
             file.write_text(fixed)
 
 
-def tools_wheel() -> Path | None:
-    """Return the downloaded wheel with the command line tools, if it is there."""
-    return next(ENV.glob(TOOLS_WHEEL), None)
-
-
-def download_tools(on_line) -> None:
-    """Download the wheel with the command line tools."""
-    pip('download', '-d', BATCHES, '-r', TOOLS_LOCK, on_line=on_line)
-    for wheel in BATCHES.glob(TOOLS_WHEEL):
-        wheel.rename(ENV / wheel.name)
-
-
-def open_tools_wheel(progress: Progress) -> zipfile.ZipFile:
-    """Open the wheel with the command line tools; after a finished setup it is no longer there."""
-    if not tools_wheel():
-        download_tools(lambda line: progress.update('downloading'))
-    return zipfile.ZipFile(tools_wheel())
+def tools(progress: Progress) -> Path:
+    """Return the folder with the command line tools; after a finished setup it is made again."""
+    if not TOOLS_PATH.exists():
+        progress.update('downloading')
+        install_tools_folder()
+    return TOOLS_PATH
 
 
 def install_tools(progress: Progress) -> str:
@@ -138,15 +164,15 @@ def install_tools(progress: Progress) -> str:
         rf'rclpy/(({names})(-[^/]*\.egg-info)?/|launch_testing_ros_pytest_entrypoint\.py)'
         rf'|share/({names})/|share/ament_index/resource_index/packages/({names})$'
     )
-    with open_tools_wheel(progress) as wheel:
-        for name in wheel.namelist():
-            inside = name.removeprefix(TOOLS_FOLDER)
-            if inside == name or not wanted.match(inside) or name.endswith(('/', '.so')):
-                continue
-            python = inside.startswith('rclpy/')
-            place = SITE / inside.removeprefix('rclpy/') if python else VENV / inside
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(wheel.read(name))
+    folder = tools(progress)
+    for file in folder.rglob('*'):
+        inside = str(file.relative_to(folder))
+        if not wanted.match(inside) or file.is_dir() or file.suffix == '.so':
+            continue
+        python = inside.startswith('rclpy/')
+        place = SITE / inside.removeprefix('rclpy/') if python else VENV / inside
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, place)
     shutil.copy(ROS2_COMMAND, VENV / 'bin')
     shutil.copy(ROS2_LAUNCH, SITE)
     metadata = SITE / 'ros2launch-0.dist-info'
@@ -160,9 +186,8 @@ def install_tools(progress: Progress) -> str:
 
 def build_interfaces(progress: Progress) -> str:
     """Build the parts in use of packages of interfaces, all at once; prepare the later ones."""
-    with open_tools_wheel(progress) as wheel:
-        lay_out(wheel, INTERFACES, SOURCES)
-        lay_out(wheel, LATER, LATER_SOURCES)
+    lay_out(tools(progress), INTERFACES, SOURCES)
+    lay_out(tools(progress), LATER, LATER_SOURCES)
     shutil.rmtree(UNDERLAY, ignore_errors=True)
     build(SOURCES, ENV / 'build', UNDERLAY)
     count = sum(map(len, INTERFACES.values()))
@@ -179,14 +204,14 @@ def build_later(progress: Progress) -> str:
     return f'{" and ".join(LATER)} built'
 
 
-def lay_out(wheel: zipfile.ZipFile, interfaces: dict[str, list[str]], place: Path) -> None:
+def lay_out(folder: Path, interfaces: dict[str, list[str]], place: Path) -> None:
     """Write the sources of packages of interfaces into a new folder."""
     shutil.rmtree(place, ignore_errors=True)
     for package, names in interfaces.items():
         for name in ('package.xml', *names):
             file = place / package / name
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(wheel.read(f'{TOOLS_FOLDER}share/{package}/{name}'))
+            shutil.copyfile(folder / 'share' / package / name, file)
         shutil.copy(INTERFACES_CMAKE, place / package / 'CMakeLists.txt')
 
 
