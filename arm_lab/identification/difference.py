@@ -13,6 +13,7 @@ The causes are fitted to both sides after equal zero-phase filters, as in `signa
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.interpolate import BSpline, CubicSpline
 from scipy.signal import correlate, correlation_lags
 
@@ -49,6 +50,7 @@ class Difference:
             rest, which add up to 1: the mean of part times `tau`, so that their order does not
             count; nan: there is no difference.
         used: share of the states that are compared [1].
+        hidden: (n,) whether a joint's torque is not compared: all of it above is 0 or nan.
     """
 
     times: Array
@@ -69,6 +71,7 @@ class Difference:
     coulomb: Array
     shares: Array
     used: float
+    hidden: NDArray[np.bool_]
 
 
 class _Motion:
@@ -88,7 +91,11 @@ class _Motion:
 
 
 def difference(
-    model: RobotModel, real: MotionSamples, simulated: MotionSamples, cutoff: float = 10.0
+    model: RobotModel,
+    real: MotionSamples,
+    simulated: MotionSamples,
+    cutoff: float = 10.0,
+    hidden: NDArray[np.bool_] | None = None,
 ) -> Difference:
     """Return how far two recordings of one motion differ, and what explains it.
 
@@ -96,6 +103,7 @@ def difference(
         model: the arm.
         real, simulated: positions and torques of its joints.
         cutoff: of the filters [Hz].
+        hidden: (n,) whether a joint's torque is not known, in one of the recordings.
 
     Raises:
         ArmError: other joints, another motion, too short, or not sampled often enough.
@@ -108,6 +116,7 @@ def difference(
     lag, skip = _coarse_lag(ours, theirs, step), round(lost / step)
     times = np.arange(max(0.0, -lag), min(theirs.end, ours.end - lag), step)
     inner = times[skip:-skip]
+    known = np.ones(n) if hidden is None else 1.0 - hidden
     lag, lags, follows, correlation = _lags(ours, theirs, inner, lag, 0.5 * lost)
     start = lag if abs(lag) > LATEST else 0.0
 
@@ -120,12 +129,12 @@ def difference(
     tau, tau_aligned, of_motion, unit, columns, links = (
         second(x)[skip:-skip]
         for x in (
-            ours.at(ours.tau, times, at_start) - tau_simulated,
-            ours.at(ours.tau, times, lags) - tau_simulated,
-            of_model - _torques(model, q_simulated, theirs.v(times), theirs.a(times)),
-            _torques(loaded, q, v, a) - of_model,
-            columns,
-            columns_of(model, q, v, a),
+            known * (ours.at(ours.tau, times, at_start) - tau_simulated),
+            known * (ours.at(ours.tau, times, lags) - tau_simulated),
+            known * (of_model - _torques(model, q_simulated, theirs.v(times), theirs.a(times))),
+            known * (_torques(loaded, q, v, a) - of_model),
+            known[:, np.newaxis] * columns,
+            known[:, np.newaxis] * columns_of(model, q, v, a),
         )
     )
     size = np.sqrt((theirs.tau(inner) ** 2).mean(axis=0))
@@ -142,7 +151,7 @@ def difference(
         (ours.at(ours.q, times, at_start) - q_simulated)[skip:-skip],
         (q - q_simulated)[skip:-skip], tau, tau_aligned, of_motion, of_payload, of_friction,
         of_model, found.mass, friction[:, 0], friction[:, 1], each / whole,
-        (ours.count + theirs.count) / (len(real.times) + len(simulated.times)),
+        (ours.count + theirs.count) / (len(real.times) + len(simulated.times)), known == 0.0,
     )  # fmt: skip
 
 

@@ -1,21 +1,25 @@
-"""Friction beyond viscous and Coulomb: terms that the held-back torque of a joint shows.
+"""Friction beyond viscous and Coulomb: terms that the torque of a joint shows.
 
     Stribeck    s exp(-(v / u)^2) sgn v           u: of a grid, that which fits best
     load        k |tau_links| sgn v               tau_links: torque of links and rotor
     drift       d (t - t0) f(v) / T               f: the friction found, t0 and T: of the recording
 
-With each term all parameters are fitted again from the part that is used, by least squares about
-the given model. The term that lessens the held-back squares most is kept if that is beyond noise;
-then the next one is looked for. With R the residuals with a term and e what the term changes, the
-squares lessen by D = sum(e^2 + 2 R e), and a term that explains nothing has the variance
-4 sum_b (sum_i R_i e_i)^2, of blocks b that are longer than the residuals are correlated: over the
-root of that D has Student's t distribution with a degree of freedom less than there are blocks.
+The part that is used is split: with each term all parameters are fitted again from its first three
+quarters, by least squares about the given model, and its last quarter chooses the term that
+lessens its squares most, if that is beyond noise; then the next one is looked for. The held-back
+part chooses nothing: its errors with and without a term are those of a fit to the whole used part.
+
+With R the residuals with a term and e what the term changes, the squares lessen by
+D = sum(e^2 + 2 R e), and a term that explains nothing has the variance 4 sum_b (sum_i R_i e_i)^2,
+of blocks b that are longer than the residuals are correlated: over the root of that D has
+Student's t distribution with a degree of freedom less than there are blocks.
 """
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from arm_dynamics.checks import Array
@@ -28,7 +32,8 @@ KINDS = 'Stribeck', 'load', 'drift'
 _SPEEDS = np.geomspace(0.05, 1.5, 24)  # of the Stribeck term, over the joint's RMS velocity
 _BLOCK = 0.5  # [s]
 _FALSE = 0.02  # chance of a false term in a recording, shared by all joints and kinds
-_GAIN = 0.03  # least share of the held-back squares
+_GAIN = 0.03  # least share of the squares
+_FITTED = 0.75  # first share of the used part, of which the rest chooses
 
 
 class FrictionTerm(NamedTuple):
@@ -40,6 +45,7 @@ class FrictionTerm(NamedTuple):
         size: s [N.m | N], k [1], or d [1], the change of the friction over the recording.
         speed: u [rad/s | m/s]; 0 of other kinds.
         before, after: residual's RMS over the held-back torque's without the term and with it.
+        alone: whether the term without those of other joints and kinds lessens the squares.
     """
 
     joint: int
@@ -48,19 +54,33 @@ class FrictionTerm(NamedTuple):
     speed: float
     before: float
     after: float
+    alone: bool = True
 
 
 @dataclass
 class _Fit:
-    """Normal equations of all parameters, and columns of the terms that were found."""
+    """Normal equations of all parameters from a part (k,) of the rows."""
 
     found: Identified
+    train: NDArray[np.bool_]
     gram: Array
     wanted: Array
 
+    @classmethod
+    def of(cls, found: Identified, train: NDArray[np.bool_], relative: float) -> '_Fit':
+        """Return the equations of these rows about the given model."""
+        rows, joints = found.rows, list(range(found.regressor.model.nv))
+        prior = Prior(found.regressor, rows.part(train), joints, relative)
+        root = prior.root.T @ prior.root
+        weight = rows.moving & train[:, np.newaxis]
+        y = np.where(weight[..., np.newaxis], rows.y, 0.0) / found.noise[:, np.newaxis]
+        gram = np.einsum('kjp,kjq->pq', y, y, optimize=True) + root
+        wanted = np.einsum('kjp,kj->p', y, rows.tau / found.noise) + root @ prior.center
+        return cls(found, train, gram, wanted)
+
     def with_columns(self, columns: list[tuple[int, Array]]) -> tuple[Array, Array]:
         """Return residuals (k, n), and parameters with the coefficients of columns of joints."""
-        rows, train, p = self.found.rows, self.found.train, len(self.gram)
+        rows, train, p = self.found.rows, self.train, len(self.gram)
         count = len(columns)
         gram, wanted = np.zeros((p + count, p + count)), np.zeros(p + count)
         gram[:p, :p], wanted[:p] = self.gram, self.wanted
@@ -82,7 +102,7 @@ class _Fit:
 def friction_terms(
     found: Identified, samples: MotionSamples, cutoff: float, relative: float
 ) -> list[FrictionTerm]:
-    """Return the terms that the held-back part shows, the most important first.
+    """Return the terms that the last quarter of the used part shows, the most important first.
 
     Args:
         found: of these samples, at this cutoff, with viscous and Coulomb friction.
@@ -90,16 +110,13 @@ def friction_terms(
         cutoff: of the filters [Hz].
         relative: standard deviation of each link about the given model.
     """
-    n, rows = found.regressor.model.nv, found.rows
+    n = found.regressor.model.nv
     if not (~found.train).any():
         return []
-    prior = Prior(found.regressor, rows.part(found.train), list(range(n)), relative)
-    root = prior.root.T @ prior.root
-    weight = rows.moving & found.train[:, np.newaxis]
-    y = np.where(weight[..., np.newaxis], rows.y, 0.0) / found.noise[:, np.newaxis]
-    gram = np.einsum('kjp,kjq->pq', y, y, optimize=True) + root
-    wanted = np.einsum('kjp,kj->p', y, rows.tau / found.noise) + root @ prior.center
-    fit, kept, columns = _Fit(found, gram, wanted), list[FrictionTerm](), list[tuple[int, Array]]()
+    used = np.flatnonzero(found.train)
+    first = found.train & (np.arange(len(found.train)) <= used[round(_FITTED * (len(used) - 1))])
+    fit, whole = (_Fit.of(found, part, relative) for part in (first, found.train))
+    kept, columns = list[FrictionTerm](), list[tuple[int, Array]]()
     _, x = fit.with_columns([])
     pieces = pieces_of(samples, cutoff)
     candidates = np.concatenate([_columns(found, x, each, samples) for each in pieces])
@@ -110,12 +127,27 @@ def friction_terms(
         gains = [gain for gain, _, _ in tried]
         best = int(np.argmax(gains))
         if gains[best] <= 0.0:
-            return kept
+            break
         _, term, column = tried[best]
         kept.append(term)
         columns.append((term.joint, column))
         open_terms.remove((term.joint, term.kind))
-    return kept
+    return [_judged(each, k, columns, fit, whole) for k, each in enumerate(kept)]
+
+
+def _judged(
+    term: FrictionTerm, k: int, columns: list[tuple[int, Array]], fit: _Fit, whole: _Fit
+) -> FrictionTerm:
+    """Return the k-th term with its size and errors from the whole used part."""
+    found, j = fit.found, term.joint
+    plain, alone = (fit.with_columns(each)[0] for each in ([], [columns[k]]))
+    choosing = found.train & ~fit.train & found.rows.moving[:, j]
+    better = float((alone[choosing, j] ** 2).sum()) <= float((plain[choosing, j] ** 2).sum())
+    (old, _), (new, x) = (whole.with_columns(columns[:m]) for m in (k, k + 1))
+    held = ~found.train & found.rows.moving[:, j]
+    usual = max(float(np.sqrt((found.rows.tau[held, j] ** 2).sum())), 1e-300)
+    before, after = (float(np.sqrt((r[held, j] ** 2).sum())) / usual for r in (old, new))
+    return term._replace(size=float(x[-1]), before=before, after=after, alone=better)
 
 
 def _columns(found: Identified, x: Array, piece: Piece, samples: MotionSamples) -> Array:
@@ -147,13 +179,13 @@ def _tried(
     j: int,
     kind: str,
 ) -> tuple[float, FrictionTerm, Array]:
-    """Return the share of the held-back squares by which a term lessens them, and the term.
+    """Return the share of the choosing part's squares by which a term lessens them, and the term.
 
     The share is 0 where this is not beyond noise.
     """
     found, grid = fit.found, len(_SPEEDS)
     which = range(grid) if kind == 'Stribeck' else [grid + KINDS.index(kind) - 1]
-    used = found.train & found.rows.moving[:, j]
+    used = fit.train & found.rows.moving[:, j]
     best: tuple[float, int, Array, float] = (np.inf, which[0], before, 0.0)
     for k in which:
         left, sizes = fit.with_columns([*columns, (j, candidates[:, j, k])])
@@ -161,17 +193,14 @@ def _tried(
         if squares < best[0]:
             best = squares, k, left, float(sizes[-1])
     _, k, left, size = best
-    held = ~found.train & found.rows.moving[:, j]
-    old, new, tau = before[held, j], left[held, j], found.rows.tau[held, j]
+    choosing = found.train & ~fit.train & found.rows.moving[:, j]
+    old, new = before[choosing, j], left[choosing, j]
     chance = _FALSE / (len(KINDS) * candidates.shape[1])
-    gain = _beyond_noise(old, new, found.rows.times[held], chance)
+    gain = _beyond_noise(old, new, found.rows.times[choosing], chance)
     if kind != 'drift' and size <= 0.0:
         gain = 0.0
-    usual = max(float(np.sqrt((tau**2).sum())), 1e-300)
-    before_share, after = (float(np.sqrt((x**2).sum())) / usual for x in (old, new))
     speed = float(_SPEEDS[k] * _usual(found)[j]) if kind == 'Stribeck' else 0.0
-    term = FrictionTerm(j, kind, size, speed, before_share, after)
-    return gain, term, candidates[:, j, k]
+    return gain, FrictionTerm(j, kind, size, speed, np.nan, np.nan), candidates[:, j, k]
 
 
 def _beyond_noise(old: Array, new: Array, times: Array, chance: float) -> float:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 from tyro.conf import Positional
 
 from arm_dynamics.checks import ArmError
@@ -15,14 +16,22 @@ from arm_lab.command_line import Folder, RobotOptions
 from arm_lab.commands.call import program
 from arm_lab.experiments.report import Listing, Report
 from arm_lab.identification.difference import LATEST, Difference, difference
+from arm_lab.identification.estimation import IdentificationParameters
 from arm_lab.identification.identified_arm import weightless
+from arm_lab.identification.regressor import JointRegressor
 from arm_lab.identification.signals import MotionSamples
 from arm_lab.progress import new_console
 from arm_sim.loop.measures import rms
 from arm_sim.palette import COLORS
 from arm_sim.pictures import BLUE, ORANGE, QUIET, legend, new_figure, panels, style
 from arm_sim.robot import Robot
-from arm_tools.recording.inspection import EffortsAre, decided, inspected
+from arm_tools.commands.identified_drives import (
+    TorqueScaleOptions,
+    scale_note,
+    scales_of,
+    without_scale,
+)
+from arm_tools.recording.inspection import EffortsAre, Inspected, decided, inspected
 from arm_tools.recording.joint_streams import Doubt, ReadAs
 from arm_tools.recording.position_units import in_radians, unwrapped
 from arm_tools.recording.recorded_samples import inspected_samples
@@ -51,6 +60,7 @@ class SimulatedAs(Parameters):
         'auto', 'unit of the times of the simulated arm in a table',
         one_of=('auto', 's', 'ms', 'us', 'ns'),
     )  # fmt: skip
+    sim_columns: str = parameter('', 'names of the columns of that table, as of --columns')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,18 +102,17 @@ def compared(options: Options) -> Report:
                 options.cutoff,
             )
         )  # fmt: skip
-        if read.currents:
-            raise ArmError(
-                f'the efforts of {options.real!r} are no torques: identify finds their scales; '
-                '--efforts torque compares the numbers as they are'
-            )
-        real, (simulated, lines) = read.samples, _simulated(options, model)
+        simulated, lines = _simulated(options, model)
+        real, hidden, scales = _in_torques(options, model, read)
+        hidden |= np.ptp(simulated.effort, axis=0) == 0.0
+    if hidden.all():
+        raise ArmError('no joint has a known torque in both recordings; ' + '; '.join(scales))
     if read.weightless:  # of both, then
         weight = [model.gravity_torque(q) for q in simulated.q]
         simulated = replace(simulated, effort=simulated.effort - np.array(weight))
         model = weightless(model)
-    found = difference(model, real, simulated, options.cutoff)
-    first = [*read.lines, *lines]
+    found = difference(model, real, simulated, options.cutoff, hidden)
+    first = [*read.lines, *scales, *lines]
     given = {'real': options.real, 'simulated': options.simulated, 'cutoff': options.cutoff}
     numbers = {'robot': robot.name, **given, **facts(found, model)}
     draw, said = partial(picture, found, model, robot.name), notes(found, model, options.cutoff)
@@ -113,13 +122,29 @@ def compared(options: Options) -> Report:
     )  # fmt: skip
 
 
+def _in_torques(
+    options: Options, model: RobotModel, read: Inspected
+) -> tuple[MotionSamples, NDArray[np.bool_], list[str]]:
+    """Return the real recording in torques, joints without one (n,), and a line on scales."""
+    samples, said = read.samples, list[str]()
+    if read.currents:
+        known = IdentificationParameters(cutoff=options.cutoff)
+        regressor = JointRegressor(weightless(model) if read.weightless else model)
+        scales = scales_of(TorqueScaleOptions(), regressor, read, known, lambda _: samples)
+        samples = without_scale(samples, scales)
+        said = [f'{scale_note(scales, model.joint_names)}; from the weights of the links']
+    return samples, np.ptp(samples.effort, axis=0) == 0.0, said
+
+
 def _simulated(options: Options, model: RobotModel) -> tuple[MotionSamples, list[str]]:
     """Return the recording of the simulated arm, and findings that can make its torques wrong."""
     how = options.simulated_reading
     names, path = model.joint_names, options.simulated
     try:
-        reading = ReadAs(how.sim_topic, how.sim_clock, how.sim_time_unit)
-        samples, lines = inspected_samples(path, names, reading, how.sim_units)
+        reading = ReadAs(how.sim_topic, how.sim_clock, how.sim_time_unit, how.sim_columns)
+        samples, lines = inspected_samples(
+            path, names, reading, how.sim_units, model.prismatic.tolist()
+        )
         q = in_radians(samples.q, names, model.prismatic, how.sim_units)
         q, _ = unwrapped(q, names, model.prismatic)
     except ArmError as error:
@@ -144,7 +169,8 @@ def listings(found: Difference, model: RobotModel) -> list[Listing]:
         motion.append([name, *recorded, f'{1e3 * lag:.2f}' if np.isfinite(lag) else '-', *aligned])
         shares = [f'{x + 0.0:.1%}' if np.isfinite(x) else '-' for x in found.shares[:, j].round(3)]
         friction = f'{found.coulomb[j]:.4g}', f'{found.viscous[j]:.4g}'
-        torque.append([name, *(f'{x:.4g}' for x in _sizes(found.tau[:, j])), *shares, *friction])
+        row = [*(f'{x:.4g}' for x in _sizes(found.tau[:, j])), *shares, *friction]
+        torque.append([name, *(['-'] * len(row) if found.hidden[j] else row)])
     of_q, of_tau = _units(model, 'mrad', 'mm'), _units(model, 'N.m', 'N')
     return [
         Listing(f'position, real minus simulated [{of_q}]', ('joint', *_OF_MOTION), motion),
@@ -166,7 +192,10 @@ def notes(found: Difference, model: RobotModel, cutoff: float) -> list[str]:
     of_all = np.nansum(found.shares * sizes, axis=1) / max(float(sizes.sum()), 1e-30)
     order = np.argsort(-np.abs(of_all))
     shares = ', '.join(f'{PARTS[k]} {of_all[k]:.1%}' for k in order)
+    hidden = ', '.join(np.array(model.joint_names)[found.hidden])
+    lacking = f'{hidden}: no torque is known in both recordings, and none is compared'
     return [
+        *([lacking] if hidden else []),
         f'the torque difference, all joints together: {shares}',
         f'{start if found.start else lag}; correlation of the velocities {found.correlation:.4f}',
         f'payload, real minus simulated: {found.mass:.4g} kg at {model.tip_frame}',
@@ -197,6 +226,7 @@ def facts(found: Difference, model: RobotModel) -> dict[str, object]:
         'coulomb_friction': found.coulomb.tolist(),
         'viscous_friction': found.viscous.tolist(),
         'share_of_states': found.used,
+        'without_torque': [n for n, x in zip(model.joint_names, found.hidden, strict=True) if x],
     }
 
 

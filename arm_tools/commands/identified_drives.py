@@ -15,6 +15,8 @@ from arm_lab.identification.regressor import JointRegressor
 from arm_lab.identification.signals import MotionSamples
 from arm_lab.identification.torque_scale import Carrying, TorqueScales, torque_scales
 from arm_sim.robot import Robot
+from arm_tools.recording.inspection import Inspected
+from arm_tools.recording.joint_streams import AS_FOUND, ReadAs
 from arm_tools.recording.recorded_samples import read_voltages
 
 _LINKS = 'links'
@@ -36,18 +38,22 @@ class TorqueScaleOptions(Parameters):
 def scales_of(
     options: TorqueScaleOptions,
     regressor: JointRegressor,
-    samples: MotionSamples,
+    recording: Inspected,
     known: IdentificationParameters,
     read: Callable[[str], MotionSamples],
 ) -> TorqueScales | None:
     """Return the scales of torques; None where nothing separates them from the load.
 
-    `read` returns the samples of a recording, read as `samples` were.
+    `read` returns the samples of a recording, read as `recording` was. Where the links are known,
+    a joint has no scale that moves them with a small share of its torque: errors of the links'
+    masses would be errors of its scale.
 
     Raises:
         ArmError: options that do not go together, no such joint, a recording that is none.
     """
     reference, names = options.torque_reference, regressor.model.joint_names
+    if recording.currents and not (options.loaded or reference):
+        reference = _LINKS
     if bool(options.loaded) != (options.loaded_mass != 0.0):
         raise ArmError('--loaded and --loaded-mass go together: a recording, and its payload [kg]')
     if not (options.loaded or reference):
@@ -56,12 +62,15 @@ def scales_of(
         raise ArmError('--payload looks for a payload; torque scales need one that is known')
     if reference:
         one_of('--torque-reference', reference, (*names, _LINKS))
-    recordings = [Carrying(samples)]
+    recordings = [Carrying(recording.samples)]
     if options.loaded:
         in_range('--loaded-mass', options.loaded_mass, 0.0, 1e4, exclusive=True)
         recordings.append(Carrying(read(options.loaded), options.loaded_mass))
     right = names.index(reference) if reference in names else None
-    return torque_scales(regressor, recordings, known, right, reference == _LINKS)
+    found = torque_scales(regressor, recordings, known, right, reference == _LINKS)
+    if reference != _LINKS or options.loaded:
+        return found
+    return replace(found, shown=found.shown & recording.shown)
 
 
 def without_scale(samples: MotionSamples, scales: TorqueScales | None) -> MotionSamples:
@@ -82,7 +91,11 @@ def hidden_scales(scales: TorqueScales | None, names: Sequence[str]) -> dict[int
 
 
 def motors_of(
-    path: str, robot: Robot, samples: MotionSamples, known: IdentificationParameters
+    path: str,
+    robot: Robot,
+    samples: MotionSamples,
+    known: IdentificationParameters,
+    how: ReadAs = AS_FOUND,
 ) -> tuple[FittedMotors | None, str]:
     """Return the constants of the motors, and why there are none where the arm has motors."""
     if robot.parameters('simulator').get('actuator') != 'voltage':
@@ -90,7 +103,7 @@ def motors_of(
     names = robot.model.joint_names
     try:
         piece = samples.pieces(known.cutoff)[0]
-        voltage = read_voltages(path, names, samples.times)[piece]
+        voltage = read_voltages(path, names, samples.times, how)[piece]
         return motor_constants(samples.part(piece), voltage, known.cutoff, names), ''
     except ArmError as error:
         return None, f'motors not identified: {error}'

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from arm_dynamics.checks import Array
 from arm_dynamics.parameters import ParameterValues
 from arm_lab.identification.estimation import IdentificationParameters, Identified, identify
 from arm_lab.identification.friction_models import (
@@ -17,8 +16,6 @@ from arm_lab.identification.friction_models import (
 )
 from arm_lab.identification.regressor import JointRegressor
 from arm_lab.identification.signals import MotionSamples
-
-_ROUNDING = 1e-9  # relative, of an error
 
 
 class Friction(NamedTuple):
@@ -39,30 +36,25 @@ def with_friction(
     parameters: IdentificationParameters,
     without: Mapping[int, str],
 ) -> Friction:
-    """Return the estimate, with Stribeck friction where the held-back torque shows this."""
+    """Return the estimate, with Stribeck friction where the used part shows this.
+
+    The held-back part is not asked, but whether a joint is then worse than as given.
+    """
     found = identify(regressor, samples, parameters, without)
     if parameters.payload:
         return Friction(found, [], {})
     terms = friction_terms(found, samples, parameters.cutoff, parameters.prior)
-    stribeck = [term for term in terms if term.kind == KINDS[0]]
+    stribeck = [term for term in terms if term.kind == KINDS[0] and term.alone]
     while stribeck:
         known = stribeck_torque(samples, parameters.cutoff, stribeck)
         rest = replace(samples, effort=samples.effort - known)
         again = identify(regressor, rest, parameters, without)
-        better = (_held_back(again) <= (1.0 + _ROUNDING) * _held_back(found)) & ~again.kept
-        good = [term for term in stribeck if better[term.joint]]
+        good = [term for term in stribeck if not again.kept[term.joint]]
         if len(good) == len(stribeck):
             joints = frozenset(term.joint for term in good)
             return Friction(again, terms, _written(again, good), joints)
         stribeck = good
     return Friction(found, terms, {})
-
-
-def _held_back(found: Identified) -> Array:
-    """Return the RMS (n,) of the held-back residuals."""
-    use = found.rows.moving & ~found.train[:, np.newaxis]
-    left = np.where(use, found.rows.tau - found.predicted(), 0.0)
-    return np.sqrt((left**2).sum(axis=0) / np.maximum(use.sum(axis=0), 1))
 
 
 def _written(found: Identified, terms: Sequence[FrictionTerm]) -> ParameterValues:
@@ -77,7 +69,7 @@ def _written(found: Identified, terms: Sequence[FrictionTerm]) -> ParameterValue
 def friction_notes(friction: Friction) -> list[str]:
     """Return a line on each term."""
     model, lines = friction.found.regressor.model, []
-    for joint, kind, size, speed, before, after in friction.terms:
+    for joint, kind, size, speed, before, after, _ in friction.terms:
         of, per = ('N', 'm/s') if model.prismatic[joint] else ('N.m', 'rad/s')
         what = {
             'Stribeck': f'Stribeck, {size:.3g} {of} more at standstill, 37 % of that at '
@@ -88,7 +80,7 @@ def friction_notes(friction: Friction) -> list[str]:
         own = kind == KINDS[0] and joint in friction.joints
         file = 'joints.static_friction has it' if own else 'no parameter file has this: left out'
         if kind == KINDS[0] and not own:
-            file = 'with it alone the held-back torque is no better explained: left out'
+            file = 'with it alone the torque is no better explained: left out'
         lines.append(
             f'friction of {model.joint_names[joint]}: {what}: {after:.2%} of the held-back torque '
             f'is left, {before:.2%} without; {file}'

@@ -32,7 +32,8 @@ def fitted(
     """
     if known.payload:
         raise ArmError('--payload needs torques; --from positions does not know the load')
-    followed = read_followed(path, robot.model.joint_names, reading, units)
+    slides = robot.model.prismatic.tolist()
+    followed = read_followed(path, robot.model.joint_names, reading, units, slides)
     q, command = (
         in_radians(each, robot.model.joint_names, robot.model.prismatic, units)
         for each in (followed.q, followed.command)

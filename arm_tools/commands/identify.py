@@ -118,15 +118,15 @@ class IdentifiedReport(Report):
         with new_console().status('reading the recording') as status:
             read = decided(_read(options, options.recording, robot.model))
             samples, model = read.samples, robot.model
-            if read.currents and not (drives.loaded or drives.torque_reference):
-                drives = replace(drives, torque_reference='links')
             regressor = JointRegressor(weightless(model) if read.weightless else model)
             status.update(f'identifying from {len(samples.times)} states')
             scales = scales_of(
-                drives, regressor, samples, parameters,
+                drives, regressor, read, parameters,
                 lambda path: _read(options, path, model).samples,
             )  # fmt: skip
-            motors, lacking = motors_of(options.recording, robot, samples, parameters)
+            motors, lacking = motors_of(
+                options.recording, robot, samples, parameters, options.reading
+            )  # fmt: skip
             true = without_scale(samples, scales)
             without = hidden_scales(scales, model.joint_names)
             friction = with_friction(regressor, true, parameters, without)
@@ -165,6 +165,8 @@ def _read(options: Options, path: str, model: RobotModel) -> Inspected:
     """Return a recording as the options have it; efforts with an unknown scale are currents."""
     efforts, drives = options.efforts, options.torque_scale
     if drives.loaded or drives.torque_reference:
+        if efforts.effort_scales:
+            raise ArmError('--effort-scales are known: omit --loaded and --torque-reference')
         efforts = replace(efforts, efforts='current')
     cutoff = options.estimation.cutoff
     return inspected(path, model, options.reading, efforts, options.units, cutoff)

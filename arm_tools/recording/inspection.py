@@ -8,12 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arm_dynamics.checks import ArmError, Array, one_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
 from arm_lab.identification.conventions import Conventions, Reading, conventions
 from arm_lab.identification.signals import MotionSamples
+from arm_tools.recording.effort_scales import in_torques
 from arm_tools.recording.joint_streams import AS_FOUND, ReadAs
 from arm_tools.recording.position_units import in_radians, unwrapped
 from arm_tools.recording.recorded_samples import inspected_samples
@@ -41,6 +43,11 @@ class EffortsAre(Parameters):
     flip_positions: str = parameter(
         'auto', 'joints whose recorded position has the other sign, separated by commas, or none'
     )
+    effort_scales: str = parameter(
+        '',
+        'recorded effort over torque of each joint, as elbow_joint=0.1,wrist_1_joint=0.09; or '
+        'the identified.json of identify; efforts of other joints are not used',
+    )
 
 
 UNKNOWN = EffortsAre()
@@ -54,6 +61,7 @@ class Inspected:
         samples: with signs and units of the model.
         weightless: whether the efforts lack the links' weight.
         currents: whether the efforts are multiples of the torques, of unknown size.
+        shown: (n,) whether the weights of the model's links show this size.
         lines: the findings.
         open: findings that an option must decide first.
     """
@@ -61,6 +69,7 @@ class Inspected:
     samples: MotionSamples
     weightless: bool
     currents: bool
+    shown: NDArray[np.bool_]
     lines: list[str]
     open: list[str]
 
@@ -78,11 +87,14 @@ def inspected(
     Raises:
         ArmError: the file cannot be read, or not one way; a joint that the arm does not have.
     """
-    samples, lines = inspected_samples(path, model.joint_names, how, units)
     joints = model.joint_names, model.prismatic
+    samples, lines = inspected_samples(path, joints[0], how, units, joints[1].tolist())
     q, turns = unwrapped(in_radians(samples.q, *joints, units), *joints)
     samples = replace(samples, q=q)
     lines = [*lines, *turns, *_resolution(samples, model)]
+    if efforts.effort_scales:
+        samples, line = in_torques(samples, model, efforts.effort_scales)
+        lines, efforts = [*lines, line], replace(efforts, efforts='torque')
     flips = {
         kind: _named(f'--flip-{kind}', getattr(efforts, f'flip_{kind}'), model)
         for kind in ('positions', 'efforts')
@@ -93,8 +105,9 @@ def inspected(
         found = conventions(model, samples, cutoff)
     except ArmError as error:
         return Inspected(
-            samples, efforts.gravity == 'missing', False, [*lines, f'conventions: {error}'], []
-        )
+            samples, efforts.gravity == 'missing', False, np.ones(model.nv, dtype=bool),
+            [*lines, f'conventions: {error}'], [],
+        )  # fmt: skip
     lines = [*lines]
     still: list[str] = []
     _of_positions(found, units, flips['positions'] is not None, lines, still)
@@ -105,7 +118,7 @@ def inspected(
     weightless = _gravity(found, efforts.gravity, lines, still)
     currents = _unit(found, efforts.efforts, model, lines, still)
     samples = replace(samples, effort=samples.effort * signs)
-    return Inspected(samples, weightless, currents, lines, still)
+    return Inspected(samples, weightless, currents, np.isfinite(found.scales), lines, still)
 
 
 def _named(option: str, joints: str, model: RobotModel) -> Array | None:
@@ -217,7 +230,7 @@ def _unit(
     )
     scales = f'recorded over modelled effort: {parts}'
     if option != 'auto':
-        lines.append(f'unit of the efforts: {option}, as --efforts says; {scales}')
+        lines.append(f'unit of the efforts: {option}, as the options say; {scales}')
         return option == 'current'
     if found.newtons:
         lines.append(f'unit of the efforts: N.m or N ({scales})')
@@ -227,8 +240,8 @@ def _unit(
     what = 'another unit' if one else "currents, or shares of each drive's rated torque"
     still.append(
         f'unit of the efforts: no N.m, {what} ({scales}): --efforts current takes the scales '
-        "from the weights of the URDF's links, --loaded from a known load; --efforts torque "
-        'confirms N.m'
+        "from the weights of the URDF's links, identify --loaded from a known load, "
+        '--effort-scales those that are known; --efforts torque confirms N.m'
     )
     return False
 

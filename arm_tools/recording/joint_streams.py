@@ -49,6 +49,17 @@ class ReadAs(Parameters):
         'auto', 'unit of the times of a table; auto: as its header says, or s, unless they cannot '
         'be', one_of=('auto', 's', 'ms', 'us', 'ns'),
     )  # fmt: skip
+    columns: str = parameter(
+        '',
+        "names of a table's columns, as 'time=t,position=q{1},effort=tau{1}': {1} counts "
+        'joints from 1, {0} from 0, {joint} is the name; or of one joint, as elbow.position=q3',
+    )
+
+    def check_messages(self) -> None:
+        """Raise ArmError where an option is for tables alone."""
+        if self.columns or self.time_unit != 'auto':
+            what = '--columns' if self.columns else '--time-unit'
+            raise ArmError(f'{what} is for tables, of columns without a fixed name or unit')
 
 
 AS_FOUND = ReadAs()
@@ -277,6 +288,7 @@ def measured_states(
     Raises:
         ArmError: there is no such topic, or it is not clear which one is measured.
     """
+    how.check_messages()
     states = (x for x in messages if x.kind == JOINT_STATE)
     wanted = how.topic.partition('#')[0]
     first = next((x for x in states if wanted == x.topic or (

@@ -9,6 +9,7 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array
 from arm_lab.identification.rollouts import Followed
 from arm_lab.identification.signals import MotionSamples
+from arm_tools.recording.column_names import array_names
 from arm_tools.recording.joint_streams import (
     AS_FOUND,
     Doubt,
@@ -21,7 +22,7 @@ from arm_tools.recording.joint_streams import (
 from arm_tools.recording.lerobot import INFO, samples_of
 from arm_tools.recording.position_units import check_units
 from arm_tools.recording.recorded_messages import REST_PERIOD, messages_of, reading
-from arm_tools.recording.tables import TABLES, array_of, arrays_of, columns_of, table_of
+from arm_tools.recording.tables import TABLES, array_of, arrays_of, table_of, voltages_of
 from arm_tools.recording.text_table import kind_of
 
 _REST = 1e-9  # largest motion between two states at rest [rad | m]
@@ -40,22 +41,28 @@ def read_samples(
 
 
 def inspected_samples(
-    path: Path | str, joint_names: Sequence[str], how: ReadAs = AS_FOUND, units: str = 'auto'
+    path: Path | str,
+    joint_names: Sequence[str],
+    how: ReadAs = AS_FOUND,
+    units: str = 'auto',
+    slides: Sequence[bool] | None = None,
 ) -> tuple[MotionSamples, list[str]]:
     """Return what `read_samples` returns, and lines on topic, clock and sampling.
 
-    `units` are those that the caller takes the positions in.
+    `units` are those that the caller takes the positions in; `slides` says which joints are
+    prismatic, where this is known.
 
     Raises:
         ArmError: names the file and what is missing in it.
     """
     with reading(path) as file:
         if _is_table(file):
-            table, lines = table_of(file, joint_names, 'effort', how=how)
+            table, lines = table_of(file, joint_names, 'effort', how=how, slides=slides)
             check_units(units, lines)
             samples = MotionSamples(*table)
             lines += sampling(samples.times)
         elif (file / INFO).is_file():
+            how.check_messages()
             samples = samples_of(file, joint_names)
             lines = sampling(samples.times)
         else:
@@ -68,7 +75,9 @@ def inspected_samples(
         return samples, [*lines, *lost]
 
 
-def read_voltages(path: Path | str, joint_names: Sequence[str], times: Array) -> Array:
+def read_voltages(
+    path: Path | str, joint_names: Sequence[str], times: Array, how: ReadAs = AS_FOUND
+) -> Array:
     """Return the voltages (m, n) [V] behind the torques recorded at times (m,) [s]; NaN: none yet.
 
     These are the newest commands before each time, `voltage` (m, n) of an .npz file, or the
@@ -79,9 +88,10 @@ def read_voltages(path: Path | str, joint_names: Sequence[str], times: Array) ->
     """
     with reading(path) as file:
         if kind_of(file) in ('.npz', '.mat'):
-            return array_of(arrays_of(file), 'voltage', (len(times), len(joint_names)))
+            name = array_names(how.columns).get('voltage', 'voltage')
+            return array_of(arrays_of(file), name, (len(times), len(joint_names)))
         if _is_table(file):
-            found = columns_of(file, [f'{name}.voltage' for name in joint_names])
+            found = voltages_of(file, joint_names, how)
             if len(found) != len(times):
                 raise ArmError('some rows were not read: voltages need all of them')
             return found
@@ -93,11 +103,15 @@ def read_voltages(path: Path | str, joint_names: Sequence[str], times: Array) ->
 
 
 def read_followed(
-    path: Path | str, joint_names: Sequence[str], how: ReadAs = AS_FOUND, units: str = 'auto'
+    path: Path | str,
+    joint_names: Sequence[str],
+    how: ReadAs = AS_FOUND,
+    units: str = 'auto',
+    slides: Sequence[bool] | None = None,
 ) -> Followed:
     """Return times, positions and position commands of these joints, in their order.
 
-    The numbers are as recorded; `units` are those that the caller takes the positions in. The
+    The numbers are as recorded; `units` and `slides` are those of `inspected_samples`. The
     commands are `command` (m, n) of an .npz file (`q_reference` where there is none), the
     columns `<joint>.command` of a CSV file, or the newest joint commands at each state.
 
@@ -106,7 +120,7 @@ def read_followed(
     """
     with reading(path) as file:
         if _is_table(file):
-            table, lines = table_of(file, joint_names, 'command', 'q_reference', how)
+            table, lines = table_of(file, joint_names, 'command', 'q_reference', how, slides)
             check_units(units, lines)
             found = Followed(*table)
         else:
@@ -160,6 +174,7 @@ def _of_messages(
             f'it must be an .mcap, .db3, {", ".join(TABLES)} file, or the folder of a bag'
             '; rosbags-convert converts a .bag of ROS 1'
         )
+    how.check_messages()
     facts: dict[str, dict[str, str]] = {}
     streams = streams_of(messages_of(file, facts), joint_names, commands)
     if commands:

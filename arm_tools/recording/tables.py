@@ -8,7 +8,8 @@ CSV and parquet have columns `time` [s], `<joint>.position`, `<joint>.effort`, o
 - PlotJuggler: `__time` [s], `/joint_states/<joint>/position`.
 
 An .npz or .mat file has the arrays `t` (m,), `q` (m, n), `effort` (m, n), and may have
-`joint_names` (n,); in a .mat file they may be the fields of one struct.
+`joint_names` (n,); in a .mat file they may be the fields of one struct. `ReadAs.columns` has other
+names.
 """
 
 import re
@@ -19,8 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
+from arm_tools.recording.column_names import QUANTITIES, array_names, filled_in, named_columns
 from arm_tools.recording.joint_streams import AS_FOUND, Doubt, ReadAs
-from arm_tools.recording.text_table import TEXTS, UNITS, kind_of, text_table
+from arm_tools.recording.text_table import TEXTS, UNITS, kind_of, plain, text_table
 
 TABLES = *TEXTS, '.parquet', '.npz', '.mat'
 _SECONDS = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
@@ -28,6 +30,8 @@ _SINCE_1970 = 1e9, 4e9  # times of this century [s]
 _SLOW = 0.5  # step between rows that is not one of seconds
 _RARE = 0.1  # time from row to row above which times in s may be ms of 2 kHz or more [s]
 _SHOWN = 12  # columns that a refusal names
+_OF_JOINTS = {'position': ('angle', 'length'), 'effort': ('torque', 'force')}
+_JOINTS = 'revolute', 'prismatic'  # as the units above
 _OF_TOPIC = re.compile(r'.*/([^/]+)/(position|velocity|effort)$')
 
 
@@ -40,9 +44,7 @@ class _Layout(NamedTuple):
     names: dict[str, str]
 
 
-_OWN = _Layout(
-    '', 'time', 0.0, {x: f'{{0}}.{x}' for x in ('position', 'effort', 'command', 'voltage')}
-)
+_OWN = _Layout('', 'time', 0.0, {x: f'{{0}}.{x}' for x in QUANTITIES})
 _LAYOUTS = (
     *(_OWN._replace(time=x) for x in ('time', '__time', 'timestamp', 't')),
     _Layout(
@@ -64,44 +66,67 @@ class _Table(NamedTuple):
     units: list[str]
     numbers: Callable[[Sequence[int]], tuple[Array, list[str]]]
 
-    def position(self, name: str, needed: Sequence[str]) -> int:
+    def position(self, name: str, needed: Sequence[str], remedy: str) -> int:
         """Return the index of a column. Raises ArmError where there is none, or more than one."""
-        found = [k for k, x in enumerate(self.names) if x.casefold() == name.casefold()]
+        found = self._positions(name) or self._positions(plain(name)[0])
         if len(found) > 1:
             raise ArmError(f'has {len(found)} columns {name!r}: delete or rename the others')
         if not found:
             more = f' and {len(self.names) - _SHOWN} more' if len(self.names) > _SHOWN else ''
             has = f'{", ".join(self.names[:_SHOWN])}{more}'
-            raise ArmError(f'has no column {name!r}; it needs {", ".join(needed)}; it has {has}')
+            needs = f'it needs {", ".join(needed)}; it has {has}'
+            raise ArmError(f'has no column {name!r}; {needs}; {remedy}')
         return found[0]
 
     def has(self, name: str) -> bool:
-        return any(x.casefold() == name.casefold() for x in self.names)
+        return bool(self._positions(name))
+
+    def remedy(self, joints: Sequence[str], kind: str) -> str:
+        """Return what to write where names are missing."""
+        pairs = zip(self.names, self.units, strict=True)
+        units = {name: UNITS[x.casefold()][0] for name, x in pairs if x}
+        return filled_in(self.names, units, joints, kind)
+
+    def _positions(self, name: str) -> list[int]:
+        return [k for k, x in enumerate(self.names) if x.casefold() == name.casefold()]
 
 
 def table_of(
-    file: Path, joint_names: Sequence[str], kind: str, other: str = '', how: ReadAs = AS_FOUND
+    file: Path,
+    joint_names: Sequence[str],
+    kind: str,
+    other: str = '',
+    how: ReadAs = AS_FOUND,
+    slides: Sequence[bool] | None = None,
 ) -> tuple[list[Array], list[str]]:
     """Return times (m,), positions and numbers of a kind, each (m, n), and lines on the file.
 
-    In an .npz or .mat file without `kind` its numbers are called `other`.
+    In an .npz or .mat file without `kind` its numbers are called `other`. `slides` says which
+    joints are prismatic, where this is known: units of a header must fit.
 
     Raises:
         ArmError: what is missing in the file.
     """
     if kind_of(file) in ('.npz', '.mat'):
-        t, *found = _of_arrays(arrays_of(file), joint_names, kind, other)
+        names = array_names(how.columns)
+        t, *found = _of_arrays(arrays_of(file), joint_names, kind, other, names)
         times, lines = _in_seconds(t, how.time_unit)
         return [times, *found], [*lines, *_order(times)]
-    table = _opened(file)
-    layout = next((x for x in _LAYOUTS if _fits(x, table, joint_names, kind)), _OWN)
-    wanted = [layout.time, *_wanted(layout, joint_names, 'position', kind)]
-    columns = [table.position(name, wanted) for name in wanted]
+    table, named = _opened(file), named_columns(how.columns, joint_names)
+    layouts = () if f'{joint_names[0]}.position' in named else _LAYOUTS
+    layout = next((x for x in layouts if _fits(x, table, joint_names, kind)), _OWN)
+    own = ['time', *_wanted(_OWN, joint_names, 'position', kind)]
+    theirs = [layout.time, *_wanted(layout, joint_names, 'position', kind)]
+    wanted = [named.get(x, y) for x, y in zip(own, theirs, strict=True)]
+    remedy = table.remedy(joint_names, kind)
+    columns = [table.position(name, wanted, remedy) for name in wanted]
     values, lines = table.numbers(columns)
     said = [f'file: {layout.what}'] if layout.what else []
     units, unit = [table.units[k] for k in columns], how.time_unit
-    quantities = 'time', *(x for x in ('position', kind) for _ in joint_names)
-    factors = [_factor(*each) for each in zip(wanted, units, quantities, strict=True)]
+    sorts = slides if slides is not None else [None] * len(joint_names)
+    quantities = ('time', None), *((x, slide) for x in ('position', kind) for slide in sorts)
+    pairs = zip(wanted, units, quantities, strict=True)
+    factors = [_factor(name, unit, *each) for name, unit, each in pairs]
     values = values * np.append(1.0, factors[1:])
     said += [f'file: {x} of the header' for x in _units_line(units[1:])]
     if unit == 'auto' and (units[0] or layout.unit):
@@ -114,14 +139,16 @@ def table_of(
     return [times, q, numbers], [*said, *_order(times)]
 
 
-def columns_of(file: Path, wanted: Sequence[str]) -> Array:
-    """Return columns (m, k) of a text or parquet file, by name.
+def voltages_of(file: Path, joint_names: Sequence[str], how: ReadAs = AS_FOUND) -> Array:
+    """Return the voltages (m, n) of a text or parquet file.
 
     Raises:
         ArmError: there is no such column, or no row.
     """
-    table = _opened(file)
-    return table.numbers([table.position(name, wanted) for name in wanted])[0]
+    table, named = _opened(file), named_columns(how.columns, joint_names)
+    own = _wanted(_OWN, joint_names, 'voltage')
+    wanted, remedy = [named.get(x, x) for x in own], table.remedy(joint_names, 'voltage')
+    return table.numbers([table.position(name, wanted, remedy) for name in wanted])[0]
 
 
 def _wanted(layout: _Layout, joints: Sequence[str], *kinds: str) -> list[str]:
@@ -145,14 +172,23 @@ def _fits(layout: _Layout, table: _Table, joints: Sequence[str], kind: str) -> b
     return True
 
 
-def _factor(name: str, unit: str, quantity: str) -> float:
+def _factor(name: str, unit: str, quantity: str, slide: bool | None) -> float:
     """Return the factor from a column's unit to that of this package."""
     if not unit:
         return 1.0
     of, factor = UNITS[unit.casefold()]
-    allowed = {'effort': ('effort', 'current'), 'command': ('position', 'effort')}
-    if of not in allowed.get(quantity, (quantity,)):
-        raise ArmError(f'column {name!r} is in {unit}, which is no unit of {quantity}')
+    which = slice(None) if slide is None else slice(slide, slide + 1)
+    place, load = (_OF_JOINTS[x][which] for x in ('position', 'effort'))
+    allowed = {
+        'position': place, 'effort': (*load, 'current'), 'command': (*place, *load),
+    }.get(quantity, (quantity,))  # fmt: skip
+    if of not in allowed:
+        joint = '' if slide is None or quantity == 'time' else f' of a {_JOINTS[slide]} joint'
+        good = ', '.join(x for x, (each, _) in UNITS.items() if each in allowed)
+        raise ArmError(
+            f'column {name!r} is in {unit}, which is no unit of {quantity}{joint} ({good}): '
+            "correct the header, the joint's type in the URDF, or --columns"
+        )
     return factor
 
 
@@ -248,19 +284,20 @@ def arrays_of(file: Path) -> dict[str, Any]:
 
 
 def _of_arrays(
-    arrays: dict[str, Any], joints: Sequence[str], kind: str, other: str
+    arrays: dict[str, Any], joints: Sequence[str], kind: str, other: str, named: dict[str, str]
 ) -> list[Array]:
-    if 't' in arrays:
-        arrays['t'] = np.ravel(arrays['t'])  # of MATLAB a column or a row
-    rows = len(arrays['t']) if 't' in arrays else 0
-    name = kind if kind in arrays else other or kind
-    named = [str(x).strip() for x in np.ravel(arrays.get('joint_names', joints))]
+    time, place = named.get('time', 't'), named.get('position', 'q')
+    if time in arrays:
+        arrays[time] = np.ravel(arrays[time])  # of MATLAB a column or a row
+    rows = len(arrays[time]) if time in arrays else 0
+    name = named.get(kind) or (kind if kind in arrays else other or kind)
+    columns = [str(x).strip() for x in np.ravel(arrays.get('joint_names', joints))]
     for joint in joints:
-        if named.count(joint) != 1:
-            raise ArmError(f'joint_names has {", ".join(named)}; {joint!r} must be there once')
-    shapes = {'t': (rows,), 'q': (rows, len(named)), name: (rows, len(named))}
+        if columns.count(joint) != 1:
+            raise ArmError(f'joint_names has {", ".join(columns)}; {joint!r} must be there once')
+    shapes = {time: (rows,), place: (rows, len(columns)), name: (rows, len(columns))}
     found = [array_of(arrays, key, shape) for key, shape in shapes.items()]
-    order = [named.index(joint) for joint in joints]
+    order = [columns.index(joint) for joint in joints]
     return [found[0], *(x[:, order] for x in found[1:])]
 
 
@@ -272,7 +309,10 @@ def array_of(arrays: dict[str, Any], name: str, shape: tuple[int, ...]) -> Array
     """
     if name not in arrays:
         has = ', '.join(arrays) or 'nothing'
-        raise ArmError(f'has no {name!r}, with shape {shape}; it has {has}')
+        raise ArmError(
+            f'has no {name!r}, with shape {shape}; it has {has}; --columns '
+            "'time=T,position=Q,effort=E' with its names in place of T, Q and E reads them"
+        )
     array = np.array(arrays[name], dtype=float)
     if array.shape != shape:
         raise ArmError(f'{name} has shape {array.shape}; it must be {shape}')

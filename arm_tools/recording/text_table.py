@@ -1,6 +1,6 @@
 """Tables of numbers in text, as people and programs write them, also compressed.
 
-The header is the line above the first line of numbers; a line of units may be between. Columns
+The header is the line above the first lines of numbers; a line of units may be between. Columns
 are separated by semicolons, tabs, commas or spaces; with semicolons or tabs a number may have a
 decimal comma. A name may end with its unit in brackets.
 """
@@ -27,6 +27,7 @@ _NUMBER = re.compile(r'\s*[-+]?[\d.,]+(e[-+]?\d+)?\s*', re.IGNORECASE)
 _THOUSANDS = re.compile(r'[-+]?[1-9]\d{0,2},\d{3}')
 _MOST = 1 << 30  # bytes of text, of which a compressed file may have a thousand times its size
 _FEW = 0.01  # share of damaged rows beyond which the file is not what it seems
+_ALIKE = 3  # lines of numbers that begin the rows, if there are so many
 _COMMENTS = '#', '%'
 
 
@@ -84,7 +85,7 @@ class TextTable:
         rows, short, headers = [], [], 0
         header = [x.strip().casefold() for x in self.names]
         for number, row in self._rows():
-            if [_plain(x)[0].casefold() for x in row[: len(header)]] == header:
+            if [plain(x)[0].casefold() for x in row[: len(header)]] == header:
                 headers += 1
                 continue
             try:
@@ -148,13 +149,11 @@ def text_table(file: Path) -> TextTable:
     """
     lines = [(k, line) for k, line in enumerate(_text(file).splitlines(), 1) if line.strip()]
     for index, (_, line) in enumerate(lines):
-        between = _between(line)
-        fields = _split(line, between)
-        if not line.startswith(_COMMENTS) and _numeric(fields):
-            return _below(lines[:index], lines[index:], between)
+        if _begins(lines[index:]):
+            return _below(lines[:index], lines[index:], _between(line))
     if lines and not lines[-1][1].startswith(_COMMENTS):
         head, between = lines[-1][1], _between(lines[-1][1])
-        names, units = zip(*map(_plain, _split(head, between)), strict=True)
+        names, units = zip(*map(plain, _split(head, between)), strict=True)
         return TextTable(list(names), list(units), [], between)
     raise ArmError('has no header with names of columns, and no rows')
 
@@ -169,7 +168,7 @@ def _below(
     heads = []
     for _, line in above[-2:]:
         fields = _split(line.lstrip('#% '), between or _between(line))
-        heads.append([_plain(x) for x in fields])
+        heads.append([plain(x) for x in fields])
     *before, last = heads
     names, units = [x for x, _ in last], [x for _, x in last]
     if before and len(before[0]) == len(last) == count and all(map(_is_unit, names)):
@@ -181,7 +180,7 @@ def _is_unit(text: str) -> bool:
     return text.strip('[]() ').casefold() in UNITS or not text
 
 
-def _plain(field: str) -> tuple[str, str]:
+def plain(field: str) -> tuple[str, str]:
     """Return the name of a column, and its unit if the name ends with one."""
     name = field.strip().strip('"\'').strip()
     unit = _UNIT.search(name)
@@ -190,11 +189,26 @@ def _plain(field: str) -> tuple[str, str]:
     return name, ''
 
 
+def _begins(lines: list[tuple[int, str]]) -> bool:
+    """Return whether the first of these lines is one of numbers, and the next ones too.
+
+    A setting above the header, as `rate;100;;`, has no such lines below.
+    """
+    rows = [line for _, line in lines[:_ALIKE] if not line.startswith(_COMMENTS)]
+    if not rows or rows[0] != lines[0][1] or not _numeric(first := _fields(rows[0])):
+        return False
+    return all(_numeric(each) or len(each) < len(first) for each in map(_fields, rows[1:]))
+
+
+def _fields(line: str) -> list[str]:
+    return _split(line, _between(line))
+
+
 def _numeric(fields: list[str]) -> bool:
-    """Return whether some fields are numbers, and these are most, missing ones included."""
+    """Return whether more fields are numbers than texts."""
     numbers = sum(bool(_NUMBER.fullmatch(x)) for x in fields)
     missing = sum(x.strip().casefold() in _MISSING for x in fields)
-    return numbers > 0 and numbers + missing > len(fields) // 2
+    return numbers > len(fields) - numbers - missing
 
 
 def _between(line: str) -> str | None:
@@ -225,12 +239,13 @@ UNITS: dict[str, tuple[str, float]] = {
     's': ('time', 1.0), 'sec': ('time', 1.0), 'seconds': ('time', 1.0), 'ms': ('time', 1e-3),
     'msec': ('time', 1e-3), 'us': ('time', 1e-6), 'µs'.casefold(): ('time', 1e-6),
     'ns': ('time', 1e-9),
-    'rad': ('position', 1.0), 'm': ('position', 1.0), 'mrad': ('position', 1e-3),
-    'mm': ('position', 1e-3), 'deg': ('position', np.pi / 180.0),
-    '°': ('position', np.pi / 180.0), 'degree': ('position', np.pi / 180.0),
-    'degrees': ('position', np.pi / 180.0),
-    'nm': ('effort', 1.0), 'n.m': ('effort', 1.0), 'n*m': ('effort', 1.0),
-    'n·m': ('effort', 1.0), 'n m': ('effort', 1.0), 'n': ('effort', 1.0),
-    'mnm': ('effort', 1e-3), 'knm': ('effort', 1e3), 'ncm': ('effort', 1e-2),
+    'rad': ('angle', 1.0), 'm': ('length', 1.0), 'mrad': ('angle', 1e-3),
+    'mm': ('length', 1e-3), 'cm': ('length', 1e-2), 'deg': ('angle', np.pi / 180.0),
+    '°': ('angle', np.pi / 180.0), 'degree': ('angle', np.pi / 180.0),
+    'degrees': ('angle', np.pi / 180.0),
+    'nm': ('torque', 1.0), 'n.m': ('torque', 1.0), 'n*m': ('torque', 1.0),
+    'n·m': ('torque', 1.0), 'n m': ('torque', 1.0), 'n': ('force', 1.0),
+    'mnm': ('torque', 1e-3), 'knm': ('torque', 1e3), 'ncm': ('torque', 1e-2),
     'a': ('current', 1.0), 'ma': ('current', 1e-3), '%': ('current', 1.0),
+    'v': ('voltage', 1.0),
 }  # fmt: skip

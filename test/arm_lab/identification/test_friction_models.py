@@ -60,6 +60,24 @@ def test_a_term_is_found_on_its_joint_with_its_numbers(recorded, kind):
         assert STUDY.rms(torque[:, 1] - extra) < 0.1 * STUDY.rms(extra)
 
 
+def test_the_part_whose_error_is_printed_chooses_no_term(recorded):
+    model, arm, states, samples = recorded
+    p = IdentificationParameters()
+    extra, _ = more('Stribeck', arm, states, samples.times)
+    samples = replace(samples, effort=samples.effort + extra[:, np.newaxis] * np.eye(3)[1])
+    found = identify(JointRegressor(model), samples, p)
+    (term,) = friction_terms(found, samples, p.cutoff, p.prior)
+    other = np.random.default_rng(0).normal(size=found.rows.tau.shape)
+    tau = np.where(found.train[:, np.newaxis], found.rows.tau, other)
+    changed = replace(found, rows=replace(found.rows, tau=tau))
+    (same,) = friction_terms(changed, samples, p.cutoff, p.prior)
+    assert same[:2] == term[:2]
+    np.testing.assert_allclose(same[2:4], term[2:4], rtol=1e-6)
+    assert same.alone
+    assert same.after > 0.9  # and says honestly that it explains nothing there
+    assert term.after < 0.1
+
+
 @pytest.mark.parametrize('jump', [-75.0, 1.7e9])
 def test_clocks_that_are_set_in_the_held_back_part_change_no_finding(jump):
     model = load_arm('planar_3r')

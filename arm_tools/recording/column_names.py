@@ -1,0 +1,112 @@
+"""The names that a table has for the numbers of an arm: of the option `--columns`, or guessed."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from arm_dynamics.checks import ArmError
+
+QUANTITIES = 'position', 'effort', 'command', 'voltage'
+_PLACES = '{0}', '{1}', '{joint}'  # where a name has the joint: counted from 0 or 1, or its name
+_HOW = '{0} counts joints from 0, {1} from 1, {joint} is the name'
+# What names of columns are called in logs; of several the first that is not of another quantity.
+_WORDS = {
+    'time': re.compile(r'time|zeit|stamp|clock|date|^t\b|^sec'),
+    'position': re.compile(r'^q|pos|angle|axis|achse|theta|joint|_q|\bq'),
+    'effort': re.compile(r'tau|tor?q|effort|curr|moment|load|^i\b|^i[_{\[]|_i\b'),
+    'command': re.compile(r'cmd|command|target|desired|setpoint|ref|_d\b|q_?d\{'),
+    'voltage': re.compile(r'volt|^u\b|^u[_{]'),
+}
+_OTHER = re.compile(r'vel|speed|dq|qd|acc|temp|ext|tcp|quality')
+_KINDS = {'angle': 'position', 'length': 'position', 'torque': 'effort', 'force': 'effort'}
+
+
+def named_columns(option: str, joints: Sequence[str]) -> dict[str, str]:
+    """Return a table's names by those of this package: `time`, `<joint>.position` and so on.
+
+    Raises:
+        ArmError: the option is not `NAME=COLUMN,NAME=COLUMN`.
+    """
+    if not option.strip():
+        return {}
+    own = [f'{j}.{x}' for j in joints for x in QUANTITIES]
+    keys = '|'.join(map(re.escape, ('time', *QUANTITIES, *own)))
+    found: dict[str, str] = {}
+    for part in re.split(r',\s*(?=[\w.]+\s*=)', option.strip()):
+        name, equal, column = (x.strip() for x in part.partition('='))
+        if not equal or not column or not re.fullmatch(keys, name):
+            raise ArmError(
+                f'--columns {part!r}: it must be NAME=COLUMN with NAME one of time, '
+                f'{", ".join(QUANTITIES)}, or of one joint, as {own[0]}'
+            )
+        found |= _of_joints(name, column, joints) if name in QUANTITIES else {name: column}
+    return found
+
+
+def _of_joints(name: str, column: str, joints: Sequence[str]) -> dict[str, str]:
+    """Return the names of all joints' columns of a quantity."""
+    if len(joints) > 1 and not any(x in column for x in _PLACES):
+        raise ArmError(f'--columns {name}={column}: which joint? {_HOW}')
+    found = {}
+    for k, joint in enumerate(joints):
+        own = column.replace('{joint}', joint).replace('{0}', str(k)).replace('{1}', str(k + 1))
+        found[f'{joint}.{name}'] = own
+    return found
+
+
+def array_names(option: str) -> dict[str, str]:
+    """Return the names of a file's arrays by quantity."""
+    named = (x.partition('=') for x in option.split(',') if x.strip())
+    found = {name.strip(): column.strip() for name, _, column in named}
+    for name in found:
+        if name not in ('time', *QUANTITIES) or not found[name]:
+            raise ArmError(f'--columns {option!r}: of arrays it is time=T,position=Q,effort=E')
+    return found
+
+
+def filled_in(
+    columns: Sequence[str], units: Mapping[str, str], joints: Sequence[str], kind: str
+) -> str:
+    """Return the option with the columns that are probably meant.
+
+    Args:
+        columns: names in the table.
+        units: quantity by name of a column, where its header has a unit.
+        joints: of the arm.
+        kind: the quantity that is needed beside the positions.
+    """
+    series = list(_series(columns, joints))
+    times = [x for x in columns if units.get(x) == 'time' or _WORDS['time'].search(x.casefold())]
+    parts = {'time': times[0] if times else '?'}
+    for quantity in ('position', kind):
+        good = [x for x, of in series if _is(quantity, x, [units.get(y, '') for y in of])]
+        parts[quantity] = next((x for x in good if x not in parts.values()), '?')
+    said = ','.join(f'{name}={x}' for name, x in parts.items())
+    if '?' in parts.values():
+        return f"--columns '{said}' names them, with a column in place of each ? ({_HOW})"
+    return f"--columns '{said}' reads them, if these are the right ones ({_HOW})"
+
+
+def _series(columns: Sequence[str], joints: Sequence[str]) -> Iterable[tuple[str, list[str]]]:
+    """Yield names with a place for the joint of which the table has all columns, and these."""
+    seen, known = set[str](), set(columns)
+    for column in columns:
+        spots = [(x.start(), x.end()) for x in re.finditer(r'\d+', column)]
+        tried = [f'{column[:a]}{place}{column[b:]}' for a, b in spots for place in ('{1}', '{0}')]
+        tried += [column.replace(j, '{joint}') for j in joints if j in column]
+        for name in tried:
+            own = list(_of_joints('', name, joints).values())
+            if name not in seen and known.issuperset(own):
+                seen.add(name)
+                yield name, own
+
+
+def _is(quantity: str, name: str, units: Sequence[str]) -> bool:
+    """Return whether a name is probably one of a quantity."""
+    stated = {_KINDS.get(x, x) for x in units if x}
+    plain = name.casefold()
+    wanted = {'effort': {'effort', 'current'}, 'position': {'position'}}.get(quantity, stated)
+    if stated and not stated <= wanted:
+        return False
+    others = [_OTHER, *(_WORDS[x] for x in ('effort', 'command') if x != quantity)]
+    words = bool(_WORDS[quantity].search(plain)) or stated == {quantity}
+    return words and not any(x.search(plain) for x in others)
