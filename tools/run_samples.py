@@ -6,10 +6,11 @@
     ./ws python tools/run_samples.py --accept PAGE   # its other digits are right too
 
 A page's commands run one after the other in a folder of their own, in which the project's files
-are links. One that runs until Ctrl-C stays while those after it run, until the next launch
-or the end of the page; it must live that long, and end in order. All others must end with exit
-code 0, or with 1 where a comment says `exit code 1`; of one that is shown behind `$`, with what it
-prints, the exit code does not count. Blocks of Python that end by themselves run as well.
+are links, and the files that the page shows are there. One that runs until Ctrl-C stays while
+those after it run, until the next launch or the end of the page; it must live that long, and end
+in order. All others must end with exit code 0, or with 1 where a comment says `exit code 1`; of
+one that is shown behind `$`, with what it prints, the exit code does not count. Blocks of Python
+that end by themselves run as well.
 Then the digits of the page are compared with those that its commands printed (printed_digits.py).
 """
 
@@ -28,7 +29,7 @@ from pathlib import Path
 
 from printed_digits import accept, known, unprinted
 from sample_check import OF_A_USER
-from samples import OPTION, ROOT, Sample, blocks, commands, pages, words
+from samples import OPTION, ROOT, Sample, blocks, commands, files, pages, words
 
 _READY = 8.0  # how long one that runs until Ctrl-C has to come up [s]
 _LONG_WAIT = 30.0  # for its end [s]
@@ -129,6 +130,8 @@ class Page:
     def run(self, page: Path) -> None:
         """Run them; print each result."""
         with folder() as place:
+            for name, text in files(page).items():
+                (place / name).write_text(text)
             for number, (sample, why) in enumerate(judged(page)):
                 if why:
                     print(f'not run: {why}: {sample}', flush=True)

@@ -14,6 +14,7 @@ _BETWEEN = r'(?:cp|sed) '  # what a block of sh may have between them
 # A block of code in a page: fenced, or shell commands that are indented.
 _FENCED = re.compile(r'^( *)```(\w*)\n(.*?)^ *```$', re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(rf'^ {{4}}{_OURS}.*(?:\n {{4}}.*)*', re.MULTILINE)
+_NAMED = re.compile(r'`(?:\w+:=)?([\w.]+\.(?:yaml|py))`\)?:$')
 _INLINE = re.compile(rf'`({_OURS}[^`]*)`')
 
 
@@ -50,6 +51,17 @@ def blocks(page: Path) -> list[Sample]:
         Sample(name, text.count('\n', 0, found.start()) + 2, found[2], dedent(found[3]))
         for found in _FENCED.finditer(text)
     ]
+
+
+def files(page: Path) -> dict[str, str]:
+    """Return the files that a page shows: blocks behind a line that ends with their name."""
+    lines = [line.strip() for line in page.read_text().splitlines()]
+    found = {}
+    for block in blocks(page):
+        before = next(filter(None, reversed(lines[: block.line - 2])), '')
+        if name := _NAMED.search(before):
+            found[name[1]] = block.text
+    return found
 
 
 def commands(page: Path) -> list[Sample]:

@@ -16,6 +16,7 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
+from itertools import repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import Parameters, ParameterValues, parameter
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.devices.drives import DriveParameters
-from arm_sim.loop.measures import measure_names
+from arm_sim.loop.measures import measure_names, names_that_need
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.simulation.plant import COMMAND_INTERFACE, rigid_body_engines
 from arm_sim.tasks import Task, task_names
@@ -155,7 +156,7 @@ def _plan(file: str, said: object) -> JudgingPlan:
         JudgedTrial(
             loaded.changed(engine=engine, error=error, drives=drives),
             how,
-            _limits_of(limits, name, how, loaded.task.event),
+            _limits_of(limits, name, how, loaded.task),
         )
         for name, loaded in tasks.items()
         for engine in own.engines
@@ -192,24 +193,29 @@ def _limits(said: object, tasks: Mapping[str, Task], wrong: Iterable[str]) -> Pa
             in_range(f'limit {measure} of {group!r}', _number(measure, value), 0.0)
             of = group.partition('/')[0]
             measuring = [tasks[of]] if of in tasks else tasks.values()
-            if measure == 'recovery_s' and all(task.event is None for task in measuring):
+            if all(map(_missing, repeat(measure), measuring)):
                 raise ArmError(
-                    f'limit recovery_s of {group!r}: no task of it measures that, since '
-                    'nothing happens in it that an arm recovers from'
+                    f'limit {measure} of {group!r}: no task of it measures that, since '
+                    f'{_missing(measure, next(iter(measuring)))}'
                 )
     return found
 
 
-def _limits_of(
-    limits: ParameterValues, task: str, how: str, event: float | None
-) -> dict[str, float]:
-    """Return the limits of a trial, of which the more exact ones count."""
+def _missing(measure: str, task: Task) -> str:
+    """Return what a task lacks of which a measure is taken; '' where nothing."""
+    if measure == 'recovery_s' and task.event is None:
+        return 'nothing happens in it that an arm recovers from'
+    if measure in names_that_need('force') and task.force_samples is None:
+        return 'it has no force to follow'
+    return ''
+
+
+def _limits_of(limits: ParameterValues, task: str, how: str, made: Task) -> dict[str, float]:
+    """Return the limits of a trial, of which the more exact ones count; `made`: the task."""
     found: dict[str, float] = {}
     for group in (ALL, task, how, f'{task}/{how}'):
         found |= {name: float(value) for name, value in limits.get(group, {}).items()}
-    if event is None:
-        found.pop('recovery_s', None)
-    return found
+    return {name: value for name, value in found.items() if not _missing(name, made)}
 
 
 def _named(given: Mapping[str, object], key: str) -> ParameterValues:

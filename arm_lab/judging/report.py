@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from arm_lab.experiments.report import Listing
-from arm_lab.judging.verdict import Judgement
+from arm_lab.judging.verdict import Judgement, Verdict
 from arm_sim import pictures
 from arm_sim.loop.measures import all_measures
 from arm_sim.loop.report import write_json
@@ -18,25 +18,34 @@ from arm_sim.pictures import Look
 
 FILES = ('judgement.md', 'judgement.json', 'judgement.xml', 'judgement.png')
 # Columns of the table; a judgement has no place for all measures.
-_SHOWN = ('tracking_rms_mm', 'tracking_max_mm', 'peak_torque_share', 'recovery_s')
-_COLUMNS = [each for each in all_measures() if each.name in _SHOWN]
-_HEADINGS = ('task', 'engine', 'variant', *(each.heading for each in _COLUMNS), 'verdict')
+_SHOWN = ('tracking_rms_mm', 'tracking_max_mm', 'force_rms_n', 'peak_torque_share', 'recovery_s')
 _STYLES = ('-', '--', ':', '-.')
 _SMALLEST = 1e-3  # errors below it are not shown [mm]
 
 
 def listing(judgement: Judgement) -> Listing:
-    """Return the table."""
+    """Return the table; the force only where a task has a goal for it."""
+    columns = [
+        one
+        for one in all_measures()
+        if one.name in _SHOWN
+        and (one.name != 'force_rms_n' or any(map(_has_force, judgement.verdicts)))
+    ]
+    headings = ('task', 'engine', 'variant', *(each.heading for each in columns), 'verdict')
     rows = []
     for each in judgement.verdicts:
-        values = [(each.measures.get(one.name, math.nan), one.format) for one in _COLUMNS]
+        values = [(each.measures.get(one.name, math.nan), one.format) for one in columns]
         cells = ['-' if math.isnan(value) else format(value, form) for value, form in values]
         trial = each.trial
         rows.append((trial.task, trial.engine, trial.variant, *cells, each.words))
     title = f'{judgement.command or "the controller that runs"} on {judgement.plan.robot}'
     bad = [i for i, each in enumerate(judgement.verdicts) if not each.held]
-    texts = [heading for heading in _HEADINGS if heading[-1] != ']']
-    return Listing(title, _HEADINGS, rows, texts=texts, bad=bad)
+    texts = [heading for heading in headings if heading[-1] != ']']
+    return Listing(title, headings, rows, texts=texts, bad=bad)
+
+
+def _has_force(verdict: Verdict) -> bool:
+    return not math.isnan(verdict.measures.get('force_rms_n', math.nan))
 
 
 def as_json(judgement: Judgement) -> dict[str, object]:

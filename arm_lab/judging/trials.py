@@ -20,7 +20,7 @@ from arm_lab.judging.physics import check_physics
 from arm_lab.judging.plan import JudgedTrial, JudgingPlan
 from arm_lab.judging.verdict import Judgement, Verdict
 from arm_lab.own_domain import own_domain
-from arm_sim.loop.measures import measure, measure_names
+from arm_sim.loop.measures import measure_names
 from arm_sim.loop.record import Record
 from arm_sim.loop.report import Check
 from arm_sim.output_folder import writable_folder
@@ -121,7 +121,7 @@ def _verdict(
     trial: JudgedTrial, seconds: float, record: Record, of_task: Sequence[Check]
 ) -> Verdict:
     tracking = trial.loaded.track(record)
-    measures = measure(record, tracking, trial.loaded.task.event)
+    measures = trial.loaded.task.report.measure(record, tracking)
     numbers = {name: measures[name] for name in measure_names()}
     of_plan = (Check(name, numbers[name], most, '') for name, most in trial.limits.items())
     course = np.vstack([record.t, 1e3 * tracking.error])[:, :: max(1, len(record.t) // _POINTS)]

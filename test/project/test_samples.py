@@ -36,6 +36,15 @@ def test_a_command_that_goes_on_in_the_next_line_is_one_as_for_a_shell():
     assert found == [(5, './ws a b:=c'), (7, './ws d "{\n  e: 1}"')]
 
 
+def test_a_file_that_a_page_names_before_it_shows_it_is_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(samples, 'ROOT', tmp_path)
+    page = tmp_path / 'page.md'
+    page.write_text(
+        'By `a.yaml`:\n\n```yaml\nx: 1\n```\n\n`b.yaml` is not:\n\n```yaml\ny: 2\n```\n'
+    )
+    assert samples.files(page) == {'a.yaml': 'x: 1\n'}
+
+
 def test_every_block_of_code_can_be_read():
     known = [each for page in EVERY for each in samples.blocks(page) if each.kind in READERS]
     assert {each.kind for each in known} == set(READERS)

@@ -25,7 +25,9 @@ from arm_lab.judging import law_trials, report, trials
 from arm_lab.judging.plan import read_plan
 from arm_lab.judging.verdict import Judgement, Verdict
 from arm_sim.devices.drives import DriveParameters
+from arm_sim.loop.outcome import outcome
 from arm_sim.loop.report import Check
+from arm_sim.tasks import Run
 
 SHIPPED = ROOT / 'config' / 'judge' / 'planar_3r.yaml'
 PAGE = ROOT / 'docs' / 'your_controller.md'
@@ -117,6 +119,7 @@ def test_the_more_exact_limit_counts_and_recovery_only_where_there_is_one(tmp_pa
         ('5.0', '-5.0', "limit tracking_max_mm of 'all' is -5; it must be finite, >= 0"),
         ('5.0', 'small', "tracking_max_mm is 'small'; it must be a number"),
         ('push: {track', 'sinusoid: {recovery_s: 1, track', "'sinusoid': no task of it measures"),
+        ('5.0, r', '5.0, force_rms_n: 1, r', "force_rms_n of 'all': no task of it measures that"),
         ('exact: {}', 'all: {}', "a variant has the name 'all', which limits use otherwise"),
         ('robot: ', 'robots: ', "unknown name in the file: 'robots'; nearest known: 'robot'"),
         ('robot: planar_3r', 'actuator: torque', 'robot is missing'),
@@ -420,6 +423,35 @@ def test_what_a_law_does_in_a_trial_is_in_its_file(line, reason, tmp_path):
     found = json.loads((tmp_path / 'trial' / 'trial.json').read_text())
     assert found == {'checks': [], 'reason': reason}
     assert (tmp_path / 'trial' / 'record.npz').is_file() == (not reason)
+
+
+def test_a_limit_of_the_force_counts_where_a_task_has_one_and_the_table_shows_it(tmp_path):
+    text = (
+        'robot: ur5e gripper:=probe\ntasks: {press: {duration: 3.0, limit: 0.1}, sinusoid: {cycles: 1}}\n'
+        'limits: {all: {force_rms_n: 0.1, tracking_max_mm: 20.0}}'
+    )
+    plan = plan_of(tmp_path, text)
+    assert [list(each.limits) for each in plan.trials] == [
+        ['force_rms_n', 'tracking_max_mm'], ['tracking_max_mm']
+    ]  # fmt: skip
+
+    def tried(trial):
+        law = 'hybrid_force_motion' if trial.task == 'press' else 'computed_torque'
+        loaded = trial.loaded.changed(law=law, actuator='')
+        record = loaded.run()
+        run = Run(record, loaded.track(record), {'controller': law, 'mode': 'lockstep'})
+        return record, outcome(loaded.task, run)[1]
+
+    found = trials.judgement(plan, 'ours', tried)
+    pressed, moved = (each.measures['force_rms_n'] for each in found.verdicts)
+    assert not found.verdicts[0].reason, found
+    (of_task,) = (each.value for each in found.verdicts[0].checks if each.name == 'force error')
+    assert 0.0 < pressed < 0.01
+    assert pressed == pytest.approx(of_task, rel=1e-9)
+    assert np.isnan(moved)
+    table = report.listing(found)
+    at = table.headings.index('force RMS [N]')
+    assert [row[at] for row in table.rows] == [f'{pressed:.3g}', '-']
 
 
 @pytest.mark.slow
