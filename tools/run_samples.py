@@ -10,7 +10,7 @@ are links, and the files that the page shows are there. One that runs until Ctrl
 those after it run, until the next launch or the end of the page; it must live that long, and end
 in order. All others must end with exit code 0, or with 1 where a comment says `exit code 1`; of
 one that is shown behind `$`, with what it prints, the exit code does not count. Blocks of Python
-that end by themselves run as well.
+that end by themselves run as well, after the page's earlier ones.
 Then the digits of the page are compared with those that its commands printed (printed_digits.py).
 """
 
@@ -129,6 +129,7 @@ class Page:
 
     def run(self, page: Path) -> None:
         """Run them; print each result."""
+        before = ''  # the page's Python so far, which what follows uses
         with folder() as place:
             for name, text in files(page).items():
                 (place / name).write_text(text)
@@ -137,7 +138,11 @@ class Page:
                     print(f'not run: {why}: {sample}', flush=True)
                     continue
                 begin, output = time.monotonic(), place / f'sample_{number}.txt'
-                fault = self._one(sample, place, output)
+                whole = sample
+                if sample.kind == 'python':
+                    before = f'{before}{sample.text}\n'
+                    whole = sample._replace(text=before)
+                fault = self._one(whole, place, output)
                 self._print_result(sample, fault, time.monotonic() - begin, output)
             self._end()
             outputs = sorted(place.glob('sample_*.txt'))
