@@ -4,6 +4,7 @@ A finding that is evident is applied; one that is not, or that changes what the 
 identification until an option says which reading is right.
 """
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
 from arm_lab.identification.conventions import Conventions, Reading, conventions
 from arm_lab.identification.signals import MotionSamples
+from arm_tools.recording.effort_presets import PRESETS
 from arm_tools.recording.effort_scales import in_torques
 from arm_tools.recording.joint_streams import AS_FOUND, ReadAs
 from arm_tools.recording.position_units import in_radians, unwrapped
@@ -22,6 +24,7 @@ from arm_tools.recording.recorded_samples import inspected_samples
 from arm_tools.recording.wrong_numbers import as_words
 
 _NONE = 'none'
+_CURRENTS = re.compile(r'^file: .*\bcurrents in')  # of `tables`
 _LIKE = 1.5  # largest ratio of scales that are one unit's
 
 
@@ -48,6 +51,30 @@ class EffortsAre(Parameters):
         'recorded effort over torque of each joint, as elbow_joint=0.1,wrist_1_joint=0.09; or '
         'the identified.json of identify; efforts of other joints are not used',
     )
+
+    preset: str = parameter(
+        '', 'what the efforts of a driver are: ur (currents), ur_torque, franka (tau_J), '
+        'franka_external; --efforts and --gravity override it', one_of=('', *PRESETS),
+    )  # fmt: skip
+
+    def with_preset(self, said: list[str]) -> 'EffortsAre':
+        """Return these with what a preset, or lines `said` on the file, know; add a line.
+
+        Raises:
+            ArmError: nothing is to be learnt from such efforts.
+        """
+        preset = self.preset
+        if not preset and self.efforts == 'auto' and any(map(_CURRENTS.search, said)):
+            said.append('unit of the efforts: read as currents (--efforts torque overrides it)')
+            return replace(self, efforts='current')
+        if not preset:
+            return self
+        efforts, gravity, what = PRESETS[preset]
+        if not efforts:
+            raise ArmError(f'--preset {preset}: {what}')
+        said.append(f'preset {preset}: {what}')
+        known = {'efforts': efforts, 'gravity': gravity}
+        return replace(self, **{k: x for k, x in known.items() if getattr(self, k) == 'auto'})
 
 
 UNKNOWN = EffortsAre()
@@ -92,6 +119,7 @@ def inspected(
     q, turns = unwrapped(in_radians(samples.q, *joints, units), *joints)
     samples = replace(samples, q=q)
     lines = [*lines, *turns, *_resolution(samples, model)]
+    efforts = efforts.with_preset(lines)
     if efforts.effort_scales:
         samples, line = in_torques(samples, model, efforts.effort_scales)
         lines, efforts = [*lines, line], replace(efforts, efforts='torque')

@@ -13,6 +13,7 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
+from arm_tools.recording.other_encodings import refuse_others
 from arm_tools.recording.recorded_messages import Recorded
 from arm_tools.recording.ros_messages import IMAGE, JOINT_STATE, decoder, seconds
 
@@ -108,7 +109,9 @@ def streams_of(
     decoded, seen, wanted = decoder(JOINT_STATE), set[str](), set(joint_names)
     found: dict[tuple[object, ...], list[tuple[object, ...]]] = {}
     damaged: dict[str, ArmError] = {}
+    kinds: dict[str, str] = {}
     for number, message in enumerate(messages):
+        kinds.setdefault(message.topic, message.kind)
         if message.kind != JOINT_STATE or message.topic.endswith(COMMANDS) != commands:
             continue
         try:
@@ -130,6 +133,7 @@ def streams_of(
         if not found or at in {key[0] for key in found}:
             raise ArmError(f'{at}: {why}')
     if not found:
+        refuse_others(kinds)
         names, kind = ', '.join(sorted(seen)) or 'none', 'commands' if commands else 'states'
         raise ArmError(f'no joint {kind} of {", ".join(joint_names)}; it has {names}')
     streams: list[Stream] = []

@@ -1,4 +1,4 @@
-"""Recordings as a LeRobotDataset v3, the format of LeRobot for training data, and back.
+"""Recordings as a LeRobotDataset v3, the format of LeRobot for training data.
 
 Each recording is one episode, sampled at a constant rate. Its features:
 
@@ -22,16 +22,16 @@ from PIL import Image
 from arm_dynamics.checks import ArmError, Array
 from arm_lab.identification.signals import MotionSamples
 from arm_sim.output_folder import whole_file
-from arm_tools.recording.joint_streams import AS_FOUND, STATES, ReadAs, measured_states
+from arm_tools.recording.joint_streams import AS_FOUND, STATES, Doubt, ReadAs, measured_states
 from arm_tools.recording.position_units import in_radians
-from arm_tools.recording.recorded_messages import Recorded, messages_of, reading
+from arm_tools.recording.recorded_messages import Recorded, messages_of, reading, stale_index
 from arm_tools.recording.ros_messages import IMAGE, JOINT_STATE, decoder, seconds
 from arm_tools.recording.wrong_numbers import model_of, wrong_numbers
 
 INFO = 'meta/info.json'
 _DATA, _EPISODES = 'data/chunk-000/file-000.parquet', 'meta/episodes/chunk-000/file-000.parquet'
 _TASKS, _STATS = 'meta/tasks.parquet', 'meta/stats.json'
-_STATE, _EFFORT, _PICTURES = 'observation.state', 'observation.effort', 'observation.images.'
+STATE, EFFORT, _PICTURES = 'observation.state', 'observation.effort', 'observation.images.'
 _SHORT = {'position': 'pos', 'velocity': 'vel', 'effort': 'effort'}
 _TOUCHED = '/external_wrench', '/simulator/objects'  # topics of an arm that is not alone
 _SOON = 1e-9  # a command with a state's own stamp answers that state [s]
@@ -90,6 +90,7 @@ def episode_of(path: Path | str, fps: int, how: ReadAs = AS_FOUND, units: str = 
         prismatic = np.isin(joints, _slides(urdf))
         unit = np.where(prismatic | (units != 'deg'), 1.0, np.radians(1.0))
         q = in_radians(measured[0], joints, prismatic, units)
+        findings += [Doubt(line) for line in stale_index(file)]
         if not any(message.topic.removeprefix(namespace) in _TOUCHED for message in messages):
             findings += _wrong_numbers(urdf, joints, MotionSamples(times, q, measured[2]))
         q, v, effort = q[rows], measured[1][rows] * unit, measured[2][rows]
@@ -104,11 +105,11 @@ def episode_of(path: Path | str, fps: int, how: ReadAs = AS_FOUND, units: str = 
                 pictures[_PICTURES + name.replace('/', '.')] = [shown[max(k, 0)] for k in newest]
         task = json.loads(facts['task']['facts'])['task'] if 'task' in facts else file.stem
     names = {
-        _STATE: [f'{joint}.{x}' for x in ('pos', 'vel') for joint in joints],
-        _EFFORT: [f'{joint}.effort' for joint in joints],
+        STATE: [f'{joint}.{x}' for x in ('pos', 'vel') for joint in joints],
+        EFFORT: [f'{joint}.effort' for joint in joints],
         'action': [f'{joint}.{_SHORT[field]}' for joint in joints],
     }
-    numbers = {_STATE: np.hstack([q, v]), _EFFORT: effort, 'action': answer}
+    numbers = {STATE: np.hstack([q, v]), EFFORT: effort, 'action': answer}
     robot = ElementTree.fromstring(urdf).get('name', '') if urdf else ''
     return Episode(robot, task, names, numbers, pictures, findings)
 
@@ -191,7 +192,7 @@ def write_dataset(folder: Path, episodes: Sequence[Episode], fps: int) -> int:
     Raises:
         ArmError: episodes that do not fit together, other files in the folder, no pyarrow.
     """
-    arrow, parquet = _pyarrow('the export')
+    arrow, parquet = pyarrow('the export')
     ours = {folder / name for name in (INFO, _DATA, _EPISODES, _TASKS, _STATS)}
     others = [x for part in ('data', 'meta', 'videos') for x in (folder / part).rglob('*.*')]
     if foreign := sorted(set(others) - ours):
@@ -312,27 +313,8 @@ def _stats(values: Any, feature: dict[str, Any]) -> dict[str, list[Any]]:
     }
 
 
-def samples_of(folder: Path, joint_names: Sequence[str]) -> MotionSamples:
-    """Return times, positions and torques of these joints of all episodes, one after another.
-
-    Raises:
-        ArmError: no torques, or other joints.
-    """
-    _, parquet = _pyarrow('a LeRobotDataset')
-    info = json.loads((folder / INFO).read_text())
-    table = parquet.read_table(folder / 'data', columns=[_STATE, _EFFORT, 'frame_index'])
-    found = []
-    for feature, end in ((_STATE, 'pos'), (_EFFORT, 'effort')):
-        names = info['features'].get(feature, {}).get('names') or []
-        for joint in joint_names:
-            if f'{joint}.{end}' not in names:
-                raise ArmError(f'{feature} has no {joint}.{end}; it has {", ".join(names)}')
-        order = [names.index(f'{joint}.{end}') for joint in joint_names]
-        found.append(np.array(table[feature].to_pylist())[:, order])
-    return MotionSamples(np.array(table['frame_index']) / info['fps'], *found)
-
-
-def _pyarrow(what: str) -> tuple[Any, Any]:
+def pyarrow(what: str) -> tuple[Any, Any]:
+    """Return pyarrow and its module for Parquet; raise ArmError where it is not installed."""
     try:
         return import_module('pyarrow'), import_module('pyarrow.parquet')
     except ImportError:

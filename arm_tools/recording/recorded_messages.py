@@ -2,19 +2,25 @@
 
 import os
 import re
-from collections.abc import Iterator
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+import yaml
 from mcap.exceptions import EndOfFile
 from mcap.records import Channel, Message, Metadata, Schema
 from mcap.stream_reader import StreamReader
 
 from arm_dynamics.checks import ArmError, one_line
+from arm_tools.recording.other_encodings import plain, reader_of
 
 # Of the metadata 'arm_sim': time between the recorded states of an arm at rest [s].
 REST_PERIOD = 'rest_period_s'
+_PACKED = '.zstd', '.zst'
+_KINDS = '.mcap', '.db3'
 
 
 class Recorded(NamedTuple):
@@ -41,19 +47,71 @@ def messages_of(path: Path, facts: dict[str, dict[str, str]] | None = None) -> I
     """Yield the messages of a file or of a rosbag2 folder in the order of the file.
 
     An MCAP file may end anywhere, as after a crash: its complete messages are read. Metadata of
-    MCAP files are added to `facts`.
+    MCAP files are added to `facts`. Files of a folder are read in the order of their numbers,
+    whatever its metadata.yaml says.
 
     Raises errors of any kind where the file is missing or damaged: call within `reading`.
     """
-    files = [path]
-    if path.is_dir():
-        files = sorted(path.glob('*.mcap'), key=_numbered)
-        if not files and not (path / 'metadata.yaml').is_file():
-            files = sorted(path.glob('*.db3'), key=_numbered)
-            if not files:
-                raise ArmError('the folder has neither *.mcap nor *.db3')
-    for file in files or [path]:
-        yield from _of_mcap(file, facts) if file.suffix == '.mcap' else _of_rosbag2(file)
+    for file in files_of(path):
+        with _unpacked(file) as own:
+            yield from _of_mcap(own, facts) if own.suffix == '.mcap' else _of_rosbag2(own)
+
+
+def is_of_messages(path: Path) -> bool:
+    """Return whether a file has messages: MCAP or SQLite, also compressed."""
+    return (path.with_suffix('') if path.suffix in _PACKED else path).suffix in _KINDS
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return the files of a folder, each once; a file is its own.
+
+    Raises:
+        ArmError: the folder has none.
+    """
+    if not path.is_dir():
+        return [path]
+    for kind in _KINDS:
+        packed = {x.with_suffix(''): x for s in _PACKED for x in path.glob(f'*{kind}{s}')}
+        found = packed | {x: x for x in path.glob(f'*{kind}')}
+        if found:
+            return [found[x] for x in sorted(found, key=_numbered)]
+    raise ArmError('the folder has neither *.mcap nor *.db3')
+
+
+def stale_index(path: Path) -> list[str]:
+    """Return lines on files that the metadata.yaml of a folder names and that are not there."""
+    file = path / 'metadata.yaml'
+    if not file.is_file():
+        return []
+    try:
+        facts = yaml.safe_load(file.read_text())['rosbag2_bagfile_information']
+        named = {Path(x).name for x in facts['relative_file_paths']}
+    except (yaml.YAMLError, ValueError, KeyError, TypeError):
+        return ['files: metadata.yaml is damaged; all files of the folder are read']
+    there = {x.name for x in files_of(path)}
+    both = there | {f'{x}{s}' for x in there for s in _PACKED} | {Path(x).stem for x in there}
+    lines = []
+    if lost := sorted(named - both):
+        lines.append(f'files: {", ".join(lost)} of metadata.yaml are missing')
+    more = sorted(x for x in there if not {x, Path(x).stem} & named)
+    if more and not lost:
+        lines.append(f'files: {", ".join(more)} are not in metadata.yaml, and read too')
+    return lines
+
+
+@contextmanager
+def _unpacked(file: Path) -> Iterator[Path]:
+    """Give a file, where it is compressed as a temporary copy."""
+    if file.suffix not in _PACKED:
+        yield file
+        return
+    import zstandard  # comes with mcap
+
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / file.with_suffix('').name
+        with zstandard.open(file, 'rb') as packed, copy.open('wb') as whole:
+            shutil.copyfileobj(packed, whole)
+        yield copy
 
 
 def _numbered(path: Path) -> list[tuple[int, str]]:
@@ -63,12 +121,12 @@ def _numbered(path: Path) -> list[tuple[int, str]]:
 
 
 def _of_rosbag2(path: Path) -> Iterator[Recorded]:
-    """Yield the messages of an SQLite file, or of a folder that its metadata.yaml describes."""
+    """Yield the messages of an SQLite file."""
     from rosbags.rosbag2 import Reader  # takes 0.2 s
 
     with Reader(path) as reader:
         for connection, time_ns, data in reader.messages():
-            yield Recorded(connection.topic, connection.msgtype, time_ns, data)
+            yield Recorded(connection.topic, connection.msgtype, time_ns, plain(bytes(data)))
 
 
 class _Stream:
@@ -88,6 +146,7 @@ def _of_mcap(path: Path, facts: dict[str, dict[str, str]] | None) -> Iterator[Re
     """Yield the messages of an MCAP file, which rosbags reads only with its index."""
     schemas: dict[int, str] = {}
     channels: dict[int, tuple[str, str]] = {}
+    readers: dict[int, Callable[[bytes], bytes]] = {}
     begun = False
     with path.open('rb') as file:
         stream: Any = _Stream(file)
@@ -95,11 +154,14 @@ def _of_mcap(path: Path, facts: dict[str, dict[str, str]] | None) -> Iterator[Re
             for record in StreamReader(stream, validate_crcs=True).records:
                 begun = True
                 if isinstance(record, Message):
-                    yield Recorded(*channels[record.channel_id], record.log_time, record.data)
+                    own = record.channel_id
+                    yield Recorded(*channels[own], record.log_time, readers[own](record.data))
                 elif isinstance(record, Schema):
                     schemas[record.id] = record.name
                 elif isinstance(record, Channel):
-                    channels[record.id] = record.topic, schemas.get(record.schema_id, '')
+                    schema = schemas.get(record.schema_id, '')
+                    kind, readers[record.id] = reader_of(schema, record.message_encoding)
+                    channels[record.id] = record.topic, kind
                 elif isinstance(record, Metadata) and facts is not None:
                     facts[record.name] = record.metadata
         except EndOfFile:

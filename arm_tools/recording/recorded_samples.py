@@ -19,9 +19,16 @@ from arm_tools.recording.joint_streams import (
     streams_of,
     timed,
 )
-from arm_tools.recording.lerobot import INFO, samples_of
+from arm_tools.recording.lerobot import INFO
+from arm_tools.recording.lerobot_reader import followed_of, samples_of
 from arm_tools.recording.position_units import check_units
-from arm_tools.recording.recorded_messages import REST_PERIOD, messages_of, reading
+from arm_tools.recording.recorded_messages import (
+    REST_PERIOD,
+    is_of_messages,
+    messages_of,
+    reading,
+    stale_index,
+)
 from arm_tools.recording.tables import TABLES, array_of, arrays_of, table_of, voltages_of
 from arm_tools.recording.text_table import kind_of
 
@@ -87,7 +94,7 @@ def read_voltages(
         ArmError: names the file and what is missing in it.
     """
     with reading(path) as file:
-        if kind_of(file) in ('.npz', '.mat'):
+        if _is_table(file) and kind_of(file) in ('.npz', '.mat'):
             name = array_names(how.columns).get('voltage', 'voltage')
             return array_of(arrays_of(file), name, (len(times), len(joint_names)))
         if _is_table(file):
@@ -123,6 +130,9 @@ def read_followed(
             table, lines = table_of(file, joint_names, 'command', 'q_reference', how, slides)
             check_units(units, lines)
             found = Followed(*table)
+        elif (file / INFO).is_file():
+            how.check_messages()
+            found = followed_of(file, joint_names)
         else:
             states, _ = _of_messages(file, joint_names, how, effort=False)
             sent, _ = _of_messages(file, joint_names, how, commands=True, effort=False)
@@ -136,7 +146,7 @@ def read_followed(
 
 
 def _is_table(file: Path) -> bool:
-    return not file.is_dir() and kind_of(file) in TABLES
+    return not file.is_dir() and not is_of_messages(file) and kind_of(file) in TABLES
 
 
 def _whole(samples: MotionSamples) -> tuple[MotionSamples, list[str]]:
@@ -169,7 +179,7 @@ def _of_messages(
     effort: bool = True,
 ) -> tuple[MotionSamples, list[str]]:
     """Return the joint states of MCAP or rosbag2, or the joint commands, and lines on them."""
-    if not file.is_dir() and file.suffix not in ('.mcap', '.db3'):
+    if not file.is_dir() and not is_of_messages(file):
         raise ArmError(
             f'it must be an .mcap, .db3, {", ".join(TABLES)} file, or the folder of a bag'
             '; rosbags-convert converts a .bag of ROS 1'
@@ -189,7 +199,8 @@ def _of_messages(
     samples = MotionSamples(times, stream.q, efforts)
     if REST_PERIOD in facts.get('arm_sim', {}) and len(times) > 1:
         samples = _with_rest(samples, float(facts['arm_sim'][REST_PERIOD]))
-    return samples, [*lines, *of_clock, *sampling(samples.times)]
+    stale = [Doubt(line) for line in stale_index(file)]
+    return samples, [*lines, *stale, *of_clock, *sampling(samples.times)]
 
 
 def _with_rest(samples: MotionSamples, longest: float) -> MotionSamples:

@@ -48,6 +48,10 @@ _OWN = _Layout('', 'time', 0.0, {x: f'{{0}}.{x}' for x in QUANTITIES})
 _LAYOUTS = (
     *(_OWN._replace(time=x) for x in ('time', '__time', 'timestamp', 't')),
     _Layout(
+        'RTDE of Universal Robots: efforts are torques in N.m, computed from currents',
+        'timestamp', 1.0, {'position': 'actual_q_{1}', 'effort': 'actual_current_as_torque_{1}'},
+    ),
+    _Layout(
         'RTDE of Universal Robots: efforts are motor currents in A',
         'timestamp', 1.0, {'position': 'actual_q_{1}', 'effort': 'actual_current_{1}'},
     ),
@@ -114,7 +118,9 @@ def table_of(
         return [times, *found], [*lines, *_order(times)]
     table, named = _opened(file), named_columns(how.columns, joint_names)
     layouts = () if f'{joint_names[0]}.position' in named else _LAYOUTS
-    layout = next((x for x in layouts if _fits(x, table, joint_names, kind)), _OWN)
+    good = [x for x in layouts if _fits(x, table, joint_names, kind)]
+    first = joint_names[0], 0
+    layout = next((x for x in good if table.has(x.names[kind].format(*first))), [*good, _OWN][0])
     own = ['time', *_wanted(_OWN, joint_names, 'position', kind)]
     theirs = [layout.time, *_wanted(layout, joint_names, 'position', kind)]
     wanted = [named.get(x, y) for x, y in zip(own, theirs, strict=True)]

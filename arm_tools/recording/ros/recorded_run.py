@@ -26,9 +26,9 @@ from arm_sim.loop.record import JointStates
 from arm_sim.ros import contact_messages
 from arm_sim.ros.goal_run import joint_states
 from arm_sim.ros.simulator_setup import SCENE_OBJECTS
-from arm_tools.recording.joint_streams import STATES, ReadAs, measured_states
+from arm_tools.recording.joint_streams import STATES, Doubt, ReadAs, measured_states
 from arm_tools.recording.lerobot import INFO
-from arm_tools.recording.recorded_messages import Recorded, messages_of, reading
+from arm_tools.recording.recorded_messages import Recorded, messages_of, reading, stale_index
 from arm_tools.recording.wrong_numbers import model_of, wrong_numbers
 
 _GOAL = 'control_msgs/action/FollowJointTrajectory_Goal'
@@ -100,7 +100,7 @@ class RecordedRun:
         if not run.states:
             raise run.lacks('joint_states')
         if how is not None:
-            run.findings += run._wrong_numbers()
+            run.findings += [*map(Doubt, stale_index(run.path)), *run._wrong_numbers()]
         return run
 
     def _wrong_numbers(self) -> list[str]:

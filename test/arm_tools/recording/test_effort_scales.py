@@ -110,3 +110,27 @@ def test_links_give_no_scale_to_a_joint_that_they_hardly_load(files, monkeypatch
     known = SimpleNamespace(payload=False)
     found = scales_of(TorqueScaleOptions(), regressor, read, known, None)
     np.testing.assert_array_equal(found.shown, light)
+
+
+def test_presets_and_columns_say_what_efforts_are(files, tmp_path):
+    model, folder = files
+    file = folder / 'bare.npz'
+    found = inspected(file, model, efforts=EffortsAre(preset='ur'))
+    assert found.currents
+    assert any(x.startswith('preset ur: motor currents in A') for x in found.lines)
+    assert not inspected(file, model, efforts=EffortsAre('torque', preset='ur')).currents
+    found = inspected(folder / 'sim.npz', model, efforts=EffortsAre(preset='franka'))
+    assert not found.open
+    assert 'gravity: included, as --gravity says' in found.lines
+    with pytest.raises(ArmError, match='nothing of the arm can be identified; record tau_J'):
+        inspected(file, model, efforts=EffortsAre(preset='franka_external'))
+    archive = np.load(file)
+    for name, currents in (('actual_current', True), ('actual_current_as_torque', False)):
+        names = [f'{x}_{k}' for x in ('actual_q', name) for k in range(6)]
+        effort = archive['effort'] / (1.0 if currents else SCALES)
+        rows = np.column_stack([archive['t'], archive['q'], effort])
+        header = ' '.join(['timestamp', *names])
+        np.savetxt(tmp_path / 'x.csv', rows, header=header, comments='')
+        found = inspected(tmp_path / 'x.csv', model)
+        assert found.currents is currents
+        assert not found.open

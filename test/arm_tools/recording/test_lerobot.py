@@ -15,13 +15,14 @@ from rosbags.typesys import Stores, get_typestore
 
 ARROW = optional('pyarrow', 'pyarrow>=17')
 
+import pyarrow  # noqa: E402
 from pyarrow import parquet  # noqa: E402
 
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_tools.commands import export  # noqa: E402
 from arm_tools.recording.lerobot import episode_of  # noqa: E402
 from arm_tools.recording.mcap_file import McapFile  # noqa: E402
-from arm_tools.recording.recorded_samples import read_samples  # noqa: E402
+from arm_tools.recording.recorded_samples import read_followed, read_samples  # noqa: E402
 from arm_tools.recording.ros.recorded_run import RecordedRun  # noqa: E402
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
@@ -160,3 +161,44 @@ def test_mistakes_are_refused_in_one_line(dataset, tmp_path, capsys):
     (tmp_path / 'data').mkdir()
     (tmp_path / 'data/x.parquet').write_text('')
     assert 'x.parquet' in refused(file, '--output-dir', str(tmp_path))
+
+
+POSITIONS, EFFORTS = ['a.pos', 'b.pos'], ['a.effort', 'b.effort']
+
+
+@pytest.mark.parametrize(
+    ('version', 'state', 'effort'),
+    [
+        ('v3.0', POSITIONS, EFFORTS),
+        ('v3.0', JOINTS, JOINTS),
+        ('v2.1', {'motors': POSITIONS}, {'motors': EFFORTS}),
+        ('v3.0', [*POSITIONS, 'a.torque', 'b.torque'], None),
+        ('v2.1', {'motors': POSITIONS}, None),
+    ],
+)
+def test_datasets_of_other_programs_are_read(tmp_path, version, state, effort):
+    q, tau, _, command = motion(np.arange(50))
+    features = {'observation.state': (state, q), 'action': (state, command)}
+    if effort:
+        features['observation.effort'] = effort, tau
+    if isinstance(state, list) and len(state) == 4:
+        features['observation.state'] = state, np.hstack([q, tau])
+    info = {x: {'dtype': 'float32', 'names': names} for x, (names, _) in features.items()}
+    columns = {x: numbers.tolist() for x, (_, numbers) in features.items()}
+    columns |= {'frame_index': np.arange(50) % 40, 'timestamp': np.arange(50) / 50.0}
+    for part in ('meta', 'data/chunk-000'):
+        (tmp_path / part).mkdir(parents=True)
+    facts = {'codebase_version': version, 'fps': 50, 'features': info}
+    (tmp_path / 'meta/info.json').write_text(json.dumps(facts))
+    parquet.write_table(pyarrow.table(columns), tmp_path / 'data/chunk-000/episode_000000.parquet')
+    if effort or len(state) == 4:
+        samples = read_samples(tmp_path, JOINTS)
+        assert_allclose(samples.q, q)
+        assert_allclose(samples.effort, tau)
+    else:
+        with pytest.raises(ArmError, match='has no torques.*--from positions'):
+            read_samples(tmp_path, JOINTS)
+    followed = read_followed(tmp_path, JOINTS)
+    assert_allclose(followed.times, np.arange(40) / 50.0)
+    assert_allclose(followed.q, q[:40])
+    assert_allclose(followed.command, command[:40])

@@ -1,0 +1,88 @@
+"""A LeRobotDataset, v2 or v3, as a recording: positions, torques or commands of its episodes."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from arm_dynamics.checks import ArmError, Array
+from arm_lab.identification.rollouts import Followed
+from arm_lab.identification.signals import MotionSamples
+from arm_tools.recording.lerobot import EFFORT, INFO, STATE, pyarrow
+
+_POSITIONS = '{}.pos', '{}.position', '{}'
+_EFFORTS = '{}.effort', '{}.torque', '{}.current', '{}'
+_FRAME = 'frame_index'
+
+
+def samples_of(folder: Path, joint_names: Sequence[str]) -> MotionSamples:
+    """Return times, positions and torques of these joints of all episodes, one after another.
+
+    Raises:
+        ArmError: no torques, or other joints.
+    """
+    info = _info(folder)
+    position = STATE, _columns(info, STATE, _POSITIONS, joint_names)
+    if EFFORT in info['features']:
+        effort = EFFORT, _columns(info, EFFORT, _EFFORTS, joint_names)
+    else:
+        try:
+            effort = STATE, _columns(info, STATE, _EFFORTS[:-1], joint_names)
+        except ArmError:
+            raise ArmError(
+                f'has no torques: no {EFFORT}, and none in {STATE}; identify --from positions '
+                'reads its action as commands'
+            ) from None
+    return MotionSamples(*_read(folder, info, position, effort))
+
+
+def followed_of(folder: Path, joint_names: Sequence[str]) -> Followed:
+    """Return times, positions and position commands of these joints of the longest episode.
+
+    Raises:
+        ArmError: no commands, or other joints.
+    """
+    info = _info(folder)
+    pairs = [(x, _columns(info, x, _POSITIONS, joint_names)) for x in (STATE, 'action')]
+    times, q, command = _read(folder, info, *pairs)
+    begins = np.flatnonzero(np.diff(times, prepend=np.inf) <= 0.0)
+    longest = max(np.split(np.arange(len(times)), begins[1:]), key=len)
+    return Followed(times[longest], q[longest], command[longest])
+
+
+def _info(folder: Path) -> dict[str, Any]:
+    info = json.loads((folder / INFO).read_text())
+    if not isinstance(info, dict) or not {'features', 'fps'} <= set(info):
+        raise ArmError(f'{INFO} has no features or fps')
+    return info
+
+
+def _columns(
+    info: dict[str, Any], feature: str, forms: Sequence[str], joints: Sequence[str]
+) -> list[int]:
+    """Return where a feature has the joints.
+
+    Raises:
+        ArmError: it has others.
+    """
+    names = info['features'].get(feature, {}).get('names') or []
+    if isinstance(names, dict):  # of v2: one list under a key
+        names = [x for part in names.values() for x in part]
+    form = next((x for x in forms if x.format(joints[0]) in names), forms[0])
+    for joint in joints:
+        if names.count(form.format(joint)) != 1:
+            has = ', '.join(map(str, names)) or 'no names'
+            raise ArmError(f'{feature} has no {form.format(joint)}; it has {has}')
+    return [names.index(form.format(joint)) for joint in joints]
+
+
+def _read(folder: Path, info: dict[str, Any], *wanted: tuple[str, list[int]]) -> list[Array]:
+    """Return times of the frames [s] and the columns of features."""
+    _, parquet = pyarrow('a LeRobotDataset')
+    if not (folder / 'data').is_dir():
+        raise ArmError('has no folder data')
+    table = parquet.read_table(folder / 'data', columns=[*{x for x, _ in wanted}, _FRAME])
+    found = [np.array(table[name].to_pylist(), dtype=float)[:, at] for name, at in wanted]
+    return [np.array(table[_FRAME]) / float(info['fps']), *found]

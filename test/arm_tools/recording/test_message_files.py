@@ -1,0 +1,136 @@
+"""Files of messages as other programs leave them: compressed, stale, in other encodings."""
+
+import json
+
+import numpy as np
+import pytest
+from bags import HEADER, KIND, STATE, STORE, TIME
+from mcap.writer import Writer as Mcap
+from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
+
+from arm_dynamics import ArmError
+from arm_tools.recording.joint_streams import Doubt
+from arm_tools.recording.recorded_samples import inspected_samples
+
+NAMES, START = ['a', 'b'], 1_700_000_000
+TIMES = 0.01 * np.arange(60)
+Q = np.column_stack([np.sin(3.0 * TIMES), 0.2 * TIMES])
+EFFORT = np.column_stack([np.cos(3.0 * TIMES), 2.0 + 0.1 * TIMES])
+ALL = range(60)
+ROS1 = get_typestore(Stores.ROS1_NOETIC)
+
+
+def stamp(k):
+    return divmod(round((START + TIMES[k]) * 1e9), 10**9)
+
+
+def cdr(k):
+    state = STATE(HEADER(TIME(*stamp(k)), ''), NAMES, Q[k], np.zeros(0), EFFORT[k])
+    return bytes(STORE.serialize_cdr(state, KIND))
+
+
+def ros1(k):
+    header, time = (ROS1.types[x] for x in ('std_msgs/msg/Header', 'builtin_interfaces/msg/Time'))
+    state = ROS1.types[KIND](header(k, time(*stamp(k)), ''), NAMES, Q[k], np.zeros(0), EFFORT[k])
+    return bytes(ROS1.serialize_ros1(state, KIND))
+
+
+def in_json(k):
+    seconds, nanoseconds = stamp(k)
+    header = {'stamp': {'sec': seconds, 'nanosec': nanoseconds}, 'frame_id': ''}
+    numbers = {'position': Q[k].tolist(), 'velocity': [], 'effort': EFFORT[k].tolist()}
+    return json.dumps({'header': header, 'name': NAMES, **numbers}).encode()
+
+
+def of_foxglove(k):
+    seconds, nanoseconds = stamp(k)
+    joints = [
+        {'name': x, 'position': q, 'effort': e}
+        for x, q, e in zip(NAMES, Q[k].tolist(), EFFORT[k].tolist(), strict=True)
+    ]
+    time = {'sec': seconds, 'nsec': nanoseconds}
+    return json.dumps({'timestamp': time, 'joints': joints}).encode()
+
+
+def bag(folder, rows=ALL, plugin=StoragePlugin.SQLITE3, mode=None):
+    writer = Writer(folder, version=9, storage_plugin=plugin)
+    if mode:
+        writer.set_compression(mode, CompressionFormat.ZSTD)
+    with writer:
+        link = writer.add_connection('/joint_states', KIND, typestore=STORE)
+        for k in rows:
+            writer.write(link, round((START + TIMES[k]) * 1e9), cdr(k))
+    return folder
+
+
+def assert_whole(path):
+    samples, lines = inspected_samples(path, NAMES)
+    np.testing.assert_allclose(samples.q, Q, atol=1e-12)
+    np.testing.assert_allclose(samples.effort, EFFORT, atol=1e-12)
+    np.testing.assert_allclose(samples.times, START + TIMES, atol=1e-6)
+    return lines
+
+
+@pytest.mark.parametrize('plugin', [StoragePlugin.SQLITE3, StoragePlugin.MCAP])
+@pytest.mark.parametrize('mode', [None, CompressionMode.FILE, CompressionMode.MESSAGE])
+def test_a_bag_is_read_with_its_index_without_it_and_as_a_file(tmp_path, plugin, mode):
+    folder = bag(tmp_path / 'x', plugin=plugin, mode=mode)
+    assert not any(line.startswith('files') for line in assert_whole(folder))
+    (folder / 'metadata.yaml').unlink()
+    assert_whole(folder)
+    assert_whole(next(folder.iterdir()))
+
+
+@pytest.mark.parametrize('kind', ['db3', 'mcap'])
+def test_every_file_counts_whatever_the_index_says(tmp_path, kind):
+    plugin = {'db3': StoragePlugin.SQLITE3, 'mcap': StoragePlugin.MCAP}[kind]
+    folder, index = tmp_path / 'x', ''
+    folder.mkdir()
+    for part, rows in enumerate(np.array_split(np.arange(len(TIMES)), 12)):
+        own = bag(tmp_path / str(part), rows, plugin)
+        (file,) = own.glob(f'*.{kind}')
+        index = index or (own / 'metadata.yaml').read_text().replace(file.name, f'x_0.{kind}')
+        file.rename(folder / f'x_{part}.{kind}')
+    for text, said in (
+        (index, 'are not in metadata.yaml, and read too'),
+        (index.replace('x_0', 'y_0'), f'files: y_0.{kind} of metadata.yaml are missing'),
+        ('', 'files: metadata.yaml is damaged'),
+    ):
+        (folder / 'metadata.yaml').write_text(text)
+        (line,) = (x for x in assert_whole(folder) if x.startswith('files'))
+        assert said in line
+        assert isinstance(line, Doubt)
+
+
+def mcap(file, schema, encoding, data):
+    with file.open('wb') as stream:
+        writer = Mcap(stream)
+        writer.start(profile='', library='another')
+        kind = writer.register_schema(schema, 'other', b'')
+        channel = writer.register_channel('/joint_states', encoding, kind)
+        for k in range(len(TIMES)):
+            time = round((START + TIMES[k]) * 1e9)
+            writer.add_message(channel, time, data(k), time)
+        writer.finish()
+    return file
+
+
+@pytest.mark.parametrize(
+    ('schema', 'encoding', 'data'),
+    [
+        (KIND, 'cdr', cdr),
+        (KIND, 'json', in_json),
+        ('sensor_msgs/JointState', 'json', in_json),
+        ('sensor_msgs/JointState', 'ros1', ros1),
+        ('foxglove.JointStates', 'json', of_foxglove),
+    ],
+)
+def test_joint_states_of_other_encodings_are_read(tmp_path, schema, encoding, data):
+    assert_whole(mcap(tmp_path / 'x.mcap', schema, encoding, data))
+
+
+def test_joint_states_that_are_not_read_are_named_with_a_remedy(tmp_path):
+    file = mcap(tmp_path / 'x.mcap', 'foxglove.JointStates', 'protobuf', lambda _: b'\x08\x01')
+    with pytest.raises(ArmError, match=r'/joint_states has foxglove.JointStates in protobuf, whi'):
+        inspected_samples(file, NAMES)
