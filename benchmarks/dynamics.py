@@ -214,7 +214,7 @@ def main() -> None:
     model = RobotModel.from_urdf(find_urdf('five_joint_arm'))
     objective = PoseHoldObjective()
     published = ForwardModelParameters(
-        'voltage', 'lagged_euler', motors=MOTORS, effort_limits=False
+        actuator='voltage', integrator='lagged_euler', motors=MOTORS, effort_limits=False
     )
     motors = ForwardModel(model, published)
     state, off = motors.initial_state(TARGET), np.zeros(5)

@@ -65,7 +65,10 @@ def main() -> None:
 
     print('largest stable step [ms] of the arm with its DC motors:')
     for name in (*INTEGRATORS, 'lagged_euler', 'implicitfast'):
-        parameters = ForwardModelParameters('voltage', name, motors=MOTORS)
+        limits = name != 'lagged_euler'  # which has none
+        parameters = ForwardModelParameters(
+            actuator='voltage', integrator=name, motors=MOTORS, effort_limits=limits
+        )
         print(f'    {name:20} {ForwardModel(model, parameters).largest_step * 1e3:.3f}')
 
 

@@ -24,7 +24,7 @@ WS = (
     '--help',
 )  # fmt: skip
 # Placeholders for what a user has.
-OF_A_USER = re.compile(r'\bmy_|/path/to|[A-Z]{4}|<|^\.\.\.$|host:|\.\.\.')
+OF_A_USER = re.compile(r'\bmy_|\blimits\.yaml|/path/to|[A-Z]{4}|<|^\.\.\.$|host:|\.\.\.')
 
 
 def fault(command: Sample) -> str:

@@ -14,7 +14,7 @@ _BETWEEN = r'(?:cp|sed) '  # what a block of sh may have between them
 # A block of code in a page: fenced, or shell commands that are indented.
 _FENCED = re.compile(r'^( *)```(\w*)\n(.*?)^ *```$', re.MULTILINE | re.DOTALL)
 INDENTED = re.compile(rf'^ {{4}}{_OURS}.*(?:\n {{4}}.*)*', re.MULTILINE)
-_NAMED = re.compile(r'`(?:\w+:=)?([\w.]+\.(?:yaml|py))`\)?:$')
+_NAMED = re.compile(r'[`= ]([\w.]+\.(?:yaml|py))(?:`\)?:)?$')  # at the end of a line
 _INLINE = re.compile(rf'`({_OURS}[^`]*)`')
 
 

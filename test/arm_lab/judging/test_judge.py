@@ -427,7 +427,8 @@ def test_what_a_law_does_in_a_trial_is_in_its_file(line, reason, tmp_path):
 
 def test_a_limit_of_the_force_counts_where_a_task_has_one_and_the_table_shows_it(tmp_path):
     text = (
-        'robot: ur5e gripper:=probe\ntasks: {press: {duration: 3.0, limit: 0.1}, sinusoid: {cycles: 1}}\n'
+        'robot: ur5e gripper:=probe\n'
+        'tasks: {press: {duration: 3.0, limit: 0.1}, sinusoid: {cycles: 1}}\n'
         'limits: {all: {force_rms_n: 0.1, tracking_max_mm: 20.0}}'
     )
     plan = plan_of(tmp_path, text)
