@@ -15,6 +15,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from arm_dynamics.checks import Array
@@ -29,6 +30,8 @@ _ELSEWHERE = 3.0  # the same for other positions than recorded
 _LEAST_LEFT = 1e-6  # share of a variance below which it is rounding
 _NEWTONS = 0.4, 2.5  # scales of efforts in N.m or N with a model that is not exact
 _LOADS = np.append(0.0, np.geomspace(0.005, 1.0, 9))  # masses at the tool over that of the arm
+_STEP = 0.004  # of the delays of the efforts that are tried [s]
+_LATER = _STEP * np.arange(-10, 11)
 _TURNS = np.pi * np.array([0.5, 1.0, -0.5])
 
 
@@ -60,6 +63,7 @@ class Conventions:
         positions: changes that make the positions fit, each with those that fit alike.
         hidden_positions: names of joints whose positions fit alike with the other sign.
         left: (n,) share of each effort's variance that is left.
+        rest: what else the efforts have.
     """
 
     gravity: str
@@ -71,6 +75,21 @@ class Conventions:
     positions: tuple[tuple[Reading, ...], ...]
     hidden_positions: tuple[str, ...]
     left: Array
+    rest: 'Rest'
+
+
+class Rest(NamedTuple):
+    """Delay, friction and offsets of the efforts.
+
+    Attributes:
+        behind: delay of the efforts behind the positions [s]; nan: the motion shows none.
+        friction: (n,) whether the efforts show friction.
+        offsets: (n,) as recorded; nan: none is shown.
+    """
+
+    behind: float
+    friction: NDArray[np.bool_]
+    offsets: Array
 
 
 @dataclass(frozen=True)
@@ -79,6 +98,7 @@ class _States:
     v: Array
     a: Array
     tau: Array
+    later: tuple[Array, ...]  # efforts (k, n) at `_LATER` from the times
 
 
 @dataclass(frozen=True)
@@ -99,8 +119,7 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
     """
     states = _states(samples, cutoff)
     factor = np.where(model.prismatic, 1.0, np.radians(1.0))
-    parts = states.q * factor, states.v * factor, states.a * factor
-    turned = _States(*parts, states.tau)
+    turned = replace(states, **{x: getattr(states, x) * factor for x in 'qva'})
     as_radians, as_degrees = _positions(model, states), _positions(model, turned)
     degrees = _best(model, as_radians[0]) - _best(model, as_degrees[0]) > _ELSEWHERE
     chosen, changed, hidden = as_degrees if degrees else as_radians
@@ -124,8 +143,35 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
     size = scales[np.isfinite(scales)]
     newtons = not len(size) or bool(_NEWTONS[0] < np.median(size) < _NEWTONS[1])
     return Conventions(
-        gravity, abs(gain), signs, scales, newtons, degrees, changed, hidden, bare.left
-    )
+        gravity, abs(gain), signs, scales, newtons, degrees, changed, hidden, bare.left,
+        _rest(_torques(model, chosen, 0.0 if weightless else 1.0), chosen),
+    )  # fmt: skip
+
+
+def _rest(of_model: Array, states: _States) -> Rest:
+    """Return what the regression says of delay, friction and offset, with a rotor's inertia."""
+    dry = np.clip(states.v / STANDSTILL, -1.0, 1.0)
+    columns = np.stack([of_model, states.v, dry, np.ones_like(dry), states.a], axis=2)
+    n = of_model.shape[1]
+
+    def scores(tau: Array, keep: list[int]) -> Array:
+        return np.log([_left(columns[:, j][:, keep], tau[:, j])[0] for j in range(n)])
+
+    everything = [0, 1, 2, 3, 4]
+    sums = np.array([scores(tau, everything).sum() for tau in states.later])
+    k = int(np.clip(np.argmin(sums), 1, len(sums) - 2))
+    curve = np.polyfit(_LATER[k - 1 : k + 2], sums[k - 1 : k + 2], 2)
+    behind = float(-0.5 * curve[1] / curve[0]) if curve[0] > 0.0 else np.nan
+    if not np.ptp(sums) > _DOUBTFUL or abs(behind) > _LATER[-1]:
+        behind = np.nan
+    at = np.clip(np.nan_to_num(behind) / _STEP + len(_LATER) // 2, 0, len(_LATER) - 1.001)
+    part = at % 1.0  # without the delay, which looks like viscous friction
+    tau = (1.0 - part) * states.later[int(at)] + part * states.later[int(at) + 1]
+    whole = scores(tau, everything)
+    friction = scores(tau, [0, 3, 4]) - whole > _GAIN
+    offset = scores(tau, [0, 1, 2, 4]) - whole > _GAIN
+    sizes = [_left(columns[:, j], tau[:, j])[1][3] for j in range(n)]
+    return Rest(behind, friction, np.where(offset, sizes, np.nan))
 
 
 def _states(samples: MotionSamples, cutoff: float) -> _States:
@@ -136,7 +182,8 @@ def _states(samples: MotionSamples, cutoff: float) -> _States:
     spline, torque = curves(piece, own)
     lost = CUT_OFF_ENDS / cutoff
     times = np.linspace(piece.times[0] + lost, piece.times[-1] - lost, _STATES)
-    return _States(spline(times), spline(times, 1), spline(times, 2), torque(times))
+    later = tuple(torque(times + x) for x in _LATER)
+    return _States(spline(times), spline(times, 1), spline(times, 2), torque(times), later)
 
 
 def _positions(
@@ -168,8 +215,8 @@ def _others(model: RobotModel, states: _States) -> list[tuple[Reading, _States]]
     n, names = model.nv, model.joint_names
     for j in range(n):
         sign = np.where(np.arange(n) == j, -1.0, 1.0)
-        parts = states.q * sign, states.v * sign, states.a * sign
-        found.append((Reading('reversed', (names[j],)), _States(*parts, states.tau)))
+        parts = {x: getattr(states, x) * sign for x in 'qva'}
+        found.append((Reading('reversed', (names[j],)), replace(states, **parts)))
     for j in np.flatnonzero(~model.prismatic).tolist():
         for turn in _TURNS.tolist():
             moved = states.q + turn * (np.arange(n) == j)
@@ -177,7 +224,8 @@ def _others(model: RobotModel, states: _States) -> list[tuple[Reading, _States]]
     for i, j in combinations(range(n), 2):
         order = np.arange(n)
         order[[i, j]] = j, i
-        other = _States(*(each[:, order] for each in vars(states).values()))
+        parts = {x: getattr(states, x)[:, order] for x in ('q', 'v', 'a', 'tau')}
+        other = replace(states, **parts, later=tuple(x[:, order] for x in states.later))
         found.append((Reading('exchanged', (names[i], names[j])), other))
     return found
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from arm_dynamics.checks import ArmError, Array, one_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
-from arm_lab.identification.conventions import Conventions, Reading, conventions
+from arm_lab.identification.conventions import Conventions, Reading, Rest, conventions
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.recording.effort_presets import PRESETS
 from arm_tools.recording.effort_scales import in_torques
@@ -145,6 +145,7 @@ def inspected(
     lines.append(_of_signs(found, signs, model, efforts.flip_efforts))
     weightless = _gravity(found, efforts.gravity, lines, still)
     currents = _unit(found, efforts.efforts, model, lines, still)
+    lines += _of_rest(found.rest, model)
     samples = replace(samples, effort=samples.effort * signs)
     return Inspected(samples, weightless, currents, np.isfinite(found.scales), lines, still)
 
@@ -221,6 +222,21 @@ def _of_signs(found: Conventions, signs: Array, model: RobotModel, option: str) 
     if len(unknown):
         line += f'; not shown by this motion: {", ".join(unknown)}'
     return line
+
+
+def _of_rest(rest: Rest, model: RobotModel) -> list[str]:
+    """Return lines on delay, friction and offset of the efforts, which identify estimates."""
+    names = np.array(model.joint_names)
+    shown = ', '.join(names[rest.friction]) or 'no joint'
+    pairs = zip(names, rest.offsets, strict=True)
+    offsets = ', '.join(f'{name} {x:.3g}' for name, x in pairs if np.isfinite(x)) or 'none'
+    place = 'behind' if rest.behind >= 0.0 else 'ahead of'
+    delay = f'about {1e3 * abs(rest.behind):.1f} ms {place} the positions'
+    return [
+        f'delay of the efforts: {delay if np.isfinite(rest.behind) else "not shown"}',
+        f'friction in the efforts: shown by {shown}',
+        f'offset of the efforts, as recorded: {offsets}',
+    ]
 
 
 def _gravity(found: Conventions, option: str, lines: list[str], still: list[str]) -> bool:

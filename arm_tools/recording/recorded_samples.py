@@ -29,6 +29,7 @@ from arm_tools.recording.recorded_messages import (
     reading,
     stale_index,
 )
+from arm_tools.recording.recorded_velocities import of_velocities
 from arm_tools.recording.tables import TABLES, array_of, arrays_of, table_of, voltages_of
 from arm_tools.recording.text_table import kind_of
 
@@ -200,7 +201,8 @@ def _of_messages(
     if REST_PERIOD in facts.get('arm_sim', {}) and len(times) > 1:
         samples = _with_rest(samples, float(facts['arm_sim'][REST_PERIOD]))
     stale = [Doubt(line) for line in stale_index(file)]
-    return samples, [*lines, *stale, *of_clock, *sampling(samples.times)]
+    of_v = of_velocities(times, stream.q, stream.v)
+    return samples, [*lines, *stale, *of_clock, *sampling(samples.times), *of_v]
 
 
 def _with_rest(samples: MotionSamples, longest: float) -> MotionSamples:

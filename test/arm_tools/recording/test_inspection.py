@@ -217,6 +217,26 @@ def test_the_same_findings_are_those_of_the_call(arm, tmp_path):
     assert all((tmp_path / name).stat().st_size > 100 for name in names)
 
 
+@pytest.mark.parametrize('behind', [-0.012, 0.0, 0.007])
+def test_delay_friction_and_offset_of_the_efforts_are_named(tmp_path, arm, behind):
+    model, samples = arm
+    speed = np.gradient(samples.q[:, 1], samples.times)
+    effort = samples.effort + 5.0 * np.eye(6)[2]
+    effort[:, 1] += 8.0 * np.clip(speed / 0.05, -1.0, 1.0)
+    late = [np.interp(samples.times - behind, samples.times, x) for x in effort.T]
+    file = archive(tmp_path / 'x.npz', changed(samples, effort=np.stack(late, 1)))
+    found = inspected(file, model)
+    said = dict(line.split(': ', 1) for line in found.lines)
+    size = float(said['delay of the efforts'].split()[1])
+    assert abs(size - 1e3 * abs(behind)) < 0.5
+    if behind:
+        assert ('behind' in said['delay of the efforts']) == (behind > 0.0)
+    assert said['friction in the efforts'] == 'shown by shoulder_lift_joint'
+    name, offset = said['offset of the efforts, as recorded'].split()
+    assert name == 'elbow_joint'
+    assert abs(float(offset) - 5.0) < 0.2
+
+
 def test_no_arm_is_written_where_no_estimate_is_better(tmp_path, arm, capsys):
     _, samples = arm
     rng = np.random.default_rng(0)

@@ -1,6 +1,7 @@
 """Files of messages as other programs leave them: compressed, stale, in other encodings."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from rosbags.typesys import Stores, get_typestore
 from arm_dynamics import ArmError
 from arm_tools.recording.joint_streams import Doubt
 from arm_tools.recording.recorded_samples import inspected_samples
+from arm_tools.recording.recorded_velocities import of_velocities
 
 NAMES, START = ['a', 'b'], 1_700_000_000
 TIMES = 0.01 * np.arange(60)
@@ -134,3 +136,17 @@ def test_joint_states_that_are_not_read_are_named_with_a_remedy(tmp_path):
     file = mcap(tmp_path / 'x.mcap', 'foxglove.JointStates', 'protobuf', lambda _: b'\x08\x01')
     with pytest.raises(ArmError, match=r'/joint_states has foxglove.JointStates in protobuf, whi'):
         inspected_samples(file, NAMES)
+
+
+def test_velocities_that_are_filtered_are_named_with_their_delay():
+    times = np.arange(0.0, 8.0, 0.002)
+    q, v = np.sin(3.0 * times)[:, np.newaxis], 3.0 * np.cos(3.0 * times)[:, np.newaxis]
+    late = np.array(v)  # a first-order filter of 10 ms
+    for k in range(1, len(late)):
+        late[k] = late[k - 1] + 0.002 / 0.012 * (v[k] - late[k - 1])
+    assert of_velocities(times, q, v) == ['velocities: those of the positions']
+    (line,) = of_velocities(times, q, late)
+    assert 8.0 < float(re.search(r'about ([\d.]+) ms behind', line)[1]) < 12.0
+    assert of_velocities(times, q, np.full_like(v, np.nan)) == ['velocities: not recorded']
+    (line,) = of_velocities(times, q, np.degrees(v))
+    assert 'not those of the positions' in line

@@ -1,0 +1,35 @@
+"""Recorded velocities beside those of the positions: late ones are filtered."""
+
+import numpy as np
+
+from arm_dynamics.checks import Array
+
+_MOST = 40  # states by which velocities may be late
+_LEAST = 200  # states from which on a delay is looked for
+_NOTHING = 0.2  # of a period: less is no delay
+_FITS = 0.5  # share of the variance; what leaves more is no velocity of these positions
+
+
+def of_velocities(times: Array, q: Array, v: Array) -> list[str]:
+    """Return a line on velocities (m, n) recorded with positions at times (m,) [s]."""
+    whole = np.isfinite(np.hstack([q, v])).all(axis=1) & (np.diff(times, prepend=-np.inf) > 0.0)
+    times, q, v = times[whole], q[whole], v[whole]
+    if len(times) < max(_LEAST, 4 * _MOST) or not v.any():
+        return ['velocities: not recorded']
+    wanted = np.gradient(q, times, axis=0)
+    end = len(times) - _MOST
+    moved = wanted[:end] / np.maximum(wanted.std(axis=0), 1e-9)
+    given = v / np.maximum(wanted.std(axis=0), 1e-9)
+    errors = np.array([((given[k : k + end] - moved) ** 2).sum() for k in range(_MOST)])
+    best = int(np.argmin(errors))
+    if errors[best] > _FITS * (moved**2).sum():
+        return ['velocities: the recorded ones are not those of the positions; not used']
+    k = int(np.clip(best, 1, _MOST - 2))
+    before, middle, after = errors[k - 1 : k + 2]
+    curve = before - 2.0 * middle + after
+    late = k + (0.5 * (before - after) / curve if best and curve > 0.0 else float(best - k))
+    period = float(np.median(np.diff(times)))
+    if late < _NOTHING:
+        return ['velocities: those of the positions']
+    what = f'about {1e3 * late * period:.1f} ms behind the derivative of the positions'
+    return [f'velocities: the recorded ones are filtered, {what}; not used']
