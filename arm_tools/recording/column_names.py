@@ -63,6 +63,31 @@ def array_names(option: str) -> dict[str, str]:
     return found
 
 
+def joint_names_in(option: str, joints: Sequence[str]) -> list[str]:
+    """Return what messages or datasets call the joints, which have names instead of columns.
+
+    Raises:
+        ArmError: the option names more than positions.
+    """
+    found = named_columns(option, joints)
+    if not all(x.endswith('.position') for x in found):
+        raise ArmError(
+            f'--columns {option!r}: messages have no columns but names of joints: '
+            'position=left_{joint}'
+        )
+    return [found.get(f'{x}.position', x) for x in joints]
+
+
+def renamed(joints: Sequence[str], names: Iterable[str]) -> str:
+    """Return what to write where all joints have names with one beginning or end; else ''."""
+    known = set(names)
+    for name in sorted(known):
+        before, found, after = name.partition(joints[0])
+        if found and known.issuperset(f'{before}{x}{after}' for x in joints):
+            return f"; --columns 'position={before}{{joint}}{after}' reads these"
+    return ''
+
+
 def filled_in(
     columns: Sequence[str], units: Mapping[str, str], joints: Sequence[str], kind: str
 ) -> str:

@@ -65,7 +65,9 @@ class EffortsAre(Parameters):
         """
         preset = self.preset
         if not preset and self.efforts == 'auto' and any(map(_CURRENTS.search, said)):
-            said.append('unit of the efforts: read as currents (--efforts torque overrides it)')
+            said.append(
+                'efforts: read as currents, as the file says (--efforts torque overrides it)'
+            )
             return replace(self, efforts='current')
         if not preset:
             return self

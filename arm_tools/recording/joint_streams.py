@@ -13,6 +13,7 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
+from arm_tools.recording.column_names import renamed
 from arm_tools.recording.other_encodings import refuse_others
 from arm_tools.recording.recorded_messages import Recorded
 from arm_tools.recording.ros_messages import IMAGE, JOINT_STATE, decoder, seconds
@@ -53,14 +54,14 @@ class ReadAs(Parameters):
     columns: str = parameter(
         '',
         "names of a table's columns, as 'time=t,position=q{1},effort=tau{1}': {1} counts "
-        'joints from 1, {0} from 0, {joint} is the name; or of one joint, as elbow.position=q3',
+        'joints from 1, {0} from 0, {joint} is the name; or of one joint, as elbow.position=q3; '
+        'of messages and datasets names of the joints, as position=left_{joint}',
     )
 
     def check_messages(self) -> None:
         """Raise ArmError where an option is for tables alone."""
-        if self.columns or self.time_unit != 'auto':
-            what = '--columns' if self.columns else '--time-unit'
-            raise ArmError(f'{what} is for tables, of columns without a fixed name or unit')
+        if self.time_unit != 'auto':
+            raise ArmError('--time-unit is for tables, whose times may have any unit')
 
 
 AS_FOUND = ReadAs()
@@ -135,7 +136,8 @@ def streams_of(
     if not found:
         refuse_others(kinds)
         names, kind = ', '.join(sorted(seen)) or 'none', 'commands' if commands else 'states'
-        raise ArmError(f'no joint {kind} of {", ".join(joint_names)}; it has {names}')
+        remedy = renamed(joint_names, seen)
+        raise ArmError(f'no joint {kind} of {", ".join(joint_names)}; it has {names}{remedy}')
     streams: list[Stream] = []
     for (topic, *_), rows in found.items():
         columns = [np.array(column) for column in zip(*rows, strict=True)]
@@ -293,6 +295,8 @@ def measured_states(
         ArmError: there is no such topic, or it is not clear which one is measured.
     """
     how.check_messages()
+    if how.columns:
+        raise ArmError('--columns is for inspect_recording, identify and compare_recordings')
     states = (x for x in messages if x.kind == JOINT_STATE)
     wanted = how.topic.partition('#')[0]
     first = next((x for x in states if wanted == x.topic or (

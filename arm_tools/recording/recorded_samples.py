@@ -9,7 +9,7 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array
 from arm_lab.identification.rollouts import Followed
 from arm_lab.identification.signals import MotionSamples
-from arm_tools.recording.column_names import array_names
+from arm_tools.recording.column_names import array_names, joint_names_in
 from arm_tools.recording.joint_streams import (
     AS_FOUND,
     Doubt,
@@ -71,7 +71,7 @@ def inspected_samples(
             lines += sampling(samples.times)
         elif (file / INFO).is_file():
             how.check_messages()
-            samples = samples_of(file, joint_names)
+            samples = samples_of(file, joint_names_in(how.columns, joint_names))
             lines = sampling(samples.times)
         else:
             samples, lines = _of_messages(file, joint_names, how)
@@ -103,7 +103,7 @@ def read_voltages(
             if len(found) != len(times):
                 raise ArmError('some rows were not read: voltages need all of them')
             return found
-        sent, _ = _of_messages(file, joint_names, commands=True)
+        sent, _ = _of_messages(file, joint_names, how, commands=True)
         if (np.diff(sent.times) < 0.0).any():
             raise ArmError('the stamps of its joint commands go back; record without a reset')
         newest = np.searchsorted(sent.times, times - _SOON) - 1
@@ -133,7 +133,7 @@ def read_followed(
             found = Followed(*table)
         elif (file / INFO).is_file():
             how.check_messages()
-            found = followed_of(file, joint_names)
+            found = followed_of(file, joint_names_in(how.columns, joint_names))
         else:
             states, _ = _of_messages(file, joint_names, how, effort=False)
             sent, _ = _of_messages(file, joint_names, how, commands=True, effort=False)
@@ -187,7 +187,8 @@ def _of_messages(
         )
     how.check_messages()
     facts: dict[str, dict[str, str]] = {}
-    streams = streams_of(messages_of(file, facts), joint_names, commands)
+    names = joint_names_in(how.columns, joint_names)
+    streams = streams_of(messages_of(file, facts), names, commands)
     if commands:
         stream = streams[0]
         if effort and np.isnan(stream.effort).all(axis=1).any():

@@ -11,7 +11,7 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, W
 from rosbags.typesys import Stores, get_typestore
 
 from arm_dynamics import ArmError
-from arm_tools.recording.joint_streams import Doubt
+from arm_tools.recording.joint_streams import Doubt, ReadAs
 from arm_tools.recording.recorded_samples import inspected_samples
 from arm_tools.recording.recorded_velocities import of_velocities
 
@@ -67,7 +67,11 @@ def bag(folder, rows=ALL, plugin=StoragePlugin.SQLITE3, mode=None):
 
 
 def assert_whole(path):
-    samples, lines = inspected_samples(path, NAMES)
+    return assert_whole_as(path, NAMES, ReadAs())
+
+
+def assert_whole_as(path, joints, how):
+    samples, lines = inspected_samples(path, joints, how)
     np.testing.assert_allclose(samples.q, Q, atol=1e-12)
     np.testing.assert_allclose(samples.effort, EFFORT, atol=1e-12)
     np.testing.assert_allclose(samples.times, START + TIMES, atol=1e-6)
@@ -130,6 +134,18 @@ def mcap(file, schema, encoding, data):
 )
 def test_joint_states_of_other_encodings_are_read(tmp_path, schema, encoding, data):
     assert_whole(mcap(tmp_path / 'x.mcap', schema, encoding, data))
+
+
+def test_joints_of_other_names_are_read_by_the_option_that_the_refusal_has(tmp_path):
+    prefixed = mcap(
+        tmp_path / 'y.mcap', KIND, 'json',
+        lambda k: in_json(k).replace(b'"a"', b'"my_a_joint"').replace(b'"b"', b'"my_b_joint"'),
+    )  # fmt: skip
+    with pytest.raises(ArmError, match=r"--columns 'position=my_\{joint\}_joint' reads these"):
+        inspected_samples(prefixed, NAMES)
+    assert_whole_as(prefixed, NAMES, ReadAs(columns='position=my_{joint}_joint'))
+    with pytest.raises(ArmError, match='messages have no columns but names of joints'):
+        inspected_samples(prefixed, NAMES, ReadAs(columns='time=t'))
 
 
 def test_joint_states_that_are_not_read_are_named_with_a_remedy(tmp_path):
