@@ -37,7 +37,10 @@ def known_scales(option: str, names: Sequence[str]) -> Array:
     Raises:
         ArmError: no such file or joint, or a scale that is none.
     """
-    found = _of_file(Path(option).expanduser()) if option.endswith('.json') else _of_text(option)
+    if option.endswith('.json'):
+        found = _of_file(Path(option).expanduser())
+    else:
+        found = joint_numbers(_OPTION, option, names)
     for name, scale in found.items():
         one_of(_OPTION, name, names)
         in_range(f'{_OPTION} {name}', scale, 0.0, 1e9, exclusive=True)
@@ -46,14 +49,20 @@ def known_scales(option: str, names: Sequence[str]) -> Array:
     return np.array([found.get(name, np.nan) for name in names])
 
 
-def _of_text(option: str) -> dict[str, float]:
+def joint_numbers(option: str, text: str, names: Sequence[str]) -> dict[str, float]:
+    """Return the numbers of an option by joint.
+
+    Raises:
+        ArmError: no such joint, or no number.
+    """
     found = {}
-    for part in option.split(','):
-        name, _, scale = part.partition('=')
+    for part in filter(str.strip, text.split(',')):
+        name, _, number = part.partition('=')
         try:
-            found[name.strip()] = float(scale)
+            found[name.strip()] = float(number)
         except ValueError:
-            raise ArmError(f'{_OPTION} {part!r}: it must be JOINT=NUMBER') from None
+            raise ArmError(f'{option} {part!r}: it must be JOINT=NUMBER') from None
+        one_of(option, name.strip(), names)
     return found
 
 

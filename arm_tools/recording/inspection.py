@@ -17,7 +17,7 @@ from arm_dynamics.parameters import Parameters, parameter
 from arm_lab.identification.conventions import Conventions, Reading, Rest, conventions
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.recording.effort_presets import PRESETS
-from arm_tools.recording.effort_scales import in_torques
+from arm_tools.recording.effort_scales import in_torques, joint_numbers
 from arm_tools.recording.joint_streams import AS_FOUND, ReadAs
 from arm_tools.recording.position_units import in_radians, unwrapped
 from arm_tools.recording.recorded_samples import inspected_samples
@@ -46,6 +46,10 @@ class EffortsAre(Parameters):
     flip_positions: str = parameter(
         'auto', 'joints whose recorded position has the other sign, separated by commas, or none'
     )
+    shift_positions: str = parameter(
+        '', 'what is added to recorded positions [rad | m], as elbow_joint=1.5708'
+    )
+    exchange_joints: str = parameter('', 'two joints that the recording has exchanged, as a,b')
     effort_scales: str = parameter(
         '',
         'recorded effort over torque of each joint, as elbow_joint=0.1,wrist_1_joint=0.09; or '
@@ -121,6 +125,7 @@ def inspected(
     q, turns = unwrapped(in_radians(samples.q, *joints, units), *joints)
     samples = replace(samples, q=q)
     lines = [*lines, *turns, *_resolution(samples, model)]
+    samples = _moved(samples, efforts, model)
     efforts = efforts.with_preset(lines)
     if efforts.effort_scales:
         samples, line = in_torques(samples, model, efforts.effort_scales)
@@ -160,6 +165,23 @@ def _named(option: str, joints: str, model: RobotModel) -> Array | None:
     for name in named:
         one_of(option, name, model.joint_names)
     return np.array([-1.0 if name in named else 1.0 for name in model.joint_names])
+
+
+def _moved(samples: MotionSamples, known: EffortsAre, model: RobotModel) -> MotionSamples:
+    """Return samples with other zeros of positions, and with two joints exchanged."""
+    names = model.joint_names
+    shifts = joint_numbers('--shift-positions', known.shift_positions, names)
+    q = samples.q + np.array([shifts.get(name, 0.0) for name in names])
+    pair = [x.strip() for x in known.exchange_joints.split(',') if x.strip()]
+    for name in pair:
+        one_of('--exchange-joints', name, names)
+    order = np.arange(len(names))
+    if pair:
+        if len(set(pair)) != 2:
+            raise ArmError(f'--exchange-joints {known.exchange_joints!r}: it must be two joints')
+        i, j = map(names.index, pair)
+        order[[i, j]] = j, i
+    return replace(samples, q=q[:, order], effort=samples.effort[:, order])
 
 
 def _resolution(samples: MotionSamples, model: RobotModel) -> list[str]:
@@ -206,8 +228,8 @@ def _reading(of: Reading) -> str:
     """Return another reading of the positions in words, with what brings it about."""
     remedy = {
         'reversed': f'--flip-positions {of.joints[0]}',
-        'turned': 'a URDF with this zero',
-        'exchanged': 'their names in the recording',
+        'turned': f'--shift-positions {of.joints[0]}={of.offset:.4f}',
+        'exchanged': f'--exchange-joints {",".join(of.joints)}',
     }
     return f'{as_words(of)}: {remedy[of.kind]}'
 
