@@ -12,6 +12,7 @@ from arm_dynamics.compiled.dry_friction import dry_friction
 from arm_dynamics.compiled.integrators import (
     POINT_Q,
     POINT_V,
+    RK4,
     STAGES,
     A,
     begin_stage,
@@ -113,6 +114,8 @@ def advance(actuator, integrator, h, implicit_step, count, has_friction, q, v, c
                 context.mass[i, i] += context.diagonal[i]
             dry_friction(h, a, v, table[FRICTION], context.mass, context.friction)
         end_step(integrator, q, v, h, scratch)
+    if integrator == RK4:  # efforts are those of the end, not of the last stage
+        joint_loads(actuator, command, table, 0.0, extra, q, v, (effort, work[0], work[1]))
 
 
 @njit(error_model='numpy', nogil=True, _nrt=False)

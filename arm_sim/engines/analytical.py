@@ -97,14 +97,11 @@ class AnalyticalPlant(Plant):
                 rk4_step(self._dv_dt, self.q, self.v, self._step)
             self._dv_dt(self.q, self.v)
             return
-        if self._before is None or self._smooth:
-            self.forward_model.advance(self.state, command, self._step, self._steps)
-            if self._smooth:  # efforts are those of the end of the period
-                self.forward_model.advance(self.state, command, 0.0, 1)
-            return
-        for _ in range(self._steps):
-            self._before[:] = self.v
-            self.forward_model.advance(self.state, command, self._step, 1)
+        count = self._steps if self._before is None or self._smooth else 1
+        for _ in range(self._steps // count):
+            if self._before is not None:
+                self._before[:] = self.v
+            self.forward_model.advance(self.state, command, self._step, count)
 
     def _acceleration(self, before: Array) -> Array:
         """Return dv/dt (n,) at the end of a period."""
