@@ -5,7 +5,8 @@
 UR5e, 500 Hz, exact model, laws designed for 20 rad/s, RMS error of the tip [mm]. `one step`: the
 package's MuJoCo plant takes one step of implicitfast per period. `continuous`: its default plant.
 `foreign`: SciPy's DOP853 over Pinocchio (benchmarks/foreign_arm.py), a command is held for a
-period. Only the law and the reference are the package's there.
+period. Only the law and the reference are the package's there. On the fast sinusoid (0.2 rad,
+2.75 Hz) a torque is at its limit in two thirds of the periods and more.
 """
 
 import argparse
@@ -33,12 +34,17 @@ LAWS = (
     'momentum_observer', 'adaptive_computed_torque', 'joint_impedance', 'operational_space',
     'pd_feedforward', 'mpc',
 )  # fmt: skip
-TASKS: dict[str, dict[str, Any]] = {'cube': {}, 'sinusoid': {'cycles': 2.0}}
+FAST = 'fast sinusoid'
+TASKS: dict[str, dict[str, Any]] = {
+    'cube': {},
+    'sinusoid': {'cycles': 2.0},
+    FAST: {'cycles': 2.0, 'amplitude': (0.2,), 'frequency': 2.75},
+}
 
 
 def experiment(law: str, task: str, integrator: str = '') -> LoadedExperiment:
     """Return a law on a task."""
-    one = Experiment('ur5e', task, law, timestep=PERIOD, integrator=integrator)
+    one = Experiment('ur5e', task.split()[-1], law, timestep=PERIOD, integrator=integrator)
     return LoadedExperiment(one, Robot.load('ur5e'), TASKS[task])
 
 
@@ -98,7 +104,8 @@ def main() -> int:
         worse = 0
         for law in laws:
             found = [jobs[law, task, plant].result() for task, plant in product(TASKS, plants)]
-            worse += any(found[k + 2] > 1.05 * found[k + 1] + 1e-6 for k in (0, 3))
+            ours, theirs = np.array(found[1::3]), np.array(found[2::3])
+            worse += int((theirs > 1.05 * ours + 1e-6).any())
             print(f'| {law} | ' + ' | '.join(f'{x:.3g}' for x in found) + ' |', flush=True)
     return int(worse > 0)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from foreign_plant import TASKS, error, error_on_foreign, experiment
+from foreign_plant import FAST, TASKS, error, error_on_foreign, experiment
 
 from arm_dynamics.model_error import ModelError
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
@@ -25,6 +25,16 @@ def test_a_law_has_the_error_of_the_default_plant_on_a_foreign_one(law, monkeypa
     np.testing.assert_allclose(error_on_foreign(experiment(law, 'sinusoid')), ours, rtol=0.01)
     one_step = error(law, 'sinusoid', 'one step')  # says nothing about either
     assert one_step > 1.5 * ours or one_step < ours / 1.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('law', ['computed_torque', 'mpc', 'servo:inverse_dynamics'])
+def test_saturated_torques_cost_what_they_cost_on_a_foreign_arm(law):
+    loaded = experiment(law, FAST)
+    record, most = loaded.run(), loaded.robot.model.effort_limit
+    assert (np.abs(record.effort) > 0.999 * most).any(axis=1).mean() > 0.5
+    ours = 1e3 * np.sqrt(np.mean(track(loaded.robot.model, record).error ** 2))
+    np.testing.assert_allclose(error_on_foreign(loaded), ours, rtol=1e-3)
 
 
 @pytest.mark.slow
