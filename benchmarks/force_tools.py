@@ -7,6 +7,7 @@ plane of `press` and the tilted plane of `wipe` a ball touches at one point, whe
 turned; a disc and an edge touch at several, and their contacts turn the tool as well.
 """
 
+import argparse
 import sys
 import tempfile
 from dataclasses import replace
@@ -21,7 +22,7 @@ from arm_sim.tasks import Run
 
 LAWS = (
     'hybrid_force_motion', 'parallel_force_position', 'admittance', 'admittance_effort',
-    'cartesian_impedance',
+    'cartesian_impedance', 'mpc',
 )  # fmt: skip
 _BALL = '<origin xyz="0 0 0.1"/>\n      <geometry><sphere radius="0.01"/></geometry>'
 # Each ends 10 mm beyond the tool frame, as the ball does.
@@ -41,12 +42,15 @@ TASKS = (('press', 4e4), ('wipe', 4e4))
 
 def main() -> int:
     """Print a row per law and tool."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--laws', nargs='+', default=LAWS)
+    laws = parser.parse_args().laws
     print_conditions()
     heads = ' | '.join(f'{task}, {k:.0e} N/m' for task, k in TASKS)
     print(f'| law | tool | {heads} |\n| --- | --- |{" ---: |" * len(TASKS)}')
     probe = (share_folder() / 'urdf' / 'grippers' / 'probe.urdf').read_text()
     with tempfile.TemporaryDirectory() as folder:
-        for law in LAWS:
+        for law in laws:
             for number, (tool, shape) in enumerate(SHAPES.items()):
                 path = Path(folder, f'tool_{number}.urdf')
                 path.write_text(probe.replace(_BALL, shape))
