@@ -1,7 +1,9 @@
 """Array type, errors and input checks that all folders share."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from functools import cache
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -101,6 +103,12 @@ def per_joint(
 def one_line(error: BaseException) -> str:
     """Return the message of an error of any library in one line; the error's type without one."""
     return ' '.join(str(error).split()) or type(error).__name__
+
+
+@cache
+def say_once(text: str) -> None:
+    """Write a line for the user, once in a process."""
+    print(f'arm_sim: {text}', file=sys.stderr, flush=True)
 
 
 def text_of(file: Path, refusal: str = 'cannot be read', most: int = 10_000_000) -> str:

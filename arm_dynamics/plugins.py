@@ -9,13 +9,14 @@ adds plugins by entry points:
     my_law = 'my_package.my_module:MyLaw'
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module, metadata
 from pkgutil import iter_modules
 from typing import Any
 
-from arm_dynamics.checks import ArmError, one_of
+from arm_dynamics.checks import ArmError, one_line, one_of, say_once
 
 
 @dataclass
@@ -76,6 +77,24 @@ class PluginRegistry:
             raise ArmError(f'{where} has no {", ".join(missing)}')
         return plugin
 
+    def load_all(self, make: Callable[[Any], Any] = lambda plugin: plugin) -> dict[str, Any]:
+        """Return what `make` makes of each plugin by name.
+
+        One of another package that cannot be had is left out, and a line names it.
+        """
+        made: dict[str, Any] = {}
+        for name in self.names():
+            try:
+                made[name] = make(self.load(name))
+            except Exception as error:  # a plugin of another package may raise anything
+                if name not in self._entry_points:
+                    raise
+                where, text = self._where(name), one_line(error)
+                say_once(f'{text if where in text else f"{where}: {text}"}; it is left out')
+                if name in self._modules:
+                    made[name] = make(self._from_folder(name)[0])
+        return made
+
     def _from_folder(self, name: str) -> tuple[Any, str]:
         module = import_module(f'{self.folder}.{name}')
         wanted = (name + self.suffix).replace('_', '').lower()
@@ -86,9 +105,7 @@ class PluginRegistry:
         raise ArmError(f'{self.kind} {name!r}: {module.__file__} has no class {expected!r}')
 
     def _from_entry_point(self, name: str) -> tuple[Any, str]:
-        entry = self._entry_points[name]
-        package = '' if entry.dist is None else f' of package {entry.dist.name!r}'
-        where = f'{self.kind} {name!r} ({entry.value}{package})'
+        entry, where = self._entry_points[name], self._where(name)
         if name in self._modules:
             raise ArmError(f'{where} has the name of {self.folder}.{name}; it needs another one')
         if not (name.isidentifier() and name.isascii()):
@@ -100,7 +117,12 @@ class PluginRegistry:
                 f'{where} cannot be imported: {type(error).__name__}: {error}'
             ) from error
 
+    def _where(self, name: str) -> str:
+        entry = self._entry_points[name]
+        package = '' if entry.dist is None else f' of package {entry.dist.name!r}'
+        return f'{self.kind} {name!r} ({entry.value}{package})'
 
-def extensions(group: str) -> dict[str, Any]:
-    """Return what installed packages add by the entry points of a group, by name."""
-    return {entry.name: entry.load() for entry in metadata.entry_points(group=group)}
+
+def extension(group: str, name: str) -> Any:
+    """Return what an installed package adds by an entry point; raises ArmError as `load`."""
+    return PluginRegistry(group, '', group).load(name)

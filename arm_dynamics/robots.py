@@ -2,14 +2,12 @@
 
 import re
 import shlex
-import sys
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from arm_dynamics.checks import ArmError, one_of
+from arm_dynamics.checks import ArmError, one_of, say_once
 from arm_dynamics.descriptions.conversion import is_mjcf, runs_code, urdf_file
 from arm_dynamics.descriptions.joined import JOINED
 from arm_dynamics.descriptions.sources import SOURCES
@@ -220,12 +218,10 @@ def _file_of(robot: str, folder: str = 'urdf') -> tuple[Path, str]:
     )
 
 
-@cache
 def _doubt(robot: str, file: Path) -> None:
     """Say once that a model of another package has nearly a shipped robot's name."""
     for near in get_close_matches(robot, robot_names(), 1, 0.8):
-        text = f'arm_sim: {robot!r} is {file} of another package; did you mean {near}?'
-        print(text, file=sys.stderr)
+        say_once(f'{robot!r} is {file} of another package; did you mean {near}?')
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from arm_dynamics.descriptions.mjcf_grammar import HARMLESS, NAMED, REFUSED, ROW
 PAGE = Path(__file__).resolve().parent.parent / 'docs' / 'mjcf_elements.md'
 _HEAD = """# Elements and attributes of an MJCF
 
-Engine mujoco simulates an MJCF as the file has it. This page says what becomes of each element and
+This page says what becomes of each element and
 attribute, also in `<default>`, in the URDF with which the controllers compute and that
 `mjcf:=converted` simulates ([MJCF robots](robots.md#mjcf-robots)). An element without attributes
 here stands for all of them, and for what is inside. `./ws python tools/mjcf_elements.py` writes

@@ -71,6 +71,9 @@ class Mjcf:
             if not name:
                 link = self._links[m.jnt_bodyid[joint]]
                 raise ArmError(f'a joint of body {link!r} has no name: write one')
+            lower, upper = m.jnt_range[joint].tolist()
+            if lower > upper and not m.jnt_limited[joint]:  # MuJoCo takes that for no limit
+                raise ArmError(f'joint {name!r}: range="{lower:g} {upper:g}" is reversed')
         self.coupled = [*self._joints_in_loops(), *self._curved()]
         self.commanded = self._free_joints()
 
@@ -215,7 +218,9 @@ class Mjcf:
                 found |= {int(m.eq_obj1id[k]), int(m.eq_obj2id[k])}
         free = [joint for joint in range(m.njnt) if joint not in found]
         free = [joint for joint in free if actuators_on(m, joint)] or free
-        free = free or sorted({each[0] for each in joints if each})
+        followers = {int(m.eq_obj1id[k]) for k in range(m.neq) if m.eq_type[k] == _COUPLING}
+        driven = {each[0] for each in joints if each}
+        free = free or sorted(driven - followers) or sorted(driven)
         return tuple(m.joint(joint).name for joint in free)
 
 

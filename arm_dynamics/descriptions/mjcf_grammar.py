@@ -176,8 +176,11 @@ def _bent_damping(m: mujoco.MjModel, model: RobotModel) -> list[str]:
 def _equalities(m: mujoco.MjModel, model: RobotModel) -> list[str]:
     followers = set(model.moving_joints) - set(model.joint_names)  # by <mimic>
     joints = m.eq_type == mujoco.mjtEq.mjEQ_JOINT
-    led = [joints[k] and m.joint(m.eq_obj1id[k]).name in followers for k in range(m.neq)]
-    return _names('equality', (k for k in range(m.neq) if not led[k]), m)
+    led: dict[str, int] = {}  # the first one of each follower counts
+    for k in np.flatnonzero(joints & m.eq_active0.astype(bool)):
+        led.setdefault(m.joint(m.eq_obj1id[k]).name, int(k))
+    used = {k for name, k in led.items() if name in followers}
+    return _names('equality', (k for k in range(m.neq) if k not in used), m)
 
 
 def _actuators(m: mujoco.MjModel, model: RobotModel) -> list[str]:

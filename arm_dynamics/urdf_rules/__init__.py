@@ -42,5 +42,5 @@ RULES = PluginRegistry('rule for URDFs', __name__, __name__, base=UrdfRule, suff
 @cache
 def rules() -> tuple[UrdfRule, ...]:
     """Return all rules."""
-    each: list[UrdfRule] = [RULES.load(name)() for name in RULES.names()]
+    each = RULES.load_all(lambda rule: rule()).values()
     return tuple(sorted(each, key=lambda rule: rule.order))

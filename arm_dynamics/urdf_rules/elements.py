@@ -80,6 +80,7 @@ _OF_SRDF = {
     *('group', 'group_state', 'end_effector', 'virtual_joint', 'passive_joint'),
     *('disable_collisions', 'link_sphere_approximation', 'joint_property'),
 }
+_BOUNDS = 'lower', 'upper'
 _ONE_TURN, _MULTI_TURN = 2.0 * np.pi, 40.0  # [rad]; beyond, degrees may be meant
 
 
@@ -96,7 +97,7 @@ class ElementsRule(UrdfRule):
         """Yield what is not used, and what may be meant otherwise."""
         impossible, ends = model.impossible_inertias, model.branch_ends()
         yield from model_notes(tree, impossible, ends, model.tip_frame, tip_frame)
-        yield from srdf_notes(model.file, tree)
+        yield from srdf_notes(model.file, tree, '' if tip_frame else model.tip_frame)
 
 
 def as_urdf_1_0(tree: Element) -> bool:
@@ -201,12 +202,13 @@ def model_notes(
     return tuple(notes)
 
 
-def srdf_notes(file: str, tree: Element) -> Iterator[str]:
+def srdf_notes(file: str, tree: Element, tool: str = '') -> Iterator[str]:
     """Yield, one line each, what the SRDF of a URDF file has that is not used, or not there.
 
     Args:
         file: path of the URDF; '' where the text was given.
         tree: the URDF.
+        tool: the tool link, where nobody has requested one.
     """
     found = srdf_of(Path(file)) if file else None
     if found is None:
@@ -250,10 +252,22 @@ def srdf_notes(file: str, tree: Element) -> Iterator[str]:
     ]
     if lacking := list(dict.fromkeys(what for name, what in pairs if not name)):
         yield f'not used in the SRDF: {some_of(lacking)}'
-    links = {link.get('name') for link in tree.iterfind('link')} | {''}
+    known = {each.get('name') for kind in ('link', 'joint') for each in tree.iterfind(kind)}
+    known |= {each.get('name') for each in srdf.iterfind('virtual_joint')} | {''}
+    others = {'group/link': 'name', 'virtual_joint': 'child_link'}
+    others |= dict.fromkeys(('group/joint', 'group_state/joint', 'passive_joint'), 'name')
     named = [name for name, _ in pairs]
-    if strange := list(dict.fromkeys(name for name in named if name not in links)):
-        yield f'the SRDF names {some_of(strange)}: no links of the URDF; is it of another arm?'
+    named += [x.get(key, '') for path, key in others.items() for x in srdf.iterfind(path)]
+    if strange := list(dict.fromkeys(name for name in named if name not in known)):
+        names = f'the SRDF names {some_of(strange)}'
+        yield f'{names}: no links or joints of the URDF; is it of another arm?'
+    ends = ('parent_link', 'tip_link')
+    tips = [name for name, what in pairs if what.endswith(ends) and name in known - {''}]
+    if tool and tips and tool not in tips:
+        yield (
+            f'{some_of(list(dict.fromkeys(tips)))} of the SRDF is not at the end of the longest '
+            f'chain: the tool frame is {tool!r}; tip_frame:=LINK chooses another'
+        )
 
 
 def _named(tree: Element) -> Iterator[str]:
@@ -272,6 +286,7 @@ def _named(tree: Element) -> Iterator[str]:
     if tree.get('from') != 'MJCF':
         yield from _unlimited(tree)
         yield from _angles(tree)
+    yield from _narrow(tree)
     left = [
         f'{key}="{value}"'
         for kind in ('link', 'joint')
@@ -331,8 +346,7 @@ def _angles(tree: Element) -> Iterator[str]:
     for joint in tree.iterfind('joint'):
         name, kind = joint.get('name', ''), joint.get('type')
         limit = joint.find('limit')
-        keys = ('lower', 'upper')
-        bounds = [0.0 if limit is None else float(limit.get(key, '0')) for key in keys]
+        bounds = [0.0 if limit is None else float(limit.get(key, '0')) for key in _BOUNDS]
         if kind == 'continuous' and bounds[0] < bounds[1] < bounds[0] + _ONE_TURN:
             bounded.append(name)
         if kind == 'fixed' and joint.find('mimic') is not None:
@@ -352,6 +366,18 @@ def _angles(tree: Element) -> Iterator[str]:
         yield f'{some_of(wide)}: <limit> has more than six turns; is it written in degrees?'
     if turned:
         yield f'{some_of(turned)}: rpy is more than a turn; is it written in degrees?'
+
+
+def _narrow(tree: Element) -> Iterator[str]:
+    """Yield a line where all ranges are so narrow that radians are taken for degrees."""
+    limits = [x.find('limit') for x in tree.iterfind('joint') if x.get('type') == 'revolute']
+    bounds = [abs(float(x.get(k, '0'))) for x in limits if x is not None for k in _BOUNDS]
+    if len(bounds) > 2 and max(bounds) <= np.radians(_ONE_TURN):
+        remedy = 'in an MJCF, <compiler angle="radian"/>' * (tree.get('from') == 'MJCF')
+        yield (
+            f'no joint turns by more than {max(bounds):.2g} rad; are radians taken for degrees'
+            f'{remedy and ": " + remedy}?'
+        )
 
 
 def _unlimited(tree: Element) -> Iterator[str]:

@@ -12,7 +12,7 @@ from arm_controllers.parameter_file import mapping, yaml_value
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.parameters import Parameters, facts, like, parameter
-from arm_dynamics.plugins import extensions
+from arm_dynamics.plugins import extension
 from arm_dynamics.robots import RobotArgument
 from arm_lab.command_line import Folder, Name, RobotOptions
 from arm_lab.commands.call import call, program
@@ -158,7 +158,7 @@ class RunReport(Report):
         own = task.parameters if isinstance(task.parameters, Surroundings) else Surroundings()
         title = f'{self.name}: {self._facts()["robot"]}, {self.loaded.experiment.law}'
         plant, _ = self.loaded.plants()
-        film_record = extensions('arm_sim.films')['film_record']
+        film_record = extension('arm_sim.films', 'film_record')
         film_record(self.loaded.robot.model, plant, self.record, path, title, own, size, speed)
 
     def frame(self) -> Any:

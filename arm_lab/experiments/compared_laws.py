@@ -1,11 +1,10 @@
 """Names of the laws that are designed for the same error dynamics, to be compared."""
 
-import math
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from arm_controllers.laws import law_class, law_names
+from arm_controllers.laws import LAWS, law_class, law_names
 from arm_dynamics.checks import ArmError, one_of
 
 
@@ -13,16 +12,10 @@ from arm_dynamics.checks import ArmError, one_of
 def compared_laws() -> dict[str, tuple[str, Mapping[str, Any]]]:
     """Return each one's name among all laws and what differs from its design, by name here.
 
-    Sorted by how much of the model of the arm each law uses. A plugin that cannot be imported
-    comes last, and is refused when it is made.
+    Sorted by how much of the model of the arm each law uses.
     """
     ranked: list[tuple[float, dict[str, tuple[str, Mapping[str, Any]]]]] = []
-    for name in law_names():
-        try:
-            law = law_class(name)
-        except ArmError:
-            ranked.append((math.inf, {name: (name, {})}))
-            continue
+    for name, law in LAWS.load_all().items():
         if law.designed and law.command_interface != 'voltage':
             named = law.evaluation.compared_as or {name: {}}
             labelled = {label: (name, changes) for label, changes in named.items()}

@@ -10,9 +10,9 @@ import numpy as np
 import yaml
 from matplotlib.figure import Figure
 
-from arm_controllers.laws import law_class, law_names
+from arm_controllers.laws import LAWS
 from arm_controllers.parameter_values import as_ros_value
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import Array
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.report import Listing
 from arm_lab.tuning.search import Found, Outcome, RequiredMargins, validate
@@ -180,15 +180,11 @@ class Surveyed(NamedTuple):
 
 def tunable_laws() -> list[str]:
     """Return the laws with gains whose commands a batch takes: torques or positions."""
-    found = []
-    for name in law_names():
-        try:
-            law = law_class(name)
-        except ArmError:  # a plugin that cannot be imported
-            continue
-        if (law.evaluation.tuned or law.gains) and law.command_interface != 'voltage':
-            found.append(name)
-    return found
+    return [
+        name
+        for name, law in LAWS.load_all().items()
+        if (law.evaluation.tuned or law.gains) and law.command_interface != 'voltage'
+    ]
 
 
 def believed(tuned: Tuned, executor: Executor) -> float:

@@ -8,7 +8,6 @@ class `MySensorDevice(Device)` is a device, and so is an entry point of the grou
 in a package of yours.
 """
 
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -151,16 +150,8 @@ DEVICES = PluginRegistry('device', _PLACE, _PLACE, base=Device, suffix='Device')
 
 @cache
 def device_classes() -> dict[str, type[Device]]:
-    """Return all devices by name, from the controller to the joints.
-
-    A device of another package that cannot be imported is left out with a warning.
-    """
-    classes: dict[str, type[Device]] = {}
-    for name in DEVICES.names():
-        try:
-            classes[name] = DEVICES.load(name)
-        except ArmError as error:
-            warnings.warn(str(error), stacklevel=2)
+    """Return all devices by name, from the controller to the joints."""
+    classes: dict[str, type[Device]] = DEVICES.load_all()
     return dict(sorted(classes.items(), key=lambda item: (item[1].order, item[0])))
 
 

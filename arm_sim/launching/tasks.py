@@ -12,7 +12,7 @@ from arm_controllers.parameter_values import as_ros_value, parameter_fields, rea
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import Stepping, changed
-from arm_dynamics.plugins import extensions
+from arm_dynamics.plugins import extension
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching.arguments import RECORD, law_word, namespace_of, of_parameters
 from arm_sim.launching.arm import arm_nodes
@@ -85,7 +85,7 @@ def run_designed(given: Mapping[str, str]) -> list[Any]:
 
     `given` are the values of the arguments of `task.launch.py`.
     """
-    over_topics = extensions('arm_sim.designs')['over_topics']  # imports every law
+    over_topics = extension('arm_sim.designs', 'over_topics')  # imports every law
     robot = Robot.load(given['robot'], given['config'])
     loaded = over_topics.experiment_of(
         given, robot, _table(given, given['task']) | _mapping(given)

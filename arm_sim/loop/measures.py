@@ -6,7 +6,6 @@ distance of the arm from the reference. The two are never mixed.
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from importlib.metadata import entry_points
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_dynamics.plugins import PluginRegistry
 from arm_sim.loop.record import Record
 
 RECOVERED = 1.0  # [mm] the tip is back when it stays within this of its reference
@@ -131,29 +131,20 @@ _DETAILED = (
 
 @cache
 def all_measures() -> tuple[Measure, ...]:
-    """Return the built-in measures, and those of plugins in the group `arm_sim.measures`.
-
-    Raises:
-        ArmError: a plugin that is no Measure, cannot be imported, or has a name that is taken.
-    """
+    """Return the built-in measures, and those of plugins in the group `arm_sim.measures`."""
     measures = {each.name: each for each in BUILT_IN}
-    for entry in entry_points(group='arm_sim.measures'):
-        try:
-            measure = entry.load()
-        except Exception as error:  # a foreign module may raise anything
-            raise ArmError(f'measure {entry.name!r} cannot be imported: {error}') from error
+
+    def add(measure: Any) -> None:
         if not isinstance(measure, Measure) or measure.over not in KINDS:
-            raise ArmError(
-                f'measure {entry.name!r} ({entry.value}) is no Measure with one of {KINDS}'
-            )
+            raise ArmError(f'it is no Measure with one of {KINDS}')
         if measure.needs not in NEEDS:
-            raise ArmError(
-                f'measure {entry.name!r} ({entry.value}) needs {measure.needs!r}; '
-                f'allowed: {", ".join(map(repr, NEEDS))}'
-            )
+            allowed = ', '.join(map(repr, NEEDS))
+            raise ArmError(f'it needs {measure.needs!r}; allowed: {allowed}')
         if measure.name in measures:
-            raise ArmError(f'measure {measure.name!r} ({entry.value}) has the name of another one')
+            raise ArmError(f'{measure.name!r} is the name of another one')
         measures[measure.name] = measure
+
+    PluginRegistry('measure', '', 'arm_sim.measures').load_all(add)
     return tuple(measures.values())
 
 

@@ -52,9 +52,9 @@ class Displays:
         """`rate`: messages per second of simulated time [Hz]; 0: none."""
         self._simulation = simulation
         self._plant: Plant | None = None
-        self.by_name: dict[str, Display] = {
-            name: DISPLAYS.load(name)(node, simulation, loop) for name in DISPLAYS.names()
-        }
+        self.by_name: dict[str, Display] = DISPLAYS.load_all(
+            lambda display: display(node, simulation, loop)
+        )
         self.set_rate(rate)
 
     def set_rate(self, rate: float) -> None:

@@ -18,7 +18,7 @@ from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.services import serve
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
-from arm_dynamics.plugins import extensions
+from arm_dynamics.plugins import extension
 from arm_dynamics.robots import RobotArgument
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.diagnostics import SimulatorDiagnostics
@@ -74,7 +74,7 @@ class SimulatorNode(Node):
 
         own: OwnCommands | None = None
         if engine.takes_goals:
-            made = extensions('arm_sim.own_goals')['own_goals']
+            made = extension('arm_sim.own_goals', 'own_goals')
             own = made(self, self.simulation, realtime=p.mode == 'realtime')
         refuse_unknown_parameters(self)
         urdf = description_of(p, model)

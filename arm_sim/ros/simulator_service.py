@@ -57,9 +57,5 @@ class RunningSimulator:
 
 
 def open_services(simulator: RunningSimulator) -> list[Any]:
-    """Open all services; the result keeps what they return.
-
-    Raises:
-        ArmError: a service of a package cannot be imported.
-    """
-    return [SERVICES.load(name)(simulator) for name in SERVICES.names()]
+    """Open all services; the result keeps what they return."""
+    return [*SERVICES.load_all(lambda service: service(simulator)).values()]

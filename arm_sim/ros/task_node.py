@@ -19,7 +19,7 @@ from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.process_settings import pin_to_core
 from arm_controllers.ros.running import run_node
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.plugins import extensions
+from arm_dynamics.plugins import extension
 from arm_dynamics.robots import RobotArgument
 from arm_sim.devices import device_facts
 from arm_sim.loop.events import Push
@@ -100,7 +100,7 @@ class TaskNode(Node):
         """Return the recorder of the run; of several passes, of the last one."""
         path = self.output_dir / ('recording' if bag else 'recording.mcap')
         server = self.parameters.server
-        make = extensions('arm_sim.recorders')['recorder']
+        make = extension('arm_sim.recorders', 'recorder')
         return make(self, lambda number: path, bag, own_states=False, server=server)
 
     def _declare_of_task(self) -> Any:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_controllers.laws import law_class, law_names
+from arm_controllers.laws import LAWS, law_class
 from arm_controllers.measurement import Measurement
 from arm_dynamics.actuators import ACTUATORS, ActuatorParameters, one_or_each, servo_gains
 from arm_dynamics.checks import ArmError, Array, finite
@@ -334,18 +334,14 @@ def check_law(robot: str, law: str, simulator: Mapping[str, Any]) -> None:
     elif integrator == 'lagged_euler':
         taken = {'voltage'}
 
-    def drives(name: str) -> bool:
-        try:
-            return ACTUATOR_FOR[law_class(name).command_interface] in taken
-        except ArmError:  # a plugin that cannot be imported
-            return False
-
     interface = law_class(law).command_interface
     if ACTUATOR_FOR[interface] not in taken:
         how = f'engine {engine}, integrator {integrator}' if integrator else f'engine {engine}'
+        laws = LAWS.load_all().items()
+        able = [name for name, each in laws if ACTUATOR_FOR[each.command_interface] in taken]
         raise ArmError(
             f'controller {law!r} commands {interface}, which the robot {robot!r} ({how}) does not '
-            f'take; those that can drive it: {", ".join(filter(drives, law_names()))}'
+            f'take; those that can drive it: {", ".join(able)}'
         )
 
 

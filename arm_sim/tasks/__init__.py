@@ -6,12 +6,11 @@ report.
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
 from types import MappingProxyType
 from typing import Any
 
 from arm_controllers.parameter_values import parameter_fields, read_fields
-from arm_dynamics.checks import ArmError, unknown
+from arm_dynamics.checks import unknown
 from arm_dynamics.plugins import PluginRegistry
 from arm_sim.robot import Robot
 from arm_sim.tasks._evaluation import TaskEvaluation
@@ -41,13 +40,7 @@ def task_class(name: str) -> Any:
     return TASKS.load(name)
 
 
-def task_classes() -> dict[str, Any]:
-    """Return all tasks by name; a plugin that cannot be imported is left out."""
-    classes = {}
-    for name in task_names():
-        with suppress(ArmError):
-            classes[name] = task_class(name)
-    return classes
+task_classes = TASKS.load_all  # returns all tasks by name
 
 
 def compared_tasks() -> tuple[str, ...]:

@@ -1,8 +1,6 @@
 """Which law a task needs."""
 
-from contextlib import suppress
-
-from arm_controllers.laws import Law, law_class, law_names
+from arm_controllers.laws import LAWS, Law
 from arm_dynamics.checks import ArmError
 from arm_sim.tasks._task import Task
 
@@ -25,14 +23,8 @@ def check_law(task: Task, of_task: str, name: str, law: type[Law] | None) -> Non
     """
     if suits(task, law):
         return
-    able = ', '.join(each for each in law_names() if _follows_wrenches(each))
+    able = ', '.join(name for name, each in LAWS.load_all().items() if each.wrench_goal)
     raise ArmError(
         f'task {of_task!r} needs a law that follows forces, and {name!r} does not: '
         f'law:=hybrid_force_motion, or another of {able}; a law of yours sets wrench_goal'
     )
-
-
-def _follows_wrenches(law: str) -> bool:
-    with suppress(ArmError):  # a plugin that cannot be imported
-        return bool(law_class(law).wrench_goal)
-    return False

@@ -108,6 +108,8 @@ def test_what_the_controllers_lack_is_named_in_the_line(says, parts, tmp_path, c
          {'end': '<actuator><pid name="c" joint="a" kp="9" ki="1" kv="1"/></actuator>'}),
         ('<flag actuation="disable"> keeps all drives from acting: remove it',
          {'top': '<option><flag actuation="disable"/></option>'}),
+        ("joint 'b': range=\"90 -90\" is reversed",
+         {'world': '<body><joint name="b" range="90 -90"/><geom size="0.1"/></body>'}),
         ("body 'cup' floats .*remove <freejoint>",
          {'world': '<body name="cup"><freejoint/><geom size="0.1"/></body>'}),
     ],
@@ -128,3 +130,34 @@ def test_a_plain_arm_has_no_line(tmp_path, capfd):
     for words in ('', ' mjcf:=converted'):
         Robot.load(f'{file}{words}')
     assert capfd.readouterr().err == ''
+
+
+def test_of_coupled_joints_with_drives_controllers_command_the_leader(tmp_path):
+    second = '<body><joint name="b" axis="0 1 0" range="-90 90"/><geom size="0.1"/></body>'
+    drives = SERVO.format('').replace('</', '<motor joint="b"/></')
+    end = f'<equality><joint joint1="a" joint2="b"/></equality>{drives}'
+    file = tmp_path / 'arm.xml'
+    file.write_text(ARM.format(top='', world=second, body='', joint='', geom='', end=end))
+    assert Robot.load(str(file)).model.joint_names == ('b',)
+
+
+def test_ranges_in_radians_that_are_read_as_degrees_are_named(tmp_path):
+    second = '<body><joint name="b" axis="0 1 0" range="-2 2"/><geom size="0.1"/></body>'
+    text = ARM.format(top='', world=second, body='', joint='', geom='', end='')
+    file = tmp_path / 'arm.xml'
+    file.write_text(text.replace('range="-120 120"', 'range="-3.1 3.1"'))
+    (note,) = [x for x in Robot.load(str(file)).model.notes if 'radians' in x]
+    assert note == ('no joint turns by more than 0.054 rad; are radians taken for degrees: in an '
+                    'MJCF, <compiler angle="radian"/>?')  # fmt: skip
+    file.write_text(text)
+    assert not [x for x in Robot.load(str(file)).model.notes if 'radians' in x]
+
+
+def test_of_two_equalities_of_a_follower_the_second_is_named(tmp_path, capfd):
+    second = '<body><joint name="b" axis="0 1 0" range="-90 90"/><geom size="0.1"/></body>'
+    end = ''.join(f'<joint name="{x}" joint1="b" joint2="a"/>' for x in ('once', 'twice'))
+    end = f'<equality>{end}</equality>'
+    file = tmp_path / 'arm.xml'
+    file.write_text(ARM.format(top='', world=second, body='', joint='', geom='', end=end))
+    Robot.load(f'{file} mjcf:=converted')
+    assert 'equalities twice' in re.split(': |; |\n', capfd.readouterr().err)

@@ -1,13 +1,19 @@
 """Things found by name: in a folder, and in other installed packages."""
 
+import math
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 from plugins import write_plugins
 
+from arm_dynamics import RobotModel
 from arm_dynamics.checks import ArmError
 from arm_dynamics.plugins import PluginRegistry
+from arm_dynamics.robots import find_urdf
+from arm_dynamics.urdf_rules import RULES, rules
 
 GROUP = 'arm_sim.things'
 
@@ -20,7 +26,7 @@ def things(tmp_path, monkeypatch):
     (folder / '__init__.py').touch()
     (folder / '_helper.py').write_text('raise RuntimeError("a helper was imported")')
     (folder / 'big_box.py').write_text('from math import pi\nclass BigBox: size = pi')
-    (folder / 'tools.py').write_text('def tools(): pass')
+    (folder / 'tools.py').write_text('class Tools: size = 2')
     (folder / 'empty.py').touch()
     plugins = write_plugins(
         tmp_path / 'plugins',
@@ -73,6 +79,20 @@ def test_a_bad_one_is_refused_in_one_line_once_it_is_asked_for(things, name, wor
     assert '\n' not in str(caught.value)
 
 
+def test_broken_ones_are_left_out_in_one_line_each_and_the_others_work(things, capfd):
+    (Path(import_module('some_things').__file__).parent / 'empty.py').unlink()
+    things.needs = ()
+    made = things.load_all(lambda thing: thing().size)
+    assert made == {'big_box': math.pi, 'lid': 1, 'tools': 2}
+    said = capfd.readouterr().err.splitlines()
+    assert len(said) == 5
+    for name, line in zip(('bad', 'gone', 'no-name', 'raises', 'tools'), said, strict=True):
+        assert line.startswith(f"arm_sim: thing '{name}' (plugins_of_a_user.")
+        assert line.endswith('; it is left out')
+    things.load_all(lambda thing: thing().size)
+    assert capfd.readouterr().err == ''
+
+
 def test_a_plugin_that_lacks_what_is_needed_is_refused(things):
     things = PluginRegistry('thing', 'some_things', GROUP, ('size', 'weight', 'smell'))
     with pytest.raises(ArmError, match=r"^thing 'lid' \(.*\) has no weight, smell$"):
@@ -95,3 +115,36 @@ def test_plugins_are_seen_by_a_process_that_has_them_on_its_path(tmp_path):
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert run.stdout == "<class 'plugins_of_a_user.a.A'>\n"
+
+
+BAD_RULES = {
+    'bad': 'import no_such_library',
+    'good': 'from arm_dynamics.urdf_rules import UrdfRule\n'
+    'class RaisesRule(UrdfRule):\n    def __init__(self): 1 / 0\n',
+}
+
+
+def test_a_broken_rule_for_urdfs_is_named_and_every_robot_loads(tmp_path, monkeypatch, capfd):
+    entries = {
+        'arm_dynamics.urdf_rules': {
+            'of_house': 'bad:HouseRule',
+            'raises': 'good:RaisesRule',
+            'units': 'good:RaisesRule',
+        }
+    }
+    monkeypatch.syspath_prepend(str(write_plugins(tmp_path, BAD_RULES, entries)))
+    RULES.refresh()
+    rules.cache_clear()
+    try:
+        assert RobotModel(find_urdf('planar_3r')).nv == 3
+        assert {type(rule).__name__ for rule in rules()} >= {'UnitsRule', 'StructureRule'}
+    finally:
+        monkeypatch.undo()
+        RULES.refresh()
+        rules.cache_clear()
+    first, second, third = capfd.readouterr().err.splitlines()
+    assert first.startswith("arm_sim: rule for URDFs 'of_house' (plugins_of_a_user.bad:HouseRule ")
+    assert first.endswith("No module named 'no_such_library'; it is left out")
+    assert second.endswith('division by zero; it is left out')
+    assert third.endswith('has the name of arm_dynamics.urdf_rules.units; it needs another one; '
+                          'it is left out')  # fmt: skip

@@ -5,6 +5,7 @@ import re
 import pytest
 from arms import chain, revolute
 from optional import optional
+from repository import ROOT
 
 from arm_dynamics import ArmError, RobotModel
 from arm_sim.engines.mujoco import MujocoPlant
@@ -89,6 +90,22 @@ def test_an_inertia_in_another_unit_is_refused(inertial, says):
         ('<robot name="arm"><disable_collisions link1="base"/></robot>', '> without link2'),
         ('<robot name="arm"><end_effector name="e"/></robot>', '<end_effector> without parent_li'),
         ('<robot name="arm"><group_state name="x"/></robot>', ''),
+        ('<robot name="arm"><passive_joint name="z"/></robot>', 'the SRDF names z: no links or j'),
+        ('<robot name="arm"><group name="g"><joint name="y"/></group></robot>', ' names y: no li'),
+        (
+            '<robot name="arm"><group_state name="x"><joint name="w"/></group_state></robot>',
+            'w: n',
+        ),
+        (
+            '<robot name="arm"><virtual_joint name="v" type="fixed" child_link="u"/>'
+            '<group name="g"><joint name="v"/></group></robot>',
+            'the SRDF names u: no links or joints of the URDF',
+        ),
+        (
+            '<robot name="arm"><group name="g"><chain base_link="base" tip_link="a_link"/></group>'
+            '</robot>',
+            "a_link of the SRDF is not at the end of the longest chain: the tool frame is 'tool'",
+        ),
     ],
 )
 def test_what_an_srdf_lacks_or_has_in_vain_is_named(srdf, says, tmp_path):
@@ -134,3 +151,34 @@ def test_an_argument_that_a_xacro_lacks_is_named_with_the_remedy(tmp_path):
     (tmp_path / 'arm.xacro').write_text(ARM.replace('name="arm"', declared, 1))
     with pytest.raises(ArmError, match="argument arm; give it: xacro_args:='arm:=VALUE'"):
         Robot.load(str(tmp_path / 'arm.xacro'))
+
+
+SLIPS = {
+    'effort="50"': 'effort="-50"',
+    'lower="-2.5" upper="2.2"': 'lower="-150" upper="150"',
+    'xyz="0 0 0.3"': 'xyz="0 0 0.3" rpy="0 0 90"',
+    ' xyz="0 0 0.3"': ' xyz="0, 0, 0.3"',
+    '"0 0 0.3"': '"0 0 300"',
+    'type="revolute"': 'type="hinge"',
+    'link="shoulder_link"/><child': 'link="shoulder_lnk"/><child',
+    LIMIT: f'{LIMIT}<mimic joint="shouder"/>',
+    'value="1.7"': 'value="1.7e6"',
+    '</inertial>': '</inertial><colision/>',
+}
+
+
+def test_the_page_has_the_lines_of_ten_slips():
+    plain = chain('arm', [revolute(x, 'xyz="0 0 0.3"', '0 1 0') for x in ('shoulder', 'elbow')])
+    head, tail = plain.split('<joint name="elbow"')
+    block = (ROOT / 'docs' / 'robots.md').read_text().split('Ten slips:\n\n')[1]
+    page = [line.strip() for line in block.split('\n\n')[0].splitlines()]
+    said = []
+    for old, new in SLIPS.items():
+        text = f'{head}<joint name="elbow"{tail.replace(old, new, 1)}'
+        if '150' in new:  # all limits, since one joint may turn often
+            text = text.replace(old, new)
+        try:
+            said += RobotModel(text).notes
+        except ArmError as error:
+            said.append(str(error))
+    assert said == page

@@ -113,4 +113,4 @@ def test_a_bad_one_is_refused_in_one_line_where_it_is_asked_for(run):
     for command in (controller, compare('--laws', 'broken')):
         code, printed = run(*command)
         assert code == 1
-        assert printed.partition(': ')[2] == lines['broken'] + '\n'
+        assert printed.splitlines()[-1].partition(': ')[2] == lines['broken']

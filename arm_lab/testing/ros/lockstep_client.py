@@ -26,7 +26,7 @@ from arm_controllers.ros.running import make_executor, wait_until
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import ArmError, in_range
 from arm_dynamics.model import RobotModel
-from arm_dynamics.plugins import extensions
+from arm_dynamics.plugins import extension
 from arm_lab.experiments.processes import Group
 from arm_sim.loop.record import JointStates
 from arm_sim.ros.goal_run import SOON, joint_states, sender_of
@@ -96,7 +96,7 @@ class LockstepClient(AbstractContextManager['LockstepClient']):
         self.model = RobotModel(urdf[0])
         self.names = list(self.model.joint_names)
         self._reader = JointStateReader(self.names, FIELDS)
-        make = extensions('arm_sim.recorders')['recorder']
+        make = extension('arm_sim.recorders', 'recorder')
         self._recorder = make(node, lambda number: recording, own_states=False)
         ends.callback(self._recorder.close)
         node.create_subscription(UInt8MultiArray, TOPIC, self._on_batch, RECORD_QOS, raw=True)

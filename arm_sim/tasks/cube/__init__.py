@@ -1,7 +1,7 @@
 """The main job: the tip draws a cube, in straight edges or in published joint-space strokes."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -15,11 +15,12 @@ from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, parameter
-from arm_sim.loop.goals import sampled
+from arm_sim.loop.goals import goal_of, goal_reference, sampled
 from arm_sim.loop.measures import error_facts
 from arm_sim.loop.report import Check, common_rows, error_row
 from arm_sim.tasks import Run, TaskEvaluation, TaskReport
 from arm_sim.tasks._points import PointsTask
+from arm_sim.tasks.cube.fitting import fit, that_work
 from arm_sim.tasks.cube.walk import WALKS, CubeWalk
 
 # Configurations per stroke, and on the way to the first corner, that are checked for clearance.
@@ -30,8 +31,17 @@ _CHECKED = 100
 class CubeParameters(CubeWalk, Surroundings):
     """Parameters of the cube, of its trajectory, and limits of the errors."""
 
+    center: tuple[float, ...] = parameter(
+        (),
+        'centre of the cube [m], base frame; empty: (0.3, 0.2, 0.55), or where the arm can draw',
+    )
+    side: float = parameter(
+        0.0, 'edge length of the cube [m]; 0: 0.1, or what the arm can draw', min=0, max=10
+    )
     posture: PerJoint = parameter(
-        (), "positions with the tool's orientation and branch [rad]; empty: the start"
+        (),
+        "positions with the tool's orientation and branch [rad]; empty: the start, or with center "
+        'one from which the arm can draw',
     )
     sample_period: float = parameter(0.02, 'time between points of the goal [s]', min=0.001, max=1)
     approach_time: float = parameter(
@@ -52,6 +62,7 @@ class CubeParameters(CubeWalk, Surroundings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        CubeWalk(center=self.center or CubeWalk.center, side=self.side or CubeWalk.side)
         for path, limits in self.path_limit.items():
             if len(limits) != 2:
                 raise ArmError(f'path_limit.{path} has {len(limits)} values; allowed: 2')
@@ -106,6 +117,10 @@ class CubeReport(TaskReport):
         rows = [error_row('path error [mm]', report['path_error_mm']), *common_rows(report)]
         for i, key in enumerate(('path_error_mm', 'tracking_error_mm', 'orientation_error_rad')):
             rows[i] = (*rows[i][:3], f'stroke {report[key]["max_on_stroke"]}, {rows[i][3]}')
+        p = self.parameters
+        if (p.center, p.side) != (CubeWalk.center, CubeWalk.side):
+            center = ', '.join(f'{x:g}' for x in p.center)
+            rows.append(('cube [m]', '', f'{p.side:g}', f'centre ({center})'))
         ik = report['ik']
         how = f'{ik["calls"]} call{"s" if ik["calls"] != 1 else ""}, '
         how += f'largest joint step {ik["max_joint_step_rad"]:.3g} rad'
@@ -141,7 +156,12 @@ class Cube(PointsTask):
                 f"task 'cube' needs a six-joint arm; {self.robot.name!r} has {model.nv} joints: "
                 'sinusoid, step, push and payload_drop take any arm'
             )
-        self._posture = model.check_configuration(p.posture or self.robot.start, 'posture')
+        ways = _ways(model)
+        if ways < 6:
+            raise ArmError(
+                f"task 'cube' needs a tool that moves in six ways; that of {self.robot.name!r} "
+                f'moves in {ways}: sinusoid, step, push and payload_drop take any arm'
+            )
         self._tolerances = {
             'position_tolerance': p.ik_position_tolerance,
             'orientation_tolerance': p.ik_orientation_tolerance,
@@ -151,6 +171,17 @@ class Cube(PointsTask):
         self.duration, self.approach_time, self.settle_time = (
             p.duration, p.approach_time, p.settle_time
         )  # fmt: skip
+        if p.center and p.side and p.posture:
+            self.use(p)
+        elif self.ik is None:
+            try:
+                fit(self)
+            except ArmError as error:
+                self.use(p)
+                raise self._refused(error) from None
+        else:  # a launch file has fitted them
+            center, side = p.center or CubeWalk.center, p.side or CubeWalk.side
+            self.use(replace(p, center=center, side=side))
 
     # What to follow
 
@@ -161,11 +192,44 @@ class Cube(PointsTask):
     @cached_property
     def plan(self) -> _Plan:
         """The strokes in joint space, planned once."""
+        try:
+            return self._plan()
+        except ArmError as error:
+            if self.ik is not None:
+                raise
+            raise self._refused(error) from None
+
+    def _refused(self, error: ArmError) -> ArmError:
         p = self.parameters
+        words = that_work(self, p)
+        self.use(p)
+        return ArmError(f'{error}{words}')
+
+    def plan_for(self, parameters: CubeParameters) -> None:
+        """Plan with these parameters, and the way from the robot's start; raises ArmError."""
+        self.use(parameters)
+        self.plan = self._plan()
+        self.goal_from(np.array(self.simulator.get('initial_positions', self.robot.start)), 10**6)
+
+    def use(self, parameters: CubeParameters) -> None:
+        """Use other parameters, and forget the plan."""
+        for name in ('plan', '_trajectory', 'start'):
+            vars(self).pop(name, None)
+        self.parameters = parameters
+        given = parameters.posture or self.robot.start
+        self._posture = self.robot.model.check_configuration(given, 'posture')
+
+    def _plan(self) -> _Plan:
+        p, model = self.parameters, self.robot.model
         plan = self._edges() if p.path == 'edges' else self._published()
         times = p.sample_times(p.edge_time / _CHECKED)
         follow = through(plan.times, plan.states).evaluate
-        self.keep_clear(times, sampled(follow, times, self.robot.model.nv)[0])
+        self.keep_clear(times, sampled(follow, times, model.nv)[0])
+        goal = goal_of(model, plan.times, plan.states, self.rest_time)
+        try:
+            goal_reference(goal, model, plan.states[0][0], np.zeros(model.nv))
+        except ArmError as error:
+            raise ArmError(f'{self.refusal}{error}') from None
         return plan
 
     def _edges(self) -> _Plan:
@@ -185,10 +249,13 @@ class Cube(PointsTask):
         fastest = 2.0 * float(np.min(model.velocity_limit)) * p.sample_period
         if step > fastest:
             raise ArmError(
-                f'the joint path jumps by {step:.3g} rad between two points; '
+                f'{self.refusal}the joint path jumps by {step:.3g} rad between two points; '
                 f'at most {fastest:.3g} rad is a motion'
             )
-        v, a = joint_path_derivatives(model, solution.q, samples.twists, samples.twist_rates)
+        if model.nv == 6:
+            v, a = joint_path_derivatives(model, solution.q, samples.twists, samples.twist_rates)
+        else:
+            v, a = _derivatives(samples.times, solution.q, p.strokes)
         return _Plan(samples.times, (solution.q, v, a), facts)
 
     def _published(self) -> _Plan:
@@ -211,9 +278,29 @@ class Cube(PointsTask):
         if not solution.success:
             center = ', '.join(f'{value:g}' for value in self.parameters.center)
             raise ArmError(
-                f'the cube cannot be drawn: {where}{solution.reason} ({center}) m, '
+                f'{self.refusal}{where}{solution.reason} (center ({center}) m, '
                 f'side {self.parameters.side:g} m)'
             )
+
+
+def _derivatives(times: Array, q: Array, strokes: int) -> tuple[Array, Array]:
+    """Return velocities and accelerations (m, n) of a path q (m, n) at rest at each corner."""
+    from scipy.interpolate import make_interp_spline
+
+    rest = [(order, np.zeros(q.shape[1])) for order in (1, 2)]
+    rows, size = np.zeros((2, *q.shape)), (len(q) - 1) // strokes
+    for k in range(strokes):
+        at = slice(k * size, (k + 1) * size + 1)
+        spline = make_interp_spline(times[at], q[at], 5, bc_type=(rest, rest))
+        rows[:, at] = [spline(times[at], order) for order in (1, 2)]
+    return rows[0], rows[1]
+
+
+def _ways(model: RobotModel) -> int:
+    """Return in how many of six ways the tool moves: the rank of the Jacobian."""
+    rng = np.random.default_rng(0)
+    places = (model.random_configuration(rng) for _ in range(5))
+    return max(int(np.linalg.matrix_rank(model.jacobian(q), 1e-6)) for q in places)
 
 
 def _own_ik(name: str, model: RobotModel) -> Callable:

@@ -1,6 +1,7 @@
 """Record, measures and report of a run, and its recording."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -401,14 +402,26 @@ def test_a_measure_is_left_out_where_what_it_needs_is_missing(of_plugins):
         ('FAILS', "measure 'own_max' fails: division by zero"),
         ('SHAPE', r"measure 'own_max' returns an array of shape \(100, 2\); expected: \(100,\)"),
         ('NONE', r"measure 'own_max' returns an array of shape \(\); expected: \(100,\)"),
-        ('ABSENT', "measure 'absent' cannot be imported: .* 'ABSENT'"),
-        ('WRONG', r"measure 'wrong' \(.*:WRONG\) is no Measure with one of \('rms', 'max'"),
-        ('KIND', r"measure 'kind' \(.*:KIND\) is no Measure with one of \('rms', 'max'"),
-        ('TAKEN', r"measure 'energy_j' \(.*:TAKEN\) has the name of another one"),
-        ('OF_WIND', r"measure 'of_wind' \(.*\) needs 'wind'; allowed: '', 'force', 'contacts'"),
     ],
 )
 def test_a_measure_that_fails_is_named_in_one_line(of_plugins, name, reason):
     with pytest.raises(ArmError, match=f'^{reason}') as refused:
         of_plugins(name)
     assert '\n' not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ('name', 'reason'),
+    [
+        ('ABSENT', "cannot be imported: .* 'ABSENT'"),
+        ('WRONG', r": it is no Measure with one of \('rms', 'max'.*"),
+        ('KIND', r": it is no Measure with one of \('rms', 'max'.*"),
+        ('TAKEN', ": 'energy_j' is the name of another one"),
+        ('OF_WIND', ": it needs 'wind'; allowed: '', 'force', 'contacts'"),
+    ],
+)
+def test_a_measure_that_is_none_is_left_out_in_one_line(of_plugins, capfd, name, reason):
+    alone, _ = of_plugins(name, 'BELOW_MAX')
+    assert alone['own_max'] == -1.0
+    (line,) = [x for x in capfd.readouterr().err.splitlines() if x.startswith('arm_sim: measure')]
+    assert re.search(rf"'{name.lower()}' \(.*:{name} .*\) ?{reason}; it is left out$", line)

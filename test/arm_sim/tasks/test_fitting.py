@@ -1,5 +1,6 @@
 """Tasks fit any arm by default; what its limits forbid is refused with the task's parameter."""
 
+import ast
 import re
 
 import numpy as np
@@ -68,3 +69,62 @@ def test_run_and_launch_refuse_in_the_same_words_which_name_the_parameter(
     with pytest.raises(ArmError, match=words) as of_launch:
         simulator_of(make_task(task, Robot.load(slow), given), ModelError(), True, 2_000_000)
     assert str(of_run.value) == str(of_launch.value)
+
+
+AXES = '0 0 1', '0 1 0', '0 1 0', '0 0 1', '0 1 0', '0 0 1', '0 1 0'
+
+
+def short_arm(folder, joints):
+    """Return the file of an arm that stands upright, and whose tool reaches half a metre."""
+    rows = [revolute(f'j{k}', 'xyz="0 0 0.07"', AXES[k]) for k in range(joints)]
+    file = folder / f'short_{joints}.urdf'
+    file.write_text(chain('short', rows))
+    return str(file)
+
+
+@pytest.mark.parametrize('joints', [6, 7])
+def test_the_cube_fits_an_arm_that_cannot_reach_its_usual_place(tmp_path, joints):
+    run = arm_sim.run(short_arm(tmp_path, joints), task='cube', parameters={'edge_time': 0.5})
+    p = run.loaded.task.parameters
+    assert run.code == 0
+    assert 0.025 <= p.side <= 0.1
+    assert np.linalg.norm(p.center) < 0.7
+    for k, corner in ((0, p.waypoints[0]), (-1, p.waypoints[-1])):
+        tip = run.loaded.robot.model.forward_kinematics(run.record.q_reference[k]).translation
+        np.testing.assert_allclose(tip, corner, atol=1e-6)
+
+
+def test_the_usual_cube_is_that_of_an_arm_that_can():
+    p = make_task('cube', Robot.load('ur5e')).parameters
+    assert (p.center, p.side) == ((0.3, 0.2, 0.55), 0.1)
+
+
+@pytest.mark.parametrize(
+    ('given', 'named'),
+    [
+        ({'center': [0.3, 0.2, 0.55]}, {'center', 'side'}),
+        ({'center': [0.0, 0.0, 3.0], 'side': 0.05}, {'center'}),
+        ({'side': 3.0}, {'center', 'side'}),
+        ({'edge_time': 0.05}, {'center', 'side', 'edge_time'}),
+    ],
+)
+def test_a_cube_that_an_arm_cannot_draw_is_refused_with_one_that_it_can(tmp_path, given, named):
+    file = short_arm(tmp_path, 6)
+    with pytest.raises(ArmError, match='^the cube cannot be drawn: ') as of_run:
+        arm_sim.run(file, task='cube', parameters=given)
+    with pytest.raises(ArmError) as of_launch:
+        simulator_of(make_task('cube', Robot.load(file), given), ModelError(), False, 2_000_000)
+    assert str(of_run.value) == str(of_launch.value)
+    words = re.search('; ([^;]*) of task cube can be drawn$', str(of_run.value))[1]
+    works = dict(each.split(': ') for each in words.split(' and '))
+    assert {*works} == named
+    works = {name: ast.literal_eval(value) for name, value in works.items()}
+    assert make_task('cube', Robot.load(file), given | works).plan
+
+
+def test_the_cube_is_refused_where_a_tool_moves_in_five_ways(tmp_path):
+    rows = [revolute(f'j{k}', 'xyz="0 0 0.1"', '0 1 0') for k in range(6)]
+    file = tmp_path / 'planar.urdf'
+    file.write_text(chain('planar', rows))
+    with pytest.raises(ArmError, match="needs a tool that moves in six ways; that of 'planar' mo"):
+        make_task('cube', Robot.load(str(file)))
