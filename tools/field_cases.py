@@ -13,9 +13,8 @@ PAGE = ROOT / 'docs' / 'field_cases.md'
 _REPORT = re.compile(r'([\w.-]+/[\w.-]+)#(\d+)\. ')
 _HEAD = """# Symptoms in the field
 
-What people report of other controllers, grippers, solvers and readers of robots, and what to do
-here, or what this package does. Refusals name joint, link, topic or point. Each line is a test in
-`test/field` (`./ws python tools/field_cases.py` writes this page):
+What people report of other software, and what to do here, or what this package does. Each line is
+a test in `test/field` (`./ws python tools/field_cases.py` writes this page):
 
     ./ws python -m pytest test/field -k "{example}"
 """

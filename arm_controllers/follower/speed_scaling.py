@@ -42,7 +42,7 @@ class SpeedScaling:
             most = step * float(np.min(deceleration / np.abs(speed)))
         before = self.factor
         self.factor += min(max(self.wanted - before, -most), most)
-        self._rate = (self.factor - before) / step if np.isfinite(most) else 0.0
+        self._rate = (self.factor - before) / step if step and np.isfinite(most) else 0.0
         self.lag_ns += step_ns - round(step_ns * (before + self.factor) / 2)
 
     def rest(self) -> None:

@@ -202,6 +202,30 @@ def test_a_canceled_goal_still_moves_the_arm():
     np.testing.assert_allclose(motion(arm, 1.0, arm.time_ns)[0][-1], 0.9, atol=1e-9)
 
 
+def test_a_stop_leaves_an_action_that_never_finishes():
+    """UniversalRobots/Universal_Robots_ROS2_Driver#1250. It ends as canceled, once.
+
+    Canceled in the period after the speed became 0, while the joint still brakes from 0.5 rad/s
+    at 2 rad/s^2: the goal ends at once, the joint after 0.25 s and 62.5 mrad, also where the
+    speed stays 0.
+    """
+    ends_moving = {'allow_nonzero_velocity_at_trajectory_end': True}
+    arm = table(0.0, LIFT, v=0.5, max_deceleration_on_cancel=(2.0,), **ends_moving)
+    arm.set_goal(goal_of([1.0], [0.5], [0.5], identifier='a'), 0)
+    arm.scaling.wanted = 0.0
+    arm.update(0, np.zeros(1), np.full(1, 0.5))
+    arm.cancel(0)
+    (end,) = arm.results
+    assert end.canceled
+    q, v, a = run(arm, DT, 20 * SECOND)
+    assert_no_jump(q, v)
+    np.testing.assert_allclose(q[-1], 0.0625, atol=2.0 * DT * 1e-9)
+    assert abs(v[round(0.24 * SECOND / DT)]) > 0.0
+    assert not v[round(0.26 * SECOND / DT) :].any()
+    assert np.abs(a).max() < 2.0 + 1e-9
+    assert list(arm.results) == [end]
+
+
 def test_a_hundred_goals_a_second_make_the_joint_shiver():
     """UniversalRobots/Universal_Robots_ROS_Driver#454. Goals go on at speed.
 
