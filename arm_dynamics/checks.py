@@ -91,8 +91,7 @@ def per_joint(
     low = array <= minimum if exclusive else array < minimum
     bad = np.flatnonzero(~np.isfinite(array) | low)
     if bad.size:
-        allowed = bounds(minimum, exclusive=exclusive) or 'finite'
-        joint = bad[0]
+        joint, allowed = bad[0], bounds(minimum, exclusive=exclusive) or 'finite'
         raise ArmError(
             f'{name} of joint {joint_names[joint]!r} is {array[joint]:g}; it must be {allowed}'
         )
@@ -132,9 +131,11 @@ def text_of(file: Path, refusal: str = 'cannot be read', most: int = 10_000_000)
 
 
 def one_of(name: str, value: str, allowed: Sequence[str]) -> None:
-    """Raise ArmError unless `value` is one of `allowed`."""
+    """Raise ArmError unless `value` is one of `allowed`; of many the nearest comes first."""
     if value not in allowed:
-        raise ArmError(f'{name} is {value!r}; allowed: {", ".join(allowed)}')
+        close = get_close_matches(str(value).lower(), allowed, 1) if len(allowed) > 6 else []
+        near = f'nearest known: {close[0]!r}; ' if close else ''
+        raise ArmError(f'{name} is {value!r}; {near}allowed: {", ".join(allowed)}')
 
 
 def some_of(names: Sequence[str]) -> str:
@@ -144,7 +145,8 @@ def some_of(names: Sequence[str]) -> str:
 
 def unknown(what: str, name: str, known: Iterable[str]) -> ArmError:
     """Return the error for an unknown name, with the nearest known one."""
-    nearest = get_close_matches(name, sorted(known), n=1, cutoff=0.0)
+    names = {each.lower(): each for each in sorted(known)}
+    nearest = [names[x] for x in get_close_matches(name.lower(), names, n=1, cutoff=0.0)]
     return ArmError(f'unknown {what} {name!r}; nearest known: {", ".join(map(repr, nearest))}')
 
 

@@ -207,10 +207,8 @@ def _file_of(robot: str, folder: str = 'urdf') -> tuple[Path, str]:
         if named:
             _doubt(robot, named[0])
             return named
-    kind, names = 'robot', robot_names()
-    if folder != 'urdf':
-        kind, names = 'gripper', gripper_names()
-    near = ''.join(f', nearest {name!r},' for name in get_close_matches(robot, names, n=1))
+    kind, names = ('robot', robot_names()) if folder == 'urdf' else ('gripper', gripper_names())
+    near = ''.join(f', nearest {name!r},' for name in get_close_matches(robot.lower(), names, n=1))
     raise ArmError(
         f'{kind} {robot!r} is neither a shipped {kind} ({", ".join(names)}){near} '
         'nor the path of a URDF file, a xacro or an MJCF, nor a model of example-robot-data or '

@@ -32,9 +32,17 @@ from typing import Annotated, ClassVar
 
 import tyro
 
-from arm_dynamics.checks import ArmError, unknown
+from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, parameter
-from arm_lab.options import REGISTRY, RefusedOptionError, UsageError, flags_of, words_of
+from arm_lab.options import (
+    REGISTRY,
+    RefusedOptionError,
+    UsageError,
+    flags_of,
+    no_option,
+    other_word,
+    words_of,
+)
 from arm_lab.progress import interruptible
 
 # Texts that have a name of their own in the help.
@@ -157,9 +165,12 @@ def _separated(kind: type[CommandOptions], given: list[str]) -> list[str]:
     flags = flags_of(kind) | {'--help': True, '--tyro-write-completion': True}
     is_value = False
     for k, word in enumerate(given):
-        option, assigned, _ = word.replace('_', '-').partition('=')
+        option, assigned, value = word.partition('=')
+        option = other_word(option.replace('_', '-'), flags)
         if option.startswith('--') and option not in ('--', *flags):
-            raise UsageError(str(unknown('option', option, flags)))
+            raise UsageError(str(no_option('option', option, flags)))
+        if option in flags:
+            given[k] = option + assigned + value
         if kind.rest and not is_value and not word.startswith('-'):
             return [*given[:k], '--', *given[k:]]
         if option == '--':

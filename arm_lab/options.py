@@ -18,6 +18,7 @@ from tyro.constructors import (
 from arm_controllers.parameter_values import WORDS, converted
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.parameters import Parameters, default_of, facts
+from arm_dynamics.robots import RobotArgument
 
 REGISTRY = ConstructorRegistry()
 _WIDEST = 32  # longer lists of choices are part of the description
@@ -49,10 +50,38 @@ def from_python[P: Parameters](kind: type[P], values: Mapping[str, object]) -> P
         ArmError: an unknown name, or a value that is not allowed.
     """
     known = {each.name: hint for _, each, hint in every_field(kind)}
+    values = {other_word(name, known): value for name, value in values.items()}
     for name in values:
         if name not in known:
-            raise unknown('argument', name, known)
+            raise no_option('argument', name, known, str(values.get('task', '')))
     return _from_python(kind, values)
+
+
+def other_word(name: str, known: Iterable[str]) -> str:
+    """Return the option that a word means: `controller` is another one for `law`."""
+    law = name.replace('controller', 'law')
+    return law if name not in known and law in known else name
+
+
+def no_option(what: str, name: str, known: Iterable[str], task: str = '') -> ArmError:
+    """Return the error for an unknown option: where it belongs, or the nearest known one.
+
+    `task` is the one whose parameter it may be.
+    """
+    word, words = name.lstrip('-').replace('-', '_'), {each.lstrip('-') for each in known}
+    if 'robot' in words and word in RobotArgument._fields[1:]:
+        where = f"a word of the robot, such as 'ur5e {word}:=...'"
+        return ArmError(f'unknown {what} {name!r}; {word} is {where}')
+    if 'parameters' in words and word in _parameters_of(task):
+        where = f'a parameter of task {task!r}: parameters={{{word!r}: ...}}'
+        return ArmError(f'unknown {what} {name!r}; {word} is {where}')
+    return unknown(what, name, known)
+
+
+def _parameters_of(task: str) -> set[str]:
+    from arm_sim.tasks import task_class, task_names  # loads tasks
+
+    return {x.name for x in fields(task_class(task).Parameters)} if task in task_names() else set()
 
 
 def words_of(options: Parameters) -> list[str]:
@@ -107,7 +136,8 @@ def _value_of(value: Any, hint: Any) -> Any:
     """Return a value of a Python call as an option has it."""
     if hint is str:
         is_word = hasattr(value, '__fspath__') or type(value) in (int, float)
-        value = _yaml(value) if isinstance(value, Mapping) else _exact(value) if is_word else value
+        is_yaml = isinstance(value, Mapping | list)
+        value = _yaml(value) if is_yaml else _exact(value) if is_word else value
     elif isinstance(value, str) and (hint in (int, float) or get_origin(hint) is tuple):
         return _parsed(value, hint)
     elif get_origin(hint) is tuple and isinstance(value, Iterable):

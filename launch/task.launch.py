@@ -65,6 +65,8 @@ def task(given: dict[str, str]) -> list:
     usual = 'designed' if label or (designed and not given['controller']) else 'file'
     if (given['gains'] or usual) == 'file':
         return run_task({**given, 'controller': law}, given['task'])
+    if _is_policy(law) and given['policy']:
+        law = f'{law}:{given["policy"]}'
     return run_designed({**given, 'law': law})
 
 

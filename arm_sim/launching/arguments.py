@@ -343,7 +343,7 @@ def _refuse_other_value(name: str, value: str, choices: Sequence[str]) -> None:
     """Refuse a value that is not among the choices of an argument, where it has any."""
     if choices and value not in choices:
         named = [each for each in choices if each]
-        if len(named) <= _FEW:
+        if len(named) <= _FEW or not value:
             one_of(name, value, named)
         raise unknown(f'value of {name}', value, named)
 

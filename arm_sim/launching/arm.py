@@ -26,6 +26,7 @@ from arm_dynamics.robots import RobotArgument, find_urdf
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.devices.faults import read_faults
 from arm_sim.launching.arguments import namespace_of, number_of
+from arm_sim.launching.checked import check_policy, check_simulator, check_tip
 from arm_sim.launching.companions import LaunchedArm, companions
 from arm_sim.launching.processes import is_installed, node_process
 from arm_sim.parameter_files import parameters_of
@@ -52,11 +53,13 @@ def arm_nodes(
     """
     robot, law, mode = (given[name] for name in ('robot', 'controller', 'mode'))
     model, space = RobotModel.from_urdf(find_urdf(robot)), namespace_of(given)
+    check_tip(given, model)
     core = {'core': core_of(space)} if mode == 'lockstep' else {}
     config = config_file(robot, given['config'], space, law)
     if law == 'none' and not plant_class(given['engine']).takes_goals:
-        raise RuntimeError(
-            f"engine {given['engine']!r} needs a controller; 'none' is for motion_model"
+        raise ArmError(
+            f"engine {given['engine']!r} needs a controller; 'none' is for motion_model: leave "
+            'controller:=none out'
         )
     sections = sections_of(robot, given['config'], law)
     in_files = parameters_of(sections, 'simulator')
@@ -83,7 +86,9 @@ def arm_nodes(
     nodes = {'simulator': common | core | plant | dict(simulator) | table | contacts | clock}
     if law not in ('none', 'external'):
         check_law(robot, law, in_files | nodes['simulator'])
-        nodes[f'{law}_controller'] = common | core | _controller(given, controller)
+        own = _controller(given, controller)
+        nodes[f'{law}_controller'] = common | core | own
+        check_policy(given, parameters_of(sections, f'{law}_controller') | own)
         if gripper:
             own = parameters_of(sections, f'{law}_controller')
             own = gains_of_arm(law_class(law), own, model, gripper)
@@ -92,6 +97,7 @@ def arm_nodes(
             if mode == 'lockstep':
                 awaited = [f'{law}_controller', 'gripper_controller']
                 nodes['simulator']['awaited_controllers'] = awaited
+    check_simulator(given, in_files | nodes['simulator'])
     if inverse_kinematics:
         nodes['inverse_kinematics'] = common
     found = (_composed if given['composed'] == 'true' else _separate)(config, nodes, space)

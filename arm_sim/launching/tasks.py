@@ -16,9 +16,11 @@ from arm_dynamics.plugins import extension
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching.arguments import RECORD, law_word, namespace_of, of_parameters
 from arm_sim.launching.arm import arm_nodes
+from arm_sim.launching.checked import check_folder
 from arm_sim.launching.processes import task_node
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.ros.config import config_file, feedforward_of, robot_parameters
+from arm_sim.ros.task_parameters import TaskNodeParameters
 from arm_sim.simulation.scene import read_objects, read_scene
 from arm_sim.tasks import Task, make_task, simulator_of, task_class
 from arm_sim.tasks._laws import check_law, suitable_law
@@ -119,6 +121,8 @@ def _nodes(
             f'passes is {given["passes"]}; with controller {law!r} only 1 is allowed, since '
             f'task {task!r} learns from each pass by a law of this package'
         )
+    read_fields(TaskNodeParameters, _values(given, repeated))
+    check_folder(given['output_dir'])
     space = namespace_of(given)
     files = made.robot.parameters('simulator')
     parameters: dict[str, Any] = {

@@ -6,6 +6,7 @@ from typing import Any
 from launch.actions import LogInfo
 from launch_ros.parameter_descriptions import ParameterValue
 
+from arm_controllers.parameter_values import read_fields
 from arm_dynamics.robots import RobotArgument
 from arm_sim.launching.arguments import namespace_of, number_of, of, switch
 from arm_sim.launching.companions import LaunchedArm
@@ -37,6 +38,7 @@ def view(given: Mapping[str, str], parameters: Sequence[Any] = ()) -> list[Any]:
         return [LogInfo(msg=f'view: {HELP}; the run goes on without')]
     own: dict[str, Any] = {'view_host': ParameterValue(given['view_host'], value_type=str)}
     own['view_port'] = number_of(given, 'view_port')
+    read_fields(ViewParameters, {'view_port': own['view_port']})
     tip = RobotArgument.of(given['robot']).tip_frame
     if tip:
         own['tool_frame'] = ParameterValue(tip, value_type=str)

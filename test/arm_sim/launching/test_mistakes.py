@@ -5,6 +5,7 @@ import sys
 import pytest
 from launch import LaunchContext
 from launch.actions import OpaqueFunction
+from policies import policy_file
 from repository import ROOT
 from scripts import load_script
 
@@ -53,6 +54,29 @@ MISTAKES = [
     (ARM, 'law:=servoo', "unknown value of law 'servoo'; nearest known: 'servo'"),
     (ARM, 'config:=gains.yaml', 'gains.yaml'),
     ('drive.launch.py', 'drives:=ur_torque', 'ur_direct_torque'),
+    # of the nodes, before they start
+    (TASK, 'TASK:=press', "unknown launch argument 'TASK'; nearest known: 'task'"),
+    (TASK, 'task:=Press', "unknown value of task 'Press'; nearest known: 'press'"),
+    (TASK, 'task:=', "task is ''; allowed: collide, .*, wipe"),
+    (ARM, 'robot:=UR5e', "robot 'UR5e' is neither .*, nearest 'ur5e',"),
+    (ARM, 'tip_frame:=base_link', "'base_link', which no joint moves; .* is 'tool0'"),
+    (ARM, 'integrator:=rk5', "'rk5'; allowed: continuous, euler, rk4, implicit, implicitfast"),
+    (ARM, 'srdf:=no.srdf', "srdf is 'no.srdf': there is no such file"),
+    (ARM, 'table:=true', "'table' is True; it must be a number or a list of numbers"),
+    (ARM, 'table:=[0.5,0,0]', 'table is .*; it must be six finite numbers'),
+    (ARM, 'faults:=[{kind:frozen}]', 'faults'),
+    (
+        ARM,
+        'controller:=none',
+        "'mujoco' needs a controller; .*: leave controller:=none out",
+    ),
+    (TASK, 'task:=press engine:=analytical', 'only engine mujoco has contacts: engine:=mujoco'),
+    (TASK, 'law:=policy', 'needs its file: policy:=FILE.onnx'),
+    (TASK, 'law:=policy policy:=no.onnx', "policy 'no.onnx': there is no such file"),
+    (TASK, 'law:=pd policy:=a.onnx', "controller 'pd' is no policy: law:=policy"),
+    (TASK, 'passes:=two', "'passes' is 'two'; it must be a whole number"),
+    (TASK, 'passes:=0', 'passes is 0; it must be finite, >= 1 and <= 1000'),
+    (TASK, 'output_dir:=setup.py/out', 'output_dir .*setup.py. is no folder'),
 ]
 
 
@@ -66,9 +90,21 @@ def test_a_mistake_is_refused_in_one_line_before_any_process(monkeypatch, file, 
     assert text.count('nearest known') <= 1
 
 
+def test_a_fault_of_an_unknown_joint_has_a_nearest_one(monkeypatch):
+    with pytest.raises(ArmError, match="joint 'elbow'; nearest known: 'elbow_joint'"):
+        started(monkeypatch, ARM, 'faults:=[{kind: stuck_joint, joint: elbow}]')
+
+
 def nodes(actions):
     """Return the executables that actions of a launch start."""
     return {x.node_executable for x in actions if hasattr(x, 'node_executable')}
+
+
+@pytest.mark.parametrize('words', ['law:=policy', 'controller:=policy', 'law:=policy gains:=file'])
+def test_a_policys_file_reaches_its_controller(monkeypatch, tmp_path, words):
+    file, _ = policy_file(tmp_path / 'plain.onnx')
+    given = 'robot:=planar_3r', 'task:=step', f'policy:={file}', *words.split()
+    assert 'policy_controller' in nodes(started(monkeypatch, TASK, *given))  # else refused
 
 
 @pytest.mark.parametrize(
