@@ -136,7 +136,8 @@ def _value_of(value: Any, hint: Any) -> Any:
     """Return a value of a Python call as an option has it."""
     if hint is str:
         is_word = hasattr(value, '__fspath__') or type(value) in (int, float)
-        is_yaml = isinstance(value, Mapping | list)
+        rows = value if isinstance(value, list) and value else [value]
+        is_yaml = all(isinstance(each, Mapping) for each in rows)
         value = _yaml(value) if is_yaml else _exact(value) if is_word else value
     elif isinstance(value, str) and (hint in (int, float) or get_origin(hint) is tuple):
         return _parsed(value, hint)

@@ -129,7 +129,9 @@ def test_mistakes_are_refused_in_one_line():
         env.step(np.array([0.0, np.nan, 0.0]))
     with pytest.raises(ArmError, match=r'action has shape \(2,\)'):
         env.step(np.zeros(2))
-    with pytest.raises(ArmError, match=r"law is 'pdd'; nearest known: 'pd'; allowed: .*pd_gravity"):
+    with pytest.raises(
+        ArmError, match=r"law is 'pdd'; nearest known: 'pd'; allowed: .*pd_gravity"
+    ):
         gymnasium.make('arm_sim/Track-v0', law='pdd')
     with pytest.raises(ArmError, match='payload is -1'):
         gymnasium.make('arm_sim/Track-v0', ranges={'payload': -1.0})
