@@ -6,8 +6,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
 
-from arm_dynamics.checks import ArmError
-
 
 def in_notebook() -> bool:
     """Return whether this process is the kernel of a notebook."""
@@ -29,7 +27,7 @@ def explore(function: Callable[..., object], **values: Sequence[object]) -> None
         values: of each of its arguments, by name.
     """
     if not callable(function):
-        raise ArmError(f'explore calls a function, not {function!r}; arm_sim.run is one')
+        raise TypeError(f'explore calls a function, not {function!r}; arm_sim.run is one')
     if in_notebook() and find_spec('ipywidgets'):
         widgets = import_module('ipywidgets')
         sliders = {
