@@ -50,5 +50,5 @@ def test_of_many_values_the_nearest_comes_first():
 
 
 def test_explore_needs_a_function():
-    with pytest.raises(TypeError, match=r"explore calls a function, not 'run'; arm_sim.run is one"):
+    with pytest.raises(TypeError, match=r"a function, not 'run'; arm_sim.run is one"):
         arm_sim.explore('run')
