@@ -25,6 +25,7 @@ _OF_ROS = 'rclpy', 'builtin_interfaces', 'control_msgs', 'arm_interfaces'
 # The nodes that one process may run together, as a pattern and in words.
 _OF_AN_ARM = r'simulator|inverse_kinematics|\w+_controller'
 _WORDS = 'simulator, <law>_controller, inverse_kinematics'
+_PARAMETER = '--ros-args -p robot:=ur5e'
 
 
 def _run(name: str, start: Callable[[], int]) -> int:
@@ -79,6 +80,10 @@ def _imported(module: str) -> Any:
 
 def _main(name: str, module: str, *arguments: str) -> int:
     """Run the `main` of a module, or else its node under a name."""
+    stray = [*takewhile(lambda word: word != '--ros-args', sys.argv[1:])]
+    if stray and node_of(name) and name != 'controller':  # this has the name of a law
+        print(f'{name}: {stray[0]!r}; a node has parameters only: {_PARAMETER}', file=sys.stderr)
+        return 2
     imported = _imported(module)
     if hasattr(imported, 'main'):
         return imported.main(*arguments)

@@ -171,3 +171,12 @@ def test_the_words_for_laws_are_one_list():
     choices = {x.name: x.choices for x in made.get_launch_arguments()}
     assert choices['law'] == choices['controller']
     assert {*CONTROLLERS} <= {*choices['law']}
+
+
+@pytest.mark.parametrize('name', ['simulator', 'pd_controller', 'step_task', 'recorder'])
+@pytest.mark.parametrize('word', ['robot:=planar_3r', 'planar_3r', '--robot'])
+def test_a_word_for_a_node_is_no_parameter(monkeypatch, capsys, name, word):
+    monkeypatch.setattr(sys, 'argv', [name, word, '--ros-args', '-p', 'robot:=planar_3r'])
+    assert getattr(executables, name)() == 2
+    answer = f'{name}: {word!r}; a node has parameters only: --ros-args -p robot:=ur5e\n'
+    assert capsys.readouterr().err == answer
