@@ -38,9 +38,6 @@ class Measurement(NamedTuple):
 
     def read_only(self) -> 'Measurement':
         """Return the same measurement, now and later, for a law: views that refuse writing."""
-        effort = None if self.effort is None else read_only(self.effort)
-        wrench = None if self.wrench is None else read_only(self.wrench)
-        readings = self.readings
-        if readings:
-            readings = MappingProxyType({name: read_only(x) for name, x in readings.items()})
+        effort, wrench = (None if x is None else read_only(x) for x in (self.effort, self.wrench))
+        readings = MappingProxyType({name: read_only(x) for name, x in self.readings.items()})
         return Measurement(read_only(self.q), read_only(self.v), effort, wrench, readings)

@@ -181,10 +181,15 @@ def finite(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
 
 
 def read_only(array: Array) -> Array:
-    """Return a view of an array that refuses to be written into; it shows later changes."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
+    """Return a view of an array that nobody can make writable; it shows later changes."""
+    return np.asarray(memoryview(array).toreadonly())
+
+
+def freeze(holder: object) -> None:
+    """Make the arrays that are public attributes of an object read-only."""
+    for name, value in vars(holder).items():
+        if isinstance(value, np.ndarray) and not name.startswith('_'):
+            vars(holder)[name] = read_only(value)
 
 
 def all_finite(values: Array, zeros: Array) -> bool:

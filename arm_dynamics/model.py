@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array, finite, per_joint
+from arm_dynamics.checks import ArmError, Array, finite, freeze, per_joint
 from arm_dynamics.frames import Frames
 from arm_dynamics.parameters import ParameterValues
 from arm_dynamics.tool_link import srdf_tips, tool_link
@@ -133,6 +133,7 @@ class RobotModel(Frames):
         rotors = np.zeros(self.pin_model.nv)
         rotors[self.own] = self.armature
         self.pin_model.armature = rotors  # joins M in Pinocchio's RNEA, CRBA and ABA
+        freeze(self)
 
     @classmethod
     def from_description(cls, text: str, tip_frame: str | None = None) -> Self:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, read_only
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.plugins import PluginRegistry
@@ -263,6 +263,8 @@ def values_of(measure: Measure, samples: Samples) -> Array:
     Raises:
         ArmError: the function of a plugin fails, or returns anything else.
     """
+    if measure not in BUILT_IN:  # a foreign function may write into what it receives
+        samples = Samples(*(read_only(x) if isinstance(x, np.ndarray) else x for x in samples))
     try:
         x = np.asarray(measure.sample(samples), dtype=float)
     except Exception as error:  # a foreign function may raise anything

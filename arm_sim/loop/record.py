@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arm_controllers.reference import ReferenceFunction
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, freeze
 from arm_sim.loop.goals import sampled
 from arm_sim.output_folder import whole_file
 from arm_sim.simulation.pacing import TOO_SLOW_HELP
@@ -45,12 +45,13 @@ class Record:
     objects: Array = field(default_factory=lambda: np.empty((0, 0, 7)))
     wrench: Array = field(default_factory=lambda: np.empty((0, 6)))
 
+    def __post_init__(self) -> None:
+        freeze(self)  # for tasks, measures and whoever else reads it
+
     def checksum(self) -> str:
         """Return the SHA-256 of times, states, torques, objects: equal for bit-identical runs."""
-        digest = sha256()
-        for array in (self.t, self.q, self.v, self.effort, self.q_end, self.objects, self.wrench):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
+        arrays = self.t, self.q, self.v, self.effort, self.q_end, self.objects, self.wrench
+        return sha256(b''.join(each.tobytes() for each in arrays)).hexdigest()
 
     def save(self, path: Path) -> None:
         """Write the arrays for NumPy (.npz)."""
@@ -61,8 +62,7 @@ class Record:
     def load(cls, path: Path) -> 'Record':
         """Read what `save` wrote."""
         with np.load(path) as arrays:
-            known = [each.name for each in fields(cls) if each.name in arrays]
-            values = {name: arrays[name] for name in known}
+            values = {x.name: arrays[x.name] for x in fields(cls) if x.name in arrays}
         return cls(**values | {'completed': bool(values['completed'])})
 
 

@@ -49,9 +49,8 @@ class Recorder:
         q, v = self._states[:done, 0], self._states[:done, 1]
         q_reference, v_reference = self._references[:done, 0], self._references[:done, 1]
         end, complete = self._loop.plant.q.copy(), done == len(self._t)
-        effort = self._efforts[:done]
         return Record(
-            self._t[:done], q, v, q_reference, v_reference, effort, end, complete,
+            self._t[:done], q, v, q_reference, v_reference, self._efforts[:done], end, complete,
             self._contacts[:done], np.array(self._objects), self._wrenches[:done],
         )  # fmt: skip
 

@@ -7,9 +7,12 @@ import pytest
 
 from arm_controllers.law import Law
 from arm_controllers.reference import Reference
+from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters
 from arm_sim.engines.analytical import AnalyticalParameters, AnalyticalPlant
 from arm_sim.loop.loop import Loop
+from arm_sim.loop.measures import Measure, samples_of, track, values_of
+from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 
 READ_ONLY = 'read-only'
@@ -67,14 +70,29 @@ def put_later(measured, reference):
     reference.ahead(3).q[:] = 0.0
 
 
-@pytest.mark.parametrize('writes', [put_q, put_reference, subtract, put_row, put_later])
+def unlock(measured, reference):
+    measured.q.setflags(write=True)
+
+
+def unlock_reference(measured, reference):
+    reference.v.flags.writeable = True
+
+
+def put_base(measured, reference):
+    measured.q.base[0] = 0.0
+
+
+WRITES = [put_q, put_reference, subtract, put_row, put_later, unlock, unlock_reference, put_base]
+
+
+@pytest.mark.parametrize('writes', WRITES)
 @pytest.mark.parametrize('sensors', [{}, {'position_noise': 1e-4}])
 def test_a_law_that_writes_into_what_it_receives_is_refused_by_numpy(model, writes, sensors):
     law = type('Writes', (Slip,), {'writes': staticmethod(writes)})
     loop = loop_with(law, model, **sensors)
     loop.plant.v[:] = 0.1
     before = loop.plant.q.copy()
-    with pytest.raises(ValueError, match=READ_ONLY):
+    with pytest.raises((ValueError, TypeError), match=f'{READ_ONLY}|cannot set WRITEABLE'):
         loop.step()
     np.testing.assert_array_equal(loop.plant.q, before)
 
@@ -118,3 +136,33 @@ def test_a_read_only_reference_shows_later_changes_and_its_copy_can_be_written()
     copy = shown.copy()
     copy.q[:] = 3.0
     np.testing.assert_array_equal(shown.q, [1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    'name', ['effort_limit', 'velocity_limit', 'position_upper', 'gravity', 'damping', 'armature']
+)
+def test_a_law_changes_nothing_of_the_model_that_the_arm_has_too(model, name):
+    """Not even a copy of it with other joints, whose other numbers are the same arrays."""
+    for each in (model, model.without_coulomb_friction()):
+        with pytest.raises(ValueError, match='WRITEABLE'):
+            getattr(each, name).setflags(write=True)
+
+
+def test_a_record_is_read_only_for_the_task_and_the_measures_that_receive_it(model):
+    plant = AnalyticalPlant(model, AnalyticalParameters(actuator='torque'))
+    record = run_closed_loop(plant, Slip(model, NoParameters()), lambda t, reference: None, 0.01)
+    for array in (record.q, record.v, record.q_reference, record.effort, record.q_end):
+        with pytest.raises(ValueError, match='WRITEABLE'):
+            array.setflags(write=True)
+
+
+def test_a_measure_of_a_plugin_that_writes_into_its_samples_is_refused_in_one_line(model):
+    def flatter(samples):
+        samples.error_mm[:] = 0.0
+        return samples.error_mm
+
+    plant = AnalyticalPlant(model, AnalyticalParameters(actuator='torque'))
+    record = run_closed_loop(plant, Slip(model, NoParameters()), lambda t, reference: None, 0.01)
+    samples = samples_of(record, track(model, record))
+    with pytest.raises(ArmError, match=f"measure 'flattery' fails: .*{READ_ONLY}"):
+        values_of(Measure('flattery', '', '', flatter, 'max'), samples)
