@@ -2,10 +2,10 @@
 
 `python -m arm_lab.judging.law_trials LAW LIMITS FOLDER SECONDS` runs them and writes a record and
 the task's own limits for each trial. The law may use SECONDS of CPU time. It runs in a child of
-that process and, where Linux allows it, sees no other process: what it starts ends with it.
+that process and, where Linux allows it, sees no other process, no network and no socket of other
+programs in /run and /tmp: what it starts ends with it.
 """
 
-import ctypes
 import json
 import math
 import os
@@ -14,12 +14,14 @@ import signal
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from arm_dynamics.checks import ArmError
+from arm_dynamics.descriptions.xacro_process import continue_apart, refuse_calls_of_law
+from arm_dynamics.temporary_folder import own_folder
 from arm_lab.experiments.processes import Group
 from arm_lab.experiments.suited import suited
+from arm_lab.judging.physics import check_physics, check_reference
 from arm_lab.judging.plan import JudgedTrial, JudgingPlan, read_plan
 from arm_lab.judging.trials import judgement
 from arm_lab.judging.verdict import Judgement
@@ -35,7 +37,6 @@ _FILE = 1_000_000_000  # the largest file that it may write, its log included [b
 _LONGEST = 300  # characters of a reason
 _ASLEEP = 10.0  # wall-clock time as a multiple of CPU time
 _LOOK = 0.02  # [s]
-_PR_SET_PDEATHSIG = 1
 
 
 def judge_law(
@@ -74,8 +75,10 @@ def judge_law(
             found = json.loads(file.read_text())
             if found['reason']:
                 raise ArmError(found['reason'])
-            checks = [Check(*each) for each in found['checks']]
-            return Record.load(file.with_name('record.npz')), checks
+            record = Record.load(file.with_name('record.npz'))
+            check_reference(trial.loaded, record)
+            check_physics(trial.loaded, record)
+            return record, [Check(*each) for each in found['checks']]
 
         return judgement(plan, law, tried, advance)
 
@@ -144,32 +147,18 @@ def _line(what: object) -> str:
 
 def _main(law: str, limits: str, folder: str, seconds: str) -> None:
     plan = read_plan(limits)
-    plan.trials[0].loaded.plants()  # imports and compiles, which are not the law's time
-    _continue_in_a_child()
+    loaded = plan.trials[0].loaded
+    loaded.plants()  # imports and compiles, which are not the law's time
+    files = (law, limits, folder, loaded.experiment.robot, loaded.experiment.config)
+    kept = [str(Path(each).expanduser()) for each in (*files, '~') if each]
+    kept += [str(own_folder()), os.getcwd(), sys.prefix, sys.base_prefix, *sys.path]
+    refuse_calls_of_law(continue_apart(kept, os.CLONE_NEWUSER if os.getuid() else 0))
     most = math.ceil(float(seconds))  # of the child's own time
     resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE, _FILE))
     for trial in plan.trials:
         attempt(trial, law, trial.folder(Path(folder)))
-
-
-def _continue_in_a_child() -> None:
-    """Return in a child process, the first one of its own processes; end with it in the parent."""
-    with suppress(OSError):
-        os.unshare(os.CLONE_NEWPID | (os.CLONE_NEWUSER if os.getuid() else 0))
-    child = os.fork()
-    if not child:
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-        return
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: os.kill(child, signal.SIGKILL))
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if code < 0:  # by a signal, which is what there is to say
-        with suppress(OSError):  # SIGKILL has no other action
-            signal.signal(-code, signal.SIG_DFL)
-        os.kill(os.getpid(), -code)
-    os._exit(code)
 
 
 if __name__ == '__main__':

@@ -2,24 +2,28 @@
 
 import numpy as np
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model_error import with_error
 from arm_lab.experiments.experiment import LoadedExperiment
+from arm_sim.loop.goals import sampled
 from arm_sim.loop.record import Record
 
-# Share of the torques that a motion needs by which recorded efforts may differ: sampling costs a
-# few per cent, and efforts of another motion, or none, differ by one and more.
-_MOST = 0.5
+# Share of what moves a joint, beyond its weight, by which its recorded efforts may differ, and
+# share of all torques: sampling costs up to a few per cent, efforts of another motion, or none,
+# differ by one and more.
+_MOST, _LEAST = 0.2, 2e-3
+_NEAR = 1e-3  # of a stop, which pushes as well [rad | m]
 
 
 def check_physics(loaded: LoadedExperiment, record: Record) -> None:
-    """Compare the efforts of a record with those that its motion needs, by the true arm's model.
+    """Compare a record's positions with its velocities, and its efforts with what these need.
 
-    Runs in which something else acts are not compared: contacts, pushes, loads that fall off, and
-    gears between the motors and the links.
+    The needed efforts are those of the true arm's model. Runs in which something else acts are
+    not compared: contacts, pushes, loads that fall off, and gears between the motors and the
+    links; nor is a joint at its stops.
 
     Raises:
-        ArmError: the efforts did not make this motion.
+        ArmError: the velocities did not make this motion, or the efforts did not.
     """
     plant, task = loaded.plant_parameters(), loaded.task
     acts = plant.touching or plant.has_drive_trains or task.push is not None
@@ -27,12 +31,48 @@ def check_physics(loaded: LoadedExperiment, record: Record) -> None:
         return
     arm, h = with_error(loaded.arm, loaded.experiment.error), np.diff(record.t)[:, np.newaxis]
     q, v = 0.5 * (record.q[1:] + record.q[:-1]), 0.5 * (record.v[1:] + record.v[:-1])
-    a = np.diff(record.v, axis=0) / h
-    needed = np.array([arm.inverse_dynamics(*each) for each in zip(q, v, a, strict=True)])
-    off, all_of_it = np.linalg.norm(record.effort[:-1] - needed), np.linalg.norm(needed)
-    if off > _MOST * all_of_it:
-        size = np.sqrt(needed.size)
+    gained, moved = np.diff(record.v, axis=0), np.diff(record.q, axis=0)
+    missed, way = _beyond(moved - h * v, h * np.abs(gained)), _size(h * v)
+    if (missed > _MOST * way + _LEAST * way.max() + 1e-9).any():
         raise ArmError(
-            f'the efforts did not make this motion: it needs {all_of_it / size:.3g} N.m RMS, and '
-            f'the efforts differ from that by {off / size:.3g} N.m RMS'
+            f'the velocities did not make this motion: it moves by {_rms(moved):.3g} rad or m RMS '
+            f'in a period, and they by {_rms(h * v):.3g}'
         )
+    kp, kd = plant.servo_gains(arm)
+    a = gained / h
+    needed = np.array([arm.inverse_dynamics(*each) for each in zip(q, v, a, strict=True)])
+    weight = np.array([arm.gravity_torque(each) for each in q])
+    # What a servo changes in a period, and the friction of a joint that stands still.
+    unseen = h * np.abs(kp * v) + np.abs(kd * gained) + arm.friction
+    at_stop = (q < arm.stops[0] + _NEAR) | (q > arm.stops[1] - _NEAR)
+    off = np.where(at_stop, 0.0, record.effort[:-1] - needed)
+    most = _MOST * _size(np.where(at_stop, 0.0, needed - weight)) + _LEAST * _size(needed).max()
+    if (_beyond(off, unseen) > most).any():
+        raise ArmError(
+            f'the efforts did not make this motion: it needs {_rms(needed):.3g} N.m RMS, and '
+            f'the efforts differ from that by {_rms(off):.3g} N.m RMS'
+        )
+
+
+def check_reference(loaded: LoadedExperiment, record: Record) -> None:
+    """Compare what a run in the loop was compared with, with the task's reference.
+
+    Raises:
+        ArmError: they differ.
+    """
+    wanted = sampled(loaded.task.reference, record.t, record.q.shape[1])
+    if not np.allclose(record.q_reference, wanted[0], rtol=0.0, atol=1e-9):
+        raise ArmError('the reference of the record is not that of the task')
+
+
+def _size(rows: Array) -> Array:
+    return np.linalg.norm(rows, axis=0)
+
+
+def _beyond(rows: Array, known: Array) -> Array:
+    """Return the size (n,) of what is larger than what is known of."""
+    return _size(np.maximum(np.abs(rows) - known, 0.0))
+
+
+def _rms(rows: Array) -> float:
+    return float(np.sqrt(np.mean(rows**2)))

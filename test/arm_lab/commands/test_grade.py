@@ -46,14 +46,16 @@ HOSTILE = {
         '',
         '',
     ),
+    'connects': ('import socket', 'socket.socket(socket.AF_UNIX)', 'PermissionError: [Errno 1]'),
 }
+APART = {'looks': ('', 'if os.listdir("/run"): raise ValueError("it sees /run")', '')}
 
 
 @pytest.mark.slow
 def test_a_law_gets_the_same_grade_twice_and_a_hostile_one_a_line(tmp_path, capfd):
     (tmp_path / 'limits.yaml').write_text(LIMITS)
-    files = []
-    for name, (before, inside, _) in {'a': ('', '', ''), **HOSTILE, 'b': ('', '', '')}.items():
+    files, hostile = [], HOSTILE | (APART if namespaces() else {})
+    for name, (before, inside, _) in {'a': ('', '', ''), **hostile, 'b': ('', '', '')}.items():
         files.append(tmp_path / f'{name}.py')
         files[-1].write_text(LAW.format(before=before, inside=inside or 'pass'))
     found = arm_sim.grade(
@@ -61,7 +63,7 @@ def test_a_law_gets_the_same_grade_twice_and_a_hostile_one_a_line(tmp_path, capf
     ).found
     first, *others, last = found
     assert first[1:] == last[1:] == (1, 1, first.checksum, '')
-    for each, (name, (_, _, line)) in zip(others, HOSTILE.items(), strict=True):
+    for each, (name, (_, _, line)) in zip(others, hostile.items(), strict=True):
         assert each.submission.endswith(f'{name}.py')
         # Where Linux gives no namespace of processes the law kills who waits for it, no other.
         unharmed = name == 'kills' and not each.reason
