@@ -43,7 +43,8 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
                 place = Path(prefix, 'share', name)
                 links += [*link_as_installed(folder, place), (place, folder)]
         prefixes = filter(None, (prefix, os.environ.get('AMENT_PREFIX_PATH')))
-        answer = _run([str(file.resolve()), json.dumps(mappings)], ':'.join(prefixes))
+        words = [str(file.resolve()), json.dumps(mappings), *(str(each) for _, each in links)]
+        answer = _run(words, ':'.join(prefixes))
         for link, target in sorted(links, key=_length, reverse=True):  # no temporary folder
             answer = {key: text.replace(str(link), str(target)) for key, text in answer.items()}
     missing = re.search(r"package '([^']*)' not found", answer.get('error', ''))

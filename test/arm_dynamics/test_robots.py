@@ -3,10 +3,12 @@
 import json
 import platform
 import re
+import socket
 import subprocess
 import sys
 import warnings
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from xml.etree import ElementTree
 
 import mujoco
@@ -518,6 +520,22 @@ def test_a_xacro_has_no_network_and_sees_files_read_only(confined, tmp_path):
     )
     assert answer == {'urdf': "['lo']"}
     assert not (tmp_path / 'touched').exists()
+
+
+@pytest.mark.skipif(
+    subprocess.run(['unshare', '-rmp', '--fork', 'true'], capture_output=True).returncode != 0,
+    reason='this system gives a user no namespaces of processes and mounts',
+)
+def test_a_xacro_sees_no_process_and_nothing_that_others_have_in_run_and_tmp(confined):
+    with TemporaryDirectory() as others, socket.socket(socket.AF_UNIX) as door:
+        door.bind(str(Path(others, 'agent')))
+        (Path(others) / 'secret').write_text('x')
+        answer = confined(
+            'import os\n'
+            'numbers = [each for each in os.listdir("/proc") if each.isdigit()]\n'
+            f'told = str((os.listdir("/run"), os.path.exists({others!r}), numbers))'
+        )
+    assert answer == {'urdf': "([], False, ['1'])"}
 
 
 @pytest.mark.skipif(

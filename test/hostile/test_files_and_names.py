@@ -114,7 +114,7 @@ def process_file(*_, **__):
     return type('D', (), {{'toxml': lambda self: str(told)}})()
 sys.modules['xacro'] = type(sys)('xacro')
 sys.modules['xacro'].process_file = process_file
-sys.argv = ['x', 'x', '{{}}']
+sys.argv = ['x', 'x', '{{}}', {folder!r}]
 runpy.run_path({script!r}, run_name='__main__')
 """
 
@@ -135,7 +135,7 @@ def confined(tmp_path, before):
         'folder': f'os.mkdir({str(tmp_path / "folder")!r})',
         'link': f'os.symlink("/", {str(tmp_path / "link")!r})',
     }
-    code = CONFINED.format(before=before, calls=calls, script=str(script))
+    code = CONFINED.format(before=before, calls=calls, script=str(script), folder=str(tmp_path))
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
     assert done.stdout, done.stderr
     assert kept.read_text() == 'mine'
