@@ -264,7 +264,7 @@ def values_of(measure: Measure, samples: Samples) -> Array:
         ArmError: the function of a plugin fails, or returns anything else.
     """
     if measure not in BUILT_IN:  # a foreign function may write into what it receives
-        samples = Samples(*(read_only(x) if isinstance(x, np.ndarray) else x for x in samples))
+        samples = Samples._make(read_only(x) if isinstance(x, np.ndarray) else x for x in samples)
     try:
         x = np.asarray(measure.sample(samples), dtype=float)
     except Exception as error:  # a foreign function may raise anything
