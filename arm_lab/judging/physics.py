@@ -6,6 +6,7 @@ from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model_error import with_error
 from arm_lab.experiments.experiment import LoadedExperiment
 from arm_sim.loop.goals import sampled
+from arm_sim.loop.measures import rms
 from arm_sim.loop.record import Record
 
 # Share of what moves a joint, beyond its weight, by which its recorded efforts may differ, and
@@ -35,8 +36,8 @@ def check_physics(loaded: LoadedExperiment, record: Record) -> None:
     missed, way = _beyond(moved - h * v, h * np.abs(gained)), _size(h * v)
     if (missed > _MOST * way + _LEAST * way.max() + 1e-9).any():
         raise ArmError(
-            f'the velocities did not make this motion: it moves by {_rms(moved):.3g} rad or m RMS '
-            f'in a period, and they by {_rms(h * v):.3g}'
+            f'the velocities did not make this motion: it moves by {rms(moved, None):.3g} rad or m '
+            f'RMS in a period, and they by {rms(h * v, None):.3g}'
         )
     kp, kd = plant.servo_gains(arm)
     a = gained / h
@@ -49,8 +50,8 @@ def check_physics(loaded: LoadedExperiment, record: Record) -> None:
     most = _MOST * _size(np.where(at_stop, 0.0, needed - weight)) + _LEAST * _size(needed).max()
     if (_beyond(off, unseen) > most).any():
         raise ArmError(
-            f'the efforts did not make this motion: it needs {_rms(needed):.3g} N.m RMS, and '
-            f'the efforts differ from that by {_rms(off):.3g} N.m RMS'
+            f'the efforts did not make this motion: it needs {rms(needed, None):.3g} N.m RMS, and '
+            f'the efforts differ from that by {rms(off, None):.3g} N.m RMS'
         )
 
 
@@ -72,7 +73,3 @@ def _size(rows: Array) -> Array:
 def _beyond(rows: Array, known: Array) -> Array:
     """Return the size (n,) of what is larger than what is known of."""
     return _size(np.maximum(np.abs(rows) - known, 0.0))
-
-
-def _rms(rows: Array) -> float:
-    return float(np.sqrt(np.mean(rows**2)))
