@@ -36,8 +36,8 @@ def check_physics(loaded: LoadedExperiment, record: Record) -> None:
     missed, way = _beyond(moved - h * v, h * np.abs(gained)), _size(h * v)
     if (missed > _MOST * way + _LEAST * way.max() + 1e-9).any():
         raise ArmError(
-            f'the velocities did not make this motion: it moves by {rms(moved, None):.3g} rad or m '
-            f'RMS in a period, and they by {rms(h * v, None):.3g}'
+            'the velocities did not make this motion: it moves by '
+            f'{rms(moved, None):.3g} rad or m RMS in a period, and they by {rms(h * v, None):.3g}'
         )
     kp, kd = plant.servo_gains(arm)
     a = gained / h
