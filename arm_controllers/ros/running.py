@@ -30,6 +30,8 @@ from arm_dynamics.checks import ArmError
 
 # Name of a thread that spins a node, and ends with the context.
 SPINS = 'spins'
+# Longest time in which a node's entities are destroyed [s of the wall clock].
+LONGEST_END = 30
 _TICK = 0.02  # period of looking which periodic function is due [s]
 # Longest time for which a waiting executor dispatches without a check [s]; longer in a flood.
 _SLICE = 0.2
@@ -106,6 +108,8 @@ def run_nodes(makers: Mapping[str, Callable[[], Node]]) -> int:
             raise
     finally:
         Interrupt.ignore()
+        # Fast DDS can wait for ever here, for a listener that waits for its own mutex.
+        signal.alarm(LONGEST_END)
         for node in reversed(nodes):
             node.destroy_node()
         rclpy.try_shutdown()
@@ -117,6 +121,7 @@ def run_nodes(makers: Mapping[str, Callable[[], Node]]) -> int:
             nodes.clear()
             del node
             collect_all()  # a node that is left would stay on the graph for another 20 s
+        signal.alarm(0)
     return code
 
 

@@ -173,7 +173,7 @@ class Cube(PointsTask):
         )  # fmt: skip
         if p.center and p.side and p.posture:
             self.use(p)
-        elif self.ik is None:
+        elif self.ik is None and not p.table:  # a table that is in the way is named
             try:
                 fit(self)
             except ArmError as error:
