@@ -88,7 +88,7 @@ def read_yaml(text: str, where: str, most: int = _MOST_CHARACTERS) -> Any:
             raise ArmError(f'{where}: more than {_MOST_LEVELS} brackets in each other')
     try:
         return Loader(text).get_single_data()
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # the 45th of a month
+    except Exception as error:  # the 45th of a month; PyYAML raises what Python does: `!!int ''`
         raise ArmError(f'{where}: not YAML: {one_line(error)}') from None
 
 
@@ -162,13 +162,16 @@ class Loader(yaml.SafeLoader):
     """
 
     def compose_node(self, parent: yaml.Node | None, index: object) -> yaml.Node | None:
-        """Return the next node; raise YAMLError for an alias."""
+        """Return the next node; raise YAMLError for an alias or an endless number."""
         if self.check_event(yaml.AliasEvent):
             event = self.peek_event()
             raise ComposerError(
                 None, None, f'an alias (*{event.anchor}), which is not allowed', event.start_mark
             )
-        return super().compose_node(parent, index)
+        node = super().compose_node(parent, index)
+        if node and node.tag.endswith((':int', ':float')) and len(node.value) > 70:
+            raise ComposerError(None, None, 'a number of more than 70 characters', node.start_mark)
+        return node
 
 
 Loader.add_implicit_resolver(
@@ -186,6 +189,6 @@ def _value(loader: Loader, node: yaml.Node) -> Any:
         return items if len(kinds) <= 1 and kinds <= {bool, int, float, str} else None
     try:
         value = loader.construct_object(node)
-    except (yaml.YAMLError, ValueError):  # an unknown tag, the 45th of a month
+    except Exception:  # an unknown tag, the 45th of a month, `!!int ''`
         return None
     return value if isinstance(value, bool | int | float | str) else None

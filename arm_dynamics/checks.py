@@ -125,7 +125,7 @@ def text_of(file: Path, refusal: str = 'cannot be read', most: int = 10_000_000)
         if len(raw) > most:
             raise OSError(f'more than {most} bytes')
         return raw.decode()
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, ValueError) as error:  # a name with a zero byte
         remedy = '; save it as UTF-8' * isinstance(error, UnicodeDecodeError)
         raise ArmError(f'{refusal}: {error}{remedy}') from None
 

@@ -22,7 +22,7 @@ from arm_controllers.parameter_values import (
 )
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.rclpy_internals import parameter_overrides
-from arm_dynamics.checks import ArmError, unknown
+from arm_dynamics.checks import ArmError, one_line, unknown
 
 _FIXED = 'cannot change while the node runs'
 _guarded: WeakSet[Node] = WeakSet()
@@ -110,8 +110,10 @@ def on_change[T](
     def refuse(parameters: list[Parameter]) -> SetParametersResult:
         try:
             ready[:] = [check({each.name: each.value for each in parameters})]
-        except ArmError as error:
-            return SetParametersResult(successful=False, reason=str(error))
+        except Exception as error:  # no request ends a node
+            if not isinstance(error, ArmError):
+                Log(node).error(f'set_parameters failed: {type(error).__name__}: {error}')
+            return SetParametersResult(successful=False, reason=one_line(error))
         return SetParametersResult(successful=True)
 
     node.add_on_set_parameters_callback(refuse)

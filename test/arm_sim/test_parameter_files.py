@@ -236,3 +236,23 @@ def test_a_text_that_would_be_read_for_seconds_is_refused_unread(text, says, mon
     monkeypatch.setattr(parameter_file.Loader, '__init__', None)  # nothing parses it
     with pytest.raises(ArmError, match=says):
         read_yaml(text, 'faults')
+
+
+LONG = '0x' + 'F' * 9000
+
+
+@pytest.mark.parametrize(
+    'text',
+    [LONG, f'[{{kind: {LONG}}}]', f'[{"9" * 400}]', '1:' * 4000 + '1.5', "!!int ''", '!!bool x',
+     "!!timestamp ''", "[!!float '.']"],
+    ids=lambda text: text[:12],
+)  # fmt: skip
+def test_what_yaml_has_no_value_for_is_refused_in_one_line(text, tmp_path):
+    """Python raises OverflowError, KeyError and others, of which each ended the simulator."""
+    with pytest.raises(ArmError, match='faults: not YAML: ') as error:
+        read_yaml(text, 'faults')
+    assert len(str(error.value)) < 300
+    file = tmp_path / 'parameters.yaml'
+    file.write_text(f'simulator: {{ros__parameters: {{faults: {text}}}}}')
+    with pytest.raises(ArmError, match='line 1: (not YAML|parameter .faults. must be)'):
+        read_parameter_file(file)
