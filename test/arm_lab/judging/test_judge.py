@@ -134,7 +134,7 @@ def test_the_more_exact_limit_counts_and_recovery_only_where_there_is_one(tmp_pa
         ('{payload: 0.5}', '5', "plant_error is '5'; it must be {name: value}"),
         ('{payload: 0.5}', '[payload]', 'plant_error is "[\'payload\']"; it must be {name'),
         ('heavy: {p', 'a/b: {p', "a variant has the name 'a/b'; it must be of letters"),
-        ('5.0', '9' * 400, 'tracking_max_mm is a number beyond 1e308'),
+        ('5.0', '9' * 400, 'not YAML: a number of more than 70 characters'),
     ],
 )
 def test_what_cannot_be_tried_or_measured_is_refused_in_a_line_with_the_file(
