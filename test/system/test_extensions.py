@@ -27,6 +27,7 @@ from arm_lab.experiments.ranges import Ranges
 from arm_sim.devices import SensorParameters
 from arm_sim.devices.joint_sensors import SENSOR_MODELS
 from arm_sim.loop.loop import Loop
+from arm_sim.loop.measures import all_measures
 
 LAW = '''
 from dataclasses import dataclass
@@ -159,9 +160,11 @@ def site(tmp_path, monkeypatch):
     monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
     monkeypatch.syspath_prepend(folder)
     SENSOR_MODELS.refresh()
+    all_measures.cache_clear()
     yield folder
     monkeypatch.undo()
     SENSOR_MODELS.refresh()
+    all_measures.cache_clear()
 
 
 @pytest.fixture

@@ -174,7 +174,9 @@ def test_a_streams_last_point_is_passed_where_limits_allow_the_return(side, marg
     light = RobotModel(MODEL.urdf)
     light.effort_limit = np.full(6, np.inf)
     farthest = 0.05 + 16.0 / 27.0 * 0.5**2 / 5.0
-    light.position_lower[2], light.position_upper[2] = sorted([side * (farthest + margin), -side])
+    lower, upper = light.position_lower.copy(), light.position_upper.copy()
+    lower[2], upper[2] = sorted([side * (farthest + margin), -side])
+    light.position_lower, light.position_upper = lower, upper
     arm = make(light, ZERO)
     arm.set_goal(goal([0.1], [off(0.05 * side)]), 0)
     np.testing.assert_allclose(arm.peek(SECOND // 10).v[2], speed * side, atol=1e-9)

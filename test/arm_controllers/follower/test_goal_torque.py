@@ -63,7 +63,7 @@ def test_the_goals_own_effort_counts_between_its_points_and_is_refused_where_it_
 
 def test_a_joint_without_an_effort_limit_leaves_those_of_the_others():
     some = RobotModel(MODEL.urdf, armature=5.0)
-    some.effort_limit[0] = np.inf
+    some.effort_limit = np.array([np.inf, *some.effort_limit[1:]])
     target, zero = HOME.copy(), np.zeros((1, 6))
     target[WRIST] += 1.2
     with pytest.raises(GoalError, match=f"joint '{NAMES[WRIST]}': torque"):
