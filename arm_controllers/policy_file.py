@@ -249,9 +249,9 @@ def _session(path: str) -> Any:
     Raises:
         ArmError: no such file, no ONNX file, or no onnxruntime.
     """
-    runtime = _runtime()
     if not Path(path).is_file():
         raise ArmError(f'policy {path!r}: there is no such file')
+    runtime = _runtime()
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
