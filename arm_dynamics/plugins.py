@@ -72,8 +72,7 @@ class PluginRegistry:
         if self.base and not (isinstance(plugin, type) and issubclass(plugin, self.base)):
             base = f'{self.base.__module__}.{self.base.__name__}'
             raise ArmError(f'{where} is no subclass of {base}')
-        missing = [need for need in self.needs if not hasattr(plugin, need)]
-        if missing:
+        if missing := [need for need in self.needs if not hasattr(plugin, need)]:
             raise ArmError(f'{where} has no {", ".join(missing)}')
         return plugin
 

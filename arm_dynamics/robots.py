@@ -205,7 +205,8 @@ def _file_of(robot: str, folder: str = 'urdf') -> tuple[Path, str]:
     for source in SOURCES.names() if '/' not in robot else ():
         named: tuple[Path, str] | None = SOURCES.load(source)(robot)
         if named:
-            _doubt(robot, named[0])
+            for near in get_close_matches(robot, robot_names(), 1, 0.8):
+                say_once(f'{robot!r} is {named[0]} of another package; did you mean {near}?')
             return named
     kind, names = ('robot', robot_names()) if folder == 'urdf' else ('gripper', gripper_names())
     near = ''.join(f', nearest {name!r},' for name in get_close_matches(robot.lower(), names, n=1))
@@ -214,12 +215,6 @@ def _file_of(robot: str, folder: str = 'urdf') -> tuple[Path, str]:
         'nor the path of a URDF file, a xacro or an MJCF, nor a model of example-robot-data or '
         'robot_descriptions, where these are installed'
     )
-
-
-def _doubt(robot: str, file: Path) -> None:
-    """Say once that a model of another package has nearly a shipped robot's name."""
-    for near in get_close_matches(robot, robot_names(), 1, 0.8):
-        say_once(f'{robot!r} is {file} of another package; did you mean {near}?')
 
 
 @dataclass(frozen=True)
