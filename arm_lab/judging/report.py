@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from arm_lab.experiments.report import Listing
-from arm_lab.judging.verdict import Judgement, Verdict
+from arm_lab.judging.verdict import Judgement
 from arm_sim import pictures
 from arm_sim.loop.measures import all_measures
 from arm_sim.loop.report import write_json
@@ -24,13 +24,14 @@ _SMALLEST = 1e-3  # errors below it are not shown [mm]
 
 
 def listing(judgement: Judgement) -> Listing:
-    """Return the table; the force only where a task has a goal for it."""
-    columns = [
-        one
-        for one in all_measures()
-        if one.name in _SHOWN
-        and (one.name != 'force_rms_n' or any(map(_has_force, judgement.verdicts)))
-    ]
+    """Return the table; a measure that no trial has is left out."""
+    had = {
+        name
+        for each in judgement.verdicts
+        for name, value in each.measures.items()
+        if not math.isnan(value)
+    }
+    columns = [one for one in all_measures() if one.name in had.intersection(_SHOWN)]
     headings = ('task', 'engine', 'variant', *(each.heading for each in columns), 'verdict')
     rows = []
     for each in judgement.verdicts:
@@ -42,10 +43,6 @@ def listing(judgement: Judgement) -> Listing:
     bad = [i for i, each in enumerate(judgement.verdicts) if not each.held]
     texts = [heading for heading in headings if heading[-1] != ']']
     return Listing(title, headings, rows, texts=texts, bad=bad)
-
-
-def _has_force(verdict: Verdict) -> bool:
-    return not math.isnan(verdict.measures.get('force_rms_n', math.nan))
 
 
 def as_json(judgement: Judgement) -> dict[str, object]:
