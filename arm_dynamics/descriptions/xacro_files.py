@@ -21,7 +21,7 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
     """Return the URDF that a xacro file makes.
 
     `$(find NAME)` is a package of `packages_around` the file, or a ROS package that is sourced.
-    The file runs in a process of its own, see `xacro_process`.
+    The file runs in a process of its own, see `confined_process`.
 
     Args:
         file: path of the xacro.
@@ -65,7 +65,7 @@ def _length(pair: tuple[Path, Path]) -> int:
 
 
 def _run(words: list[str], prefixes: str) -> dict[str, str]:
-    script = str(Path(__file__).with_name('xacro_process.py'))
+    script = str(Path(__file__).with_name('confined_process.py'))
     environment = {
         'PATH': os.environ.get('PATH', ''),
         'HOME': os.environ.get('HOME', '/'),

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.descriptions.xacro_process import continue_apart, refuse_calls_of_law
+from arm_dynamics.descriptions.confined_process import continue_apart, refuse_calls_of_law
 from arm_dynamics.temporary_folder import own_folder
 from arm_lab.experiments.processes import Group
 from arm_lab.experiments.suited import suited

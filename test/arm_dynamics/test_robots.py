@@ -489,7 +489,7 @@ def confined(tmp_path):
         document = 'type("D", (), {"toxml": lambda self: told})()'
         text = f'def process_file(*_, **__):{lines}\n    return {document}\n'
         (package / '__init__.py').write_text(text)
-        script = Path(mjcf_conversion.__file__).with_name('xacro_process.py')
+        script = Path(mjcf_conversion.__file__).with_name('confined_process.py')
         done = subprocess.run(
             [sys.executable, '-P', str(script), 'x', '{}'],
             env={'PYTHONPATH': str(package.parent), 'PATH': '/usr/bin:/bin'},

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from arm_controllers import policy_file as policies_on_disk
 from arm_dynamics.checks import ArmError
-from arm_dynamics.descriptions import mjcf_files, xacro_process
+from arm_dynamics.descriptions import confined_process, mjcf_files
 from arm_lab.experiments.report import Listing
 from arm_lab.judging import law_trials
 
@@ -121,7 +121,7 @@ runpy.run_path({script!r}, run_name='__main__')
 
 def confined(tmp_path, before):
     """Return what a xacro does to files in its process, where Linux gives no namespaces."""
-    kept, script = tmp_path / 'kept', Path(xacro_process.__file__)
+    kept, script = tmp_path / 'kept', Path(confined_process.__file__)
     kept.write_text('mine')
     calls = {
         'read': f'open({str(kept)!r}).read()',

@@ -1,9 +1,10 @@
-"""Runs a xacro: `xacro_process.py FILE MAPPINGS FOLDER ...`; prints {"urdf": ..} or {"error": ..}.
+"""Confines a process that runs other people's code: a xacro, or the law of a submission.
 
-xacro is code. This process opens no socket, starts no process, signals none and changes no file,
-and has limits of time and memory. Where Linux gives its user namespaces, it sees no other process,
-no network, nothing of /run and /tmp but the file and the FOLDERs, and all files read-only. Where
-the kernel refuses no calls, no xacro runs. It imports no package before that.
+As a script, `confined_process.py FILE MAPPINGS FOLDER ...`, it runs a xacro and prints
+{"urdf": ...} or {"error": ...}. That process opens no socket, starts no process, signals none and
+changes no file, and has limits of time and memory. Where Linux gives its user namespaces, it sees
+no other process, no network, nothing of /run and /tmp but the file and the FOLDERs, and all files
+read-only. Where the kernel refuses no calls, no xacro runs. It imports no package before that.
 """
 
 import ctypes
