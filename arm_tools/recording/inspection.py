@@ -4,7 +4,6 @@ A finding that is evident is applied; one that is not, or that changes what the 
 identification until an option says which reading is right.
 """
 
-import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,13 +17,12 @@ from arm_lab.identification.conventions import Conventions, Reading, Rest, conve
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.recording.effort_presets import PRESETS
 from arm_tools.recording.effort_scales import in_torques, joint_numbers
-from arm_tools.recording.joint_streams import AS_FOUND, ReadAs
+from arm_tools.recording.joint_streams import AS_FOUND, Currents, ReadAs
 from arm_tools.recording.position_units import in_radians, unwrapped
 from arm_tools.recording.recorded_samples import inspected_samples
 from arm_tools.recording.wrong_numbers import as_words
 
 _NONE = 'none'
-_CURRENTS = re.compile(r'^file: .*\bcurrents in')  # of `tables`
 _LIKE = 1.5  # largest ratio of scales that are one unit's
 
 
@@ -68,7 +66,7 @@ class EffortsAre(Parameters):
             ArmError: nothing is to be learnt from such efforts.
         """
         preset = self.preset
-        if not preset and self.efforts == 'auto' and any(map(_CURRENTS.search, said)):
+        if not preset and self.efforts == 'auto' and any(isinstance(x, Currents) for x in said):
             said.append(
                 'efforts: read as currents, as the file says (--efforts torque overrides it)'
             )

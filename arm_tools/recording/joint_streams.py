@@ -36,6 +36,12 @@ class Doubt(str):
     __slots__ = ()
 
 
+class Currents(str):
+    """A finding by which the efforts are currents."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class ReadAs(Parameters):
     """Which messages of a recording are read, and by which clock."""

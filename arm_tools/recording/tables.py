@@ -21,7 +21,7 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
 from arm_tools.recording.column_names import QUANTITIES, array_names, filled_in, named_columns
-from arm_tools.recording.joint_streams import AS_FOUND, Doubt, ReadAs
+from arm_tools.recording.joint_streams import AS_FOUND, Currents, Doubt, ReadAs
 from arm_tools.recording.text_table import TEXTS, UNITS, kind_of, plain, text_table
 
 TABLES = *TEXTS, '.parquet', '.npz', '.mat'
@@ -52,7 +52,7 @@ _LAYOUTS = (
         'timestamp', 1.0, {'position': 'actual_q_{1}', 'effort': 'actual_current_as_torque_{1}'},
     ),
     _Layout(
-        'RTDE of Universal Robots: efforts are motor currents in A',
+        Currents('RTDE of Universal Robots: efforts are motor currents in A'),
         'timestamp', 1.0, {'position': 'actual_q_{1}', 'effort': 'actual_current_{1}'},
     ),
     _Layout(
@@ -127,14 +127,14 @@ def table_of(
     remedy = table.remedy(joint_names, kind)
     columns = [table.position(name, wanted, remedy) for name in wanted]
     values, lines = table.numbers(columns)
-    said = [f'file: {layout.what}'] if layout.what else []
+    said = [type(layout.what)(f'file: {layout.what}')] if layout.what else []
     units, unit = [table.units[k] for k in columns], how.time_unit
     sorts = slides if slides is not None else [None] * len(joint_names)
     quantities = ('time', None), *((x, slide) for x in ('position', kind) for slide in sorts)
     pairs = zip(wanted, units, quantities, strict=True)
     factors = [_factor(name, unit, *each) for name, unit, each in pairs]
     values = values * np.append(1.0, factors[1:])
-    said += [f'file: {x} of the header' for x in _units_line(units[1:])]
+    said += [type(x)(f'file: {x} of the header') for x in _units_line(units[1:])]
     if unit == 'auto' and (units[0] or layout.unit):
         times = values[:, 0] * (factors[0] if units[0] else layout.unit)
     else:
@@ -202,7 +202,7 @@ def _units_line(units: Sequence[str]) -> list[str]:
     named = [x for x in dict.fromkeys(units) if x and UNITS[x.casefold()][1] != 1.0]
     currents = [x for x in dict.fromkeys(units) if x and UNITS[x.casefold()][0] == 'current']
     lines = [f'read in {", ".join(named)}, as the units'] if named else []
-    return lines + ([f'efforts are currents in {currents[0]}, by the units'] if currents else [])
+    return lines + [Currents(f'efforts are currents in {x}, by the units') for x in currents[:1]]
 
 
 def _in_seconds(times: Array, unit: str) -> tuple[Array, list[str]]:
