@@ -17,6 +17,7 @@ from arm_tools.recording.ros_messages import JOINT_STATE
 _ZSTD = b'\x28\xb5\x2f\xfd'  # begins a compressed message; CDR begins with a zero
 _OF_FOXGLOVE = 'foxglove.JointStates', 'foxglove.JointState'
 _FIELDS = 'position', 'velocity', 'effort'
+LARGEST_MESSAGE = 1 << 28  # bytes of a message; one that is packed may announce any number
 _SECONDS, _NANOSECONDS = ('sec', 'secs'), ('nanosec', 'nsec', 'nsecs', 'nanos')
 
 
@@ -43,7 +44,11 @@ def plain(data: bytes) -> bytes:
         return data
     from zstandard import ZstdDecompressor  # comes with mcap
 
-    return ZstdDecompressor().decompressobj().decompress(data)
+    with ZstdDecompressor().stream_reader(data) as packed:
+        whole = packed.read(LARGEST_MESSAGE + 1)
+    if len(whole) > LARGEST_MESSAGE:
+        raise ArmError(f'has a message of more than {LARGEST_MESSAGE >> 20} MiB')
+    return whole
 
 
 @cache

@@ -2,25 +2,27 @@
 
 import os
 import re
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-import yaml
 from mcap.exceptions import EndOfFile
 from mcap.records import Channel, Message, Metadata, Schema
 from mcap.stream_reader import StreamReader
 
-from arm_dynamics.checks import ArmError, one_line
+from arm_controllers.parameter_file import read_yaml
+from arm_dynamics.checks import ArmError, one_line, text_of
 from arm_tools.recording.other_encodings import plain, reader_of
 
 # Of the metadata 'arm_sim': time between the recorded states of an arm at rest [s].
 REST_PERIOD = 'rest_period_s'
 _PACKED = '.zstd', '.zst'
+_MOST_FACTS = 1_000_000  # characters of metadata.yaml
 _KINDS = '.mcap', '.db3'
+# A packed file may have this number of times its size, and so many bytes more.
+RATIO, MORE = 200, 1 << 30
 
 
 class Recorded(NamedTuple):
@@ -84,9 +86,10 @@ def stale_index(path: Path) -> list[str]:
     if not file.is_file():
         return []
     try:
-        facts = yaml.safe_load(file.read_text())['rosbag2_bagfile_information']
-        named = {Path(x).name for x in facts['relative_file_paths']}
-    except (yaml.YAMLError, ValueError, KeyError, TypeError):
+        facts = read_yaml(text_of(file), 'metadata.yaml', _MOST_FACTS)
+        paths = facts['rosbag2_bagfile_information']['relative_file_paths']
+        named = {Path(x).name for x in paths}
+    except (ArmError, KeyError, TypeError):
         return ['files: metadata.yaml is damaged; all files of the folder are read']
     there = {x.name for x in files_of(path)}
     both = there | {f'{x}{s}' for x in there for s in _PACKED} | {Path(x).stem for x in there}
@@ -109,8 +112,12 @@ def _unpacked(file: Path) -> Iterator[Path]:
 
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / file.with_suffix('').name
+        most = RATIO * file.stat().st_size + MORE
         with zstandard.open(file, 'rb') as packed, copy.open('wb') as whole:
-            shutil.copyfileobj(packed, whole)
+            while part := packed.read(1 << 20):
+                if whole.tell() + len(part) > most:
+                    raise ArmError(f'unpacks to more than {RATIO} times its size: zstd -d FILE')
+                whole.write(part)
         yield copy
 
 

@@ -5,12 +5,14 @@ import re
 
 import numpy as np
 import pytest
+import zstandard
 from bags import HEADER, KIND, STATE, STORE, TIME
 from mcap.writer import Writer as Mcap
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
 from arm_dynamics import ArmError
+from arm_tools.recording import other_encodings, recorded_messages
 from arm_tools.recording.joint_streams import Doubt, ReadAs
 from arm_tools.recording.recorded_samples import inspected_samples
 from arm_tools.recording.recorded_velocities import of_velocities
@@ -102,6 +104,7 @@ def test_every_file_counts_whatever_the_index_says(tmp_path, kind):
         (index, 'are not in metadata.yaml, and read too'),
         (index.replace('x_0', 'y_0'), f'files: y_0.{kind} of metadata.yaml are missing'),
         ('', 'files: metadata.yaml is damaged'),
+        (f'a: {"[" * 1000}', 'files: metadata.yaml is damaged'),
     ):
         (folder / 'metadata.yaml').write_text(text)
         (line,) = (x for x in assert_whole(folder) if x.startswith('files'))
@@ -166,3 +169,16 @@ def test_velocities_that_are_filtered_are_named_with_their_delay():
     assert of_velocities(times, q, np.full_like(v, np.nan)) == ['velocities: not recorded']
     (line,) = of_velocities(times, q, np.degrees(v))
     assert 'not those of the positions' in line
+
+
+def test_what_a_packed_file_or_message_unpacks_to_has_a_limit(tmp_path, monkeypatch):
+    zeros = zstandard.compress(bytes(1_000_000))
+    (tmp_path / 'x.mcap.zst').write_bytes(zeros)
+    monkeypatch.setattr(recorded_messages, 'MORE', 0)
+    with pytest.raises(ArmError, match='unpacks to more than 200 times its size: zstd -d FILE'):
+        inspected_samples(tmp_path / 'x.mcap.zst', NAMES)
+    monkeypatch.setattr(other_encodings, 'LARGEST_MESSAGE', 1_000_000)
+    assert other_encodings.plain(zeros) == bytes(1_000_000)
+    monkeypatch.setattr(other_encodings, 'LARGEST_MESSAGE', 999_999)
+    with pytest.raises(ArmError, match='a message of more than'):
+        other_encodings.plain(zeros)
