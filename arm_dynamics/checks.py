@@ -181,7 +181,7 @@ def finite(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
 
 
 def read_only(array: Array) -> Array:
-    """Return a view of an array that nobody can make writable; it shows later changes."""
+    """Return a view of an array that cannot be made writable; it shows later changes."""
     return np.asarray(memoryview(array).toreadonly())
 
 

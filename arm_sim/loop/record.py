@@ -46,7 +46,7 @@ class Record:
     wrench: Array = field(default_factory=lambda: np.empty((0, 6)))
 
     def __post_init__(self) -> None:
-        freeze(self)  # for tasks, measures and whoever else reads it
+        freeze(self)  # for tasks, measures and all other readers
 
     def checksum(self) -> str:
         """Return the SHA-256 of times, states, torques, objects: equal for bit-identical runs."""

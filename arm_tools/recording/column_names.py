@@ -97,7 +97,7 @@ def filled_in(
         columns: names in the table.
         units: quantity by name of a column, where its header has a unit.
         joints: of the arm.
-        kind: the quantity that is needed beside the positions.
+        kind: the quantity that is needed with the positions.
     """
     series = list(_series(columns, joints))
     times = [x for x in columns if units.get(x) == 'time' or _WORDS['time'].search(x.casefold())]

@@ -21,7 +21,7 @@ REST_PERIOD = 'rest_period_s'
 _PACKED = '.zstd', '.zst'
 _MOST_FACTS = 1_000_000  # characters of metadata.yaml
 _KINDS = '.mcap', '.db3'
-# A packed file may have this number of times its size, and so many bytes more.
+# A packed file may have RATIO times its size and MORE bytes.
 RATIO, MORE = 200, 1 << 30
 
 
@@ -116,7 +116,7 @@ def _unpacked(file: Path) -> Iterator[Path]:
         with zstandard.open(file, 'rb') as packed, copy.open('wb') as whole:
             while part := packed.read(1 << 20):
                 if whole.tell() + len(part) > most:
-                    raise ArmError(f'unpacks to more than {RATIO} times its size: zstd -d FILE')
+                    raise ArmError(f'unpacks to over {RATIO} times its size: unpack it (zstd -d)')
                 whole.write(part)
         yield copy
 

@@ -1,4 +1,4 @@
-"""Recorded velocities beside those of the positions: late ones are filtered."""
+"""Recorded velocities compared with those of the positions: late ones are filtered."""
 
 import numpy as np
 

@@ -27,7 +27,7 @@ _NUMBER = re.compile(r'\s*[-+]?[\d.,]+(e[-+]?\d+)?\s*', re.IGNORECASE)
 _THOUSANDS = re.compile(r'[-+]?[1-9]\d{0,2},\d{3}')
 _MOST = 1 << 30  # bytes of text, of which a compressed file may have a thousand times its size
 _FEW = 0.01  # share of damaged rows beyond which the file is not what it seems
-_ALIKE = 3  # lines of numbers that begin the rows, if there are so many
+_ALIKE = 3  # lines of numbers with which the rows begin, or fewer if there are fewer
 _COMMENTS = '#', '%'
 
 

@@ -13,7 +13,7 @@ from arm_sim.tasks.cube.walk import CubeWalk
 
 _USUAL = CubeWalk()
 _SHARES = (1.0, 0.5, 0.25)  # of the usual side
-_POSTURES, _DRAWN = 6, 200  # postures that are tried, of so many
+_POSTURES, _DRAWN = 6, 200  # postures that are tried, and drawn
 _PLANS = 8  # at most, each of about a second
 
 
@@ -33,7 +33,9 @@ def fit(task: Any) -> None:
             refusal = refusal or str(error)
             continue
         if not starts_clear:
-            say_once('task cube: the start of the arm is not clear: it starts at its posture')
+            say_once(
+                "task cube: the arm's start touches something: it starts at the cube's posture"
+            )
         return
     raise ArmError(refusal)
 
@@ -55,8 +57,8 @@ def that_work(task: Any, p: Any) -> str:
             for name, value in found.items()
             if value != getattr(p, name)
         )
-        return f'; {words} of task cube can be drawn'
-    return '; no other center and side of task cube that were tried can be drawn'
+        return f'; with {words} of task cube it can be drawn'
+    return '; nor with any other center and side of task cube that were tried'
 
 
 def _trials(task: Any, p: Any) -> Iterator[Any]:

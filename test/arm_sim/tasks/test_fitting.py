@@ -115,7 +115,7 @@ def test_a_cube_that_an_arm_cannot_draw_is_refused_with_one_that_it_can(tmp_path
     with pytest.raises(ArmError) as of_launch:
         simulator_of(make_task('cube', Robot.load(file), given), ModelError(), False, 2_000_000)
     assert str(of_run.value) == str(of_launch.value)
-    words = re.search('; ([^;]*) of task cube can be drawn$', str(of_run.value))[1]
+    words = re.search('; with ([^;]*) of task cube it can be drawn$', str(of_run.value))[1]
     works = dict(each.split(': ') for each in words.split(' and '))
     assert {*works} == named
     works = {name: ast.literal_eval(value) for name, value in works.items()}
