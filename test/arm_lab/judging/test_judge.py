@@ -455,6 +455,32 @@ def test_a_limit_of_the_force_counts_where_a_task_has_one_and_the_table_shows_it
     assert [row[at] for row in table.rows] == [f'{pressed:.3g}', '-']
 
 
+FORGED = """
+from arm_controllers.laws.pd import PD
+from arm_sim.loop.record import Record
+
+frozen = Record.__post_init__
+
+def forged(record):
+    vars(record)['q_reference'] = record.q
+    frozen(record)
+
+Record.__post_init__ = forged
+
+class Mine(PD):
+    pass
+"""
+
+
+def test_a_law_that_makes_its_motion_the_reference_holds_nothing(tmp_path):
+    (tmp_path / 'mine.py').write_text(FORGED)
+    text = 'robot: planar_3r\ntasks: {sinusoid: {cycles: 1}}\nlimits: {all: {tracking_max_mm: 9}}'
+    plan, out = plan_of(tmp_path, text), tmp_path / 'out'
+    out.mkdir()
+    (verdict,) = law_trials.judge_law(plan, str(tmp_path / 'mine.py'), out).verdicts
+    assert verdict.reason == 'the reference of the record is not that of the task'
+
+
 @pytest.mark.slow
 def test_the_pages_controller_is_judged_in_lock_step(tmp_path, judge):
     code = re.search(r'```python\n(.*?)```', PAGE.read_text(), re.DOTALL)[1]

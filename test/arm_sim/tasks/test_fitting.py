@@ -94,6 +94,18 @@ def test_the_cube_fits_an_arm_that_cannot_reach_its_usual_place(tmp_path, joints
         np.testing.assert_allclose(tip, corner, atol=1e-6)
 
 
+def test_an_arm_whose_start_touches_the_floor_starts_at_a_posture_that_is_clear(tmp_path):
+    config = tmp_path / 'low.yaml'
+    config.write_text('simulator: {ros__parameters: {initial_positions: [0, 0.5, 0, 0, 0, 0]}}')
+    robot = Robot.load('ur5e', str(config))
+    task = make_task('cube', robot)
+    begin = np.array(task.simulator['initial_positions'])
+    np.testing.assert_array_equal(begin, task.parameters.posture)
+    low, high = (robot.model.forward_kinematics(q).translation[2] for q in (robot.start, begin))
+    assert low < 0.0 < high
+    assert arm_sim.run('ur5e', task='cube', config=str(config)).code == 0
+
+
 def test_the_usual_cube_is_that_of_an_arm_that_can():
     p = make_task('cube', Robot.load('ur5e')).parameters
     assert (p.center, p.side) == ((0.3, 0.2, 0.55), 0.1)

@@ -37,12 +37,9 @@ def files(tmp_path_factory):
     return model, folder
 
 
-def compared(folder, real, **options):
-    given = command.Options(
-        real=str(folder / f'{real}.npz'), simulated=str(folder / 'sim.npz'),
-        efforts=EffortsAre(**options),
-    )  # fmt: skip
-    return command.compared(given)
+def compared(folder, real, simulated='sim', **options):
+    files = {'real': str(folder / f'{real}.npz'), 'simulated': str(folder / f'{simulated}.npz')}
+    return command.compared(command.Options(**files, efforts=EffortsAre(**options)))
 
 
 def option(model, scales=SCALES):
@@ -77,6 +74,16 @@ def test_a_joint_without_a_known_torque_is_named_and_changes_no_cause(files):
     assert called.numbers['without_torque'] == ['wrist_2_joint', 'wrist_3_joint']
     rows = command.listings(found, model)[1].rows
     assert set(rows[4][1:]) == {'-'}
+
+
+def test_a_joint_whose_torque_the_simulated_recording_lacks_is_not_compared(files):
+    model, folder = files
+    arrays = dict(np.load(folder / 'sim.npz'))
+    arrays['effort'] = arrays['effort'] * [1.0, 1.0, 1.0, 1.0, 1.0, 0.0]
+    np.savez(folder / 'short.npz', **arrays)
+    found = compared(folder, 'real', 'short', effort_scales=option(model)).found
+    np.testing.assert_array_equal(found.hidden, [False] * 5 + [True])
+    np.testing.assert_allclose(found.mass, 1.0, atol=0.02)
 
 
 def test_scales_come_from_a_file_of_identify_or_from_text(tmp_path):
