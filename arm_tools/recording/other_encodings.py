@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, one_line
 from arm_tools.recording.ros_messages import JOINT_STATE
 
 _ZSTD = b'\x28\xb5\x2f\xfd'  # begins a compressed message; CDR begins with a zero
@@ -65,7 +65,13 @@ def _of_ros1(data: bytes) -> bytes:
 
 
 def _of_json(data: bytes) -> bytes:
-    state = json.loads(data)
+    try:
+        return _of_object(json.loads(data))
+    except Exception as error:  # of what another program writes, nothing is known
+        raise ArmError(f'a message in JSON is no JointState: {one_line(error)}') from None
+
+
+def _of_object(state: dict[str, Any]) -> bytes:
     if 'joints' in state:
         state['name'] = [x.get('name', '') for x in state['joints']]
         state |= {x: _field(state['joints'], x) for x in _FIELDS}

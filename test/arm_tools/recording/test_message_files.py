@@ -182,3 +182,13 @@ def test_what_a_packed_file_or_message_unpacks_to_has_a_limit(tmp_path, monkeypa
     monkeypatch.setattr(other_encodings, 'LARGEST_MESSAGE', 999_999)
     with pytest.raises(ArmError, match='a message of more than'):
         other_encodings.plain(zeros)
+
+
+@pytest.mark.parametrize(
+    'text', ['[1, 2]', '{"name": 3}', '[' * 100_000, '{"timestamp": {"sec": "x"}}']
+)
+def test_a_message_in_json_that_is_no_state_is_refused_in_one_line(text):
+    of_json = other_encodings.reader_of(KIND, 'json')[1]
+    with pytest.raises(ArmError, match='^a message in JSON is no JointState: .') as error:
+        of_json(text.encode())
+    assert '\n' not in str(error.value)
