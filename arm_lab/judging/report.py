@@ -1,6 +1,7 @@
 """A judgement as table, picture, JSON and JUnit's XML."""
 
 import math
+import textwrap
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -103,14 +104,20 @@ def junit(judgement: Judgement) -> ElementTree.Element:
 def figure(judgement: Judgement) -> Figure:
     """Return the picture: error over time, a panel per task, a curve per engine and variant.
 
-    Later engines are thinner, so that equal curves are seen through each other.
+    Later engines are thinner, so that equal curves are seen through each other. A task of which
+    no trial came to its end has no panel; without any the reason is in place of the panels.
     """
     plan, verdicts = judgement.plan, judgement.verdicts
-    tasks = list(dict.fromkeys(trial.task for trial in plan.trials))
+    tasks = list(dict.fromkeys(each.trial.task for each in verdicts if each.course.size))
     engines = list(dict.fromkeys(trial.engine for trial in plan.trials))
     wrong = list(dict.fromkeys(trial.variant for trial in plan.trials))
     rows = math.ceil(len(tasks) / 3)
     held = judgement.summary.partition(';')[0]
+    if not tasks:
+        drawn = pictures.new_figure(9.2, 1.6, held)
+        why = textwrap.fill(verdicts[0].reason if verdicts else 'no trial was run', 100)
+        drawn.text(0.5, 0.4, why, ha='center', va='center', fontsize=pictures.TEXT)
+        return drawn
     drawn = pictures.new_figure(2.0 + 3.6 * min(3, len(tasks)), 1.2 + 2.6 * rows, held)
     for axis, task in zip(pictures.panels(drawn, len(tasks)), tasks, strict=True):
         for each in verdicts:

@@ -174,7 +174,9 @@ def test_all_reports_say_which_trial_held_which_limit_is_broken_and_why_one_fail
     whole = Judgement(plan, 'my_controller', verdicts_of(plan)[:1] * 8)
     assert whole.summary.startswith('8 of 8 trials held; SHA-256 of all: ')
     curves = [len(axis.get_lines()) for axis in report.figure(judgement).axes]
-    assert sum(curves) == 2 + 2 * 2  # each course in the panel of its task alone, and the limits
+    assert curves == [2 + 2]  # a course of each trial that ended and both limits, in one panel
+    none = Judgement(plan, 'my_controller', verdicts_of(plan)[2:])
+    assert report.figure(none).texts[-1].get_text() == 'no <answer> a|b'
     report.write(judgement, tmp_path)
     assert all((tmp_path / name).stat().st_size > 0 for name in report.FILES)
     suite = ElementTree.parse(tmp_path / 'judgement.xml').getroot()
