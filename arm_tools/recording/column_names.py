@@ -1,7 +1,7 @@
 """The names that a table has for the numbers of an arm: of the option `--columns`, or guessed."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from arm_dynamics.checks import ArmError
 
@@ -20,6 +20,9 @@ _OTHER = re.compile(r'vel|speed|dq|qd|acc|temp|ext|tcp|quality')
 _KINDS = {'angle': 'position', 'length': 'position', 'torque': 'effort', 'force': 'effort'}
 
 
+_PARTS = re.compile(r',\s*(?=[\w.]+\s*=)')  # between NAME=COLUMN and the next one
+
+
 def named_columns(option: str, joints: Sequence[str]) -> dict[str, str]:
     """Return a table's names by those of this package: `time`, `<joint>.position` and so on.
 
@@ -31,7 +34,7 @@ def named_columns(option: str, joints: Sequence[str]) -> dict[str, str]:
     own = [f'{j}.{x}' for j in joints for x in QUANTITIES]
     keys = '|'.join(map(re.escape, ('time', *QUANTITIES, *own)))
     found: dict[str, str] = {}
-    for part in re.split(r',\s*(?=[\w.]+\s*=)', option.strip()):
+    for part in _PARTS.split(option.strip()):
         name, equal, column = (x.strip() for x in part.partition('='))
         if not equal or not column or not re.fullmatch(keys, name):
             raise ArmError(
@@ -76,6 +79,33 @@ def joint_names_in(option: str, joints: Sequence[str]) -> list[str]:
             'position=left_{joint}'
         )
     return [found.get(f'{x}.position', x) for x in joints]
+
+
+def renaming(option: str) -> Callable[[str], str]:
+    """Return what gives a joint's name in messages as the arm has it, of an arm of any joints.
+
+    Raises:
+        ArmError: the option is neither `position=left_{joint}` nor `elbow.position=q3`.
+    """
+    alone, around = dict[str, str](), list[re.Pattern[str]]()
+    for part in _PARTS.split(option.strip()):
+        name, _, theirs = (x.strip() for x in part.partition('='))
+        before, place, after = theirs.partition('{joint}')
+        if name == 'position' and place:
+            around.append(re.compile(f'{re.escape(before)}(.+){re.escape(after)}'))
+        elif name.endswith('.position') and theirs:
+            alone[theirs] = name.removesuffix('.position')
+        else:
+            raise ArmError(
+                f'--columns {part!r}: of messages it must be position=left_{{joint}}, or of one '
+                'joint, as elbow.position=q3'
+            )
+
+    def name_of(theirs: str) -> str:
+        found = (x.fullmatch(theirs) for x in around)
+        return alone.get(theirs) or next((x[1] for x in found if x), theirs)
+
+    return name_of
 
 
 def renamed(joints: Sequence[str], names: Iterable[str]) -> str:

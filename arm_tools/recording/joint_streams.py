@@ -13,8 +13,8 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
-from arm_tools.recording.column_names import renamed
-from arm_tools.recording.other_encodings import refuse_others
+from arm_tools.recording.column_names import renamed, renaming
+from arm_tools.recording.other_encodings import refuse_others, with_names
 from arm_tools.recording.recorded_messages import Recorded
 from arm_tools.recording.ros_messages import IMAGE, JOINT_STATE, decoder, seconds
 
@@ -302,7 +302,7 @@ def measured_states(
     """
     how.check_messages()
     if how.columns:
-        raise ArmError('--columns is for inspect_recording, identify and compare_recordings')
+        messages = with_names(messages, renaming(how.columns))
     states = (x for x in messages if x.kind == JOINT_STATE)
     wanted = how.topic.partition('#')[0]
     first = next((x for x in states if wanted == x.topic or (

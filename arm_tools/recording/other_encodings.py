@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError, one_line
-from arm_tools.recording.ros_messages import JOINT_STATE
+from arm_tools.recording.ros_messages import JOINT_STATE, decoder
 
 _ZSTD = b'\x28\xb5\x2f\xfd'  # begins a compressed message; CDR begins with a zero
 _OF_FOXGLOVE = 'foxglove.JointStates', 'foxglove.JointState'
@@ -92,6 +92,29 @@ def _in_cdr(
     arrays = [np.array(x, dtype=float) for x in fields]  # None becomes NaN
     message = store.types[JOINT_STATE](header, list(names), *arrays)
     return bytes(store.serialize_cdr(message, JOINT_STATE))
+
+
+def with_names(messages: Sequence[Any], name_of: Callable[[str], str]) -> list[Any]:
+    """Return messages of which the joint states have other names of joints.
+
+    Args:
+        messages: `Recorded`.
+        name_of: gives each name.
+
+    Raises:
+        ArmError: no joint has another name.
+    """
+    store, found, seen = _stores()[0], [], set[str]()
+    for each in messages:
+        if each.kind == JOINT_STATE:
+            state = decoder(JOINT_STATE)(each.data)
+            seen.update(state.name)
+            state.name = [name_of(x) for x in state.name]
+            each = each._replace(data=bytes(store.serialize_cdr(state, JOINT_STATE)))
+        found.append(each)
+    if all(name_of(x) == x for x in seen):
+        raise ArmError(f'--columns: no joint has such a name; it has {", ".join(sorted(seen))}')
+    return found
 
 
 def _first(stamp: Mapping[str, int], names: tuple[str, ...]) -> int:

@@ -242,3 +242,18 @@ def test_damaged_states_of_a_gripper_are_no_harm_and_those_of_the_arm_are_named(
         own = [(topic, *when, names, q, effort) for topic, *when, names, _, _ in states()]
         with pytest.raises(ArmError, match=said):
             read_samples(write_bag(tmp_path / name, own), NAMES)
+
+
+def test_joints_of_other_names_are_those_of_the_arm_where_an_option_says_so(tmp_path):
+    theirs = [(*x[:3], ['left_a', 'left_b'], *x[4:]) for x in states() + commands()]
+    file = write_bag(tmp_path / 'x', sorted(theirs, key=lambda each: each[1]), [0.0, 0.0])
+    for option in ('position=left_{joint}', 'a.position=left_a, b.position=left_b'):
+        run = RecordedRun.load(file, ReadAs(columns=option))
+        np.testing.assert_array_equal(run.joint_states(('a', 'b')).q, Q)
+        assert episode_of(file, 50, ReadAs(columns=option)).names['action'] == ['a.pos', 'b.pos']
+    for option, why in (
+        ('position=right_{joint}', 'no joint has such a name; it has left_a, left_b'),
+        ('time=t', 'of messages it must be position=left_{joint}'),
+    ):
+        with pytest.raises(ArmError, match=why):
+            RecordedRun.load(file, ReadAs(columns=option))
