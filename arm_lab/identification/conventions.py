@@ -10,6 +10,7 @@ least: a light wrist under an unknown one looks as if it had the other sign. Sca
 the arm as given.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from scipy.optimize import minimize_scalar
 from arm_dynamics.checks import Array
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_lab.identification.effort_rest import Rest, effort_rest, smooth_piece
 from arm_lab.identification.signals import CUT_OFF_ENDS, MotionSamples, curves
 
 _STATES = 400  # at which the model is compared
@@ -30,8 +32,6 @@ _ELSEWHERE = 3.0  # the same for other positions than recorded
 _LEAST_LEFT = 1e-6  # share of a variance below which it is rounding
 _NEWTONS = 0.4, 2.5  # scales of efforts in N.m or N with a model that is not exact
 _LOADS = np.append(0.0, np.geomspace(0.005, 1.0, 9))  # masses at the tool over that of the arm
-_STEP = 0.004  # of the delays of the efforts that are tried [s]
-_LATER = _STEP * np.arange(-10, 11)
 _TURNS = np.pi * np.array([0.5, 1.0, -0.5])
 
 
@@ -75,21 +75,7 @@ class Conventions:
     positions: tuple[tuple[Reading, ...], ...]
     hidden_positions: tuple[str, ...]
     left: Array
-    rest: 'Rest'
-
-
-class Rest(NamedTuple):
-    """Delay, friction and offsets of the efforts.
-
-    Attributes:
-        behind: delay of the efforts behind the positions [s]; nan: the motion shows none.
-        friction: (n,) whether the efforts show friction.
-        offsets: (n,) as recorded; nan: none is shown.
-    """
-
-    behind: float
-    friction: NDArray[np.bool_]
-    offsets: Array
+    rest: Rest
 
 
 @dataclass(frozen=True)
@@ -98,7 +84,7 @@ class _States:
     v: Array
     a: Array
     tau: Array
-    later: tuple[Array, ...]  # efforts (k, n) at `_LATER` from the times
+    order: NDArray[np.intp]  # (n,) of the joints as recorded
 
 
 @dataclass(frozen=True)
@@ -119,7 +105,7 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
     """
     states = _states(samples, cutoff)
     factor = np.where(model.prismatic, 1.0, np.radians(1.0))
-    turned = replace(states, **{x: getattr(states, x) * factor for x in 'qva'})
+    turned = _times(states, factor)
     as_radians, as_degrees = _positions(model, states), _positions(model, turned)
     degrees = _best(model, as_radians[0]) - _best(model, as_degrees[0]) > _ELSEWHERE
     chosen, changed, hidden = as_degrees if degrees else as_radians
@@ -142,36 +128,16 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
     scales = np.where(bare.gain > _GAIN, np.abs(bare.scales), np.nan)
     size = scales[np.isfinite(scales)]
     newtons = not len(size) or bool(_NEWTONS[0] < np.median(size) < _NEWTONS[1])
+    piece = smooth_piece(samples, cutoff)
+    smooth = _States(*piece.states, piece.torque(piece.times), states.order)
+    smooth = _times(smooth, factor) if degrees else smooth
+    for alike in changed:
+        smooth = _read_as(smooth, alike[0], model.joint_names)
+    of_model = _torques(model, smooth, 0.0 if weightless else 1.0)
     return Conventions(
         gravity, abs(gain), signs, scales, newtons, degrees, changed, hidden, bare.left,
-        _rest(_torques(model, chosen, 0.0 if weightless else 1.0), chosen),
+        effort_rest(piece, of_model, smooth.v, smooth.a, smooth.order),
     )  # fmt: skip
-
-
-def _rest(of_model: Array, states: _States) -> Rest:
-    """Return what the regression says of delay, friction and offset, with a rotor's inertia."""
-    dry = np.clip(states.v / STANDSTILL, -1.0, 1.0)
-    columns = np.stack([of_model, states.v, dry, np.ones_like(dry), states.a], axis=2)
-    n = of_model.shape[1]
-
-    def scores(tau: Array, keep: list[int]) -> Array:
-        return np.log([_left(columns[:, j][:, keep], tau[:, j])[0] for j in range(n)])
-
-    everything = [0, 1, 2, 3, 4]
-    sums = np.array([scores(tau, everything).sum() for tau in states.later])
-    k = int(np.clip(np.argmin(sums), 1, len(sums) - 2))
-    curve = np.polyfit(_LATER[k - 1 : k + 2], sums[k - 1 : k + 2], 2)
-    behind = float(-0.5 * curve[1] / curve[0]) if curve[0] > 0.0 else np.nan
-    if not np.ptp(sums) > _DOUBTFUL or abs(behind) > _LATER[-1]:
-        behind = np.nan
-    at = np.clip(np.nan_to_num(behind) / _STEP + len(_LATER) // 2, 0, len(_LATER) - 1.001)
-    part = at % 1.0  # without the delay, which looks like viscous friction
-    tau = (1.0 - part) * states.later[int(at)] + part * states.later[int(at) + 1]
-    whole = scores(tau, everything)
-    friction = scores(tau, [0, 3, 4]) - whole > _GAIN
-    offset = scores(tau, [0, 1, 2, 4]) - whole > _GAIN
-    sizes = [_left(columns[:, j], tau[:, j])[1][3] for j in range(n)]
-    return Rest(behind, friction, np.where(offset, sizes, np.nan))
 
 
 def _states(samples: MotionSamples, cutoff: float) -> _States:
@@ -182,8 +148,13 @@ def _states(samples: MotionSamples, cutoff: float) -> _States:
     spline, torque = curves(piece, own)
     lost = CUT_OFF_ENDS / cutoff
     times = np.linspace(piece.times[0] + lost, piece.times[-1] - lost, _STATES)
-    later = tuple(torque(times + x) for x in _LATER)
-    return _States(spline(times), spline(times, 1), spline(times, 2), torque(times), later)
+    order = np.arange(samples.q.shape[1])
+    return _States(spline(times), spline(times, 1), spline(times, 2), torque(times), order)
+
+
+def _times(states: _States, factor: Array) -> _States:
+    """Return states with positions in another unit."""
+    return replace(states, **{x: getattr(states, x) * factor for x in 'qva'})
 
 
 def _positions(
@@ -211,23 +182,25 @@ def _positions(
 
 def _others(model: RobotModel, states: _States) -> list[tuple[Reading, _States]]:
     """Return the states in other readings of one joint's, or of two joints', positions."""
-    found: list[tuple[Reading, _States]] = []
-    n, names = model.nv, model.joint_names
-    for j in range(n):
-        sign = np.where(np.arange(n) == j, -1.0, 1.0)
-        parts = {x: getattr(states, x) * sign for x in 'qva'}
-        found.append((Reading('reversed', (names[j],)), replace(states, **parts)))
+    names = model.joint_names
+    readings = [Reading('reversed', (name,)) for name in names]
     for j in np.flatnonzero(~model.prismatic).tolist():
-        for turn in _TURNS.tolist():
-            moved = states.q + turn * (np.arange(n) == j)
-            found.append((Reading('turned', (names[j],), turn), replace(states, q=moved)))
-    for i, j in combinations(range(n), 2):
-        order = np.arange(n)
-        order[[i, j]] = j, i
-        parts = {x: getattr(states, x)[:, order] for x in ('q', 'v', 'a', 'tau')}
-        other = replace(states, **parts, later=tuple(x[:, order] for x in states.later))
-        found.append((Reading('exchanged', (names[i], names[j])), other))
-    return found
+        readings += [Reading('turned', (names[j],), turn) for turn in _TURNS.tolist()]
+    readings += [Reading('exchanged', pair) for pair in combinations(names, 2)]
+    return [(each, _read_as(states, each, names)) for each in readings]
+
+
+def _read_as(states: _States, reading: Reading, names: Sequence[str]) -> _States:
+    """Return the states in another reading."""
+    joints, order = [names.index(x) for x in reading.joints], np.arange(len(names))
+    first = order == joints[0]
+    if reading.kind == 'reversed':
+        return _times(states, np.where(first, -1.0, 1.0))
+    if reading.kind == 'turned':
+        return replace(states, q=states.q + reading.offset * first)
+    order[joints] = joints[::-1]
+    parts = {x: getattr(states, x)[:, order] for x in ('q', 'v', 'a', 'tau')}
+    return replace(states, **parts, order=states.order[order])
 
 
 def _best(model: RobotModel, states: _States) -> float:

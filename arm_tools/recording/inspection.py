@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from arm_dynamics.checks import ArmError, Array, one_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
-from arm_lab.identification.conventions import Conventions, Reading, Rest, conventions
+from arm_lab.identification.conventions import Conventions, Reading, conventions
+from arm_lab.identification.effort_rest import Rest
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.recording.effort_presets import PRESETS
 from arm_tools.recording.effort_scales import in_torques, joint_numbers
@@ -23,6 +24,7 @@ from arm_tools.recording.recorded_samples import inspected_samples
 from arm_tools.recording.wrong_numbers import as_words
 
 _NONE = 'none'
+_DELAYED = 0.001  # a delay that is named [s]
 _LIKE = 1.5  # largest ratio of scales that are one unit's
 
 
@@ -253,7 +255,10 @@ def _of_rest(rest: Rest, model: RobotModel) -> list[str]:
     pairs = zip(names, rest.offsets, strict=True)
     offsets = ', '.join(f'{name} {x:.3g}' for name, x in pairs if np.isfinite(x)) or 'none'
     place = 'behind' if rest.behind >= 0.0 else 'ahead of'
-    delay = f'about {1e3 * abs(rest.behind):.1f} ms {place} the positions'
+    size, within = abs(rest.behind), f'± {1e3 * rest.within:.1g} ms'
+    delay = f'about {1e3 * size:.1f} ms {place} the positions ({within})'
+    if not size > max(rest.within, _DELAYED):
+        delay = f'none shown ({1e3 * rest.behind:.1f} {within})'
     return [
         f'delay of the efforts: {delay if np.isfinite(rest.behind) else "not shown"}',
         f'friction in the efforts: shown by {shown}',
