@@ -9,14 +9,21 @@ adds plugins by entry points:
     my_law = 'my_package.my_module:MyLaw'
 """
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module, metadata
 from pkgutil import iter_modules
 from typing import Any
 
 from arm_dynamics.checks import ArmError, one_line, one_of, say_once
+
+
+@cache
+def _installed(path: tuple[str, ...]) -> metadata.EntryPoints:
+    """Return what the packages on this path bring; a file of each is read."""
+    return metadata.entry_points()
 
 
 @dataclass
@@ -41,17 +48,17 @@ class PluginRegistry:
 
     @cached_property
     def _modules(self) -> frozenset[str]:
-        if not self.folder:
-            return frozenset()
-        modules = iter_modules(import_module(self.folder).__path__)
+        modules = iter_modules(import_module(self.folder).__path__ if self.folder else ())
         return frozenset(module.name for module in modules if not module.name.startswith('_'))
 
     @cached_property
     def _entry_points(self) -> dict[str, metadata.EntryPoint]:
-        return {entry.name: entry for entry in metadata.entry_points(group=self.group)}
+        found = _installed(tuple(sys.path)).select(group=self.group)
+        return {entry.name: entry for entry in found}
 
     def refresh(self) -> None:
         """Look for plugins again, as after an installation."""
+        _installed.cache_clear()
         for cached in ('_modules', '_entry_points'):
             vars(self).pop(cached, None)
 
@@ -112,9 +119,8 @@ class PluginRegistry:
         try:
             return entry.load(), where
         except Exception as error:  # a plugin of another package may raise anything
-            raise ArmError(
-                f'{where} cannot be imported: {type(error).__name__}: {error}'
-            ) from error
+            kind = type(error).__name__
+            raise ArmError(f'{where} cannot be imported: {kind}: {error}') from error
 
     def _where(self, name: str) -> str:
         entry = self._entry_points[name]

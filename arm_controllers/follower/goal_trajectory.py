@@ -202,8 +202,7 @@ def _time_within_limit(
     s = np.linspace(0.01, 1.0, 100)[:, np.newaxis]  # share of T
     mean = way / times[:, np.newaxis, np.newaxis]
     speeds = np.abs((1.0 - 4.0 * s + 3.0 * s**2) * joints.v + 6.0 * (s - s**2) * mean)
-    kept = (speeds <= limit).all(axis=(1, 2))
-    return float(times[kept.argmax()])
+    return float(times[(speeds <= limit).all(axis=(1, 2)).argmax()])
 
 
 def _select(goal: Goal, fields: tuple[str, ...], part: Any) -> Goal:
@@ -233,8 +232,7 @@ def _integrated(goal: Goal, joints: _Joints, late: float) -> Goal:
 
 def _check_start(goal: Goal, joints: _Joints, tolerances: Array) -> None:
     first = goal.positions[0]
-    error = np.abs(first - joints.q)
-    far = np.flatnonzero(error > tolerances[joints.columns])
+    far = np.flatnonzero(np.abs(first - joints.q) > tolerances[joints.columns])
     if len(far):
         from arm_controllers.follower.refusals import far_start
 

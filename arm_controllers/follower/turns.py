@@ -85,5 +85,4 @@ def _velocities(
         given = slice(None) if goal.has_velocity is None else goal.has_velocity
         ends[given] = goal.velocities[given][:, turning]
     ends = ends[first:]
-    starts = np.vstack([np.where(np.abs(ends[0]) > AT_REST, v, np.nan), ends[:-1]])
-    return starts, ends
+    return np.vstack([np.where(np.abs(ends[0]) > AT_REST, v, np.nan), ends[:-1]]), ends

@@ -89,8 +89,7 @@ class ControllerNode(LifecycleNode):
             from geometry_msgs.msg import WrenchStamped  # most laws take none
 
             self.create_subscription(WrenchStamped, '~/wrench_goal', self._on_wrench, 10)
-        of_law = self._law_class.Parameters
-        declare_unused(self, lambda name: without_meaning(name, of_law))
+        declare_unused(self, lambda name: without_meaning(name, self._law_class.Parameters))
         refuse_unknown_parameters(self)  # before it says that it starts
         if self.parameters.autostart:
             self.trigger_configure()

@@ -22,7 +22,6 @@ def simulator_of(task: Task, error: ModelError, moving: bool, period_ns: int) ->
         periods = round((start_ns + task.drop_at * 1e9) / period_ns)
         parameters |= {'payload_end': periods * period_ns * 1e-9}
     if moving:
-        start = task.start
-        parameters |= {'initial_positions': start.q.tolist()}
-        parameters |= {'initial_velocities': start.v.tolist()}
+        parameters |= {'initial_positions': task.start.q.tolist()}
+        parameters |= {'initial_velocities': task.start.v.tolist()}
     return parameters

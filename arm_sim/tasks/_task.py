@@ -47,6 +47,7 @@ class Task:
         simulator: parameters of the simulator that the task needs, by their names.
         payload: mass at the tool that the law does not know [kg].
         drop_at: when it falls off [s]; never by default.
+        is_known_to_fit: whether the arm is known to do it with these parameters: no need to check.
         gripper: joint whose goals the reference has, as GripperLaw takes them; '': none.
         moved_object: the object of the scene that is watched; '': none.
         notes: what a user should know, a line each.
@@ -73,6 +74,7 @@ class Task:
     payload = 0.0
     drop_at: float | None = None
     event: float | None = None
+    is_known_to_fit = False
     gripper = ''
     moved_object = ''
     force_samples: Callable[[Any, Poses, Array], Array] | None = None

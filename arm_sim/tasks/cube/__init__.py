@@ -20,7 +20,7 @@ from arm_sim.loop.measures import error_facts
 from arm_sim.loop.report import Check, common_rows, error_row
 from arm_sim.tasks import Run, TaskEvaluation, TaskReport
 from arm_sim.tasks._points import PointsTask
-from arm_sim.tasks.cube.fitting import fit, that_work
+from arm_sim.tasks.cube.fitting import fit, is_usual, that_work
 from arm_sim.tasks.cube.walk import WALKS, CubeWalk
 
 # Configurations per stroke, and on the way to the first corner, that are checked for clearance.
@@ -171,15 +171,17 @@ class Cube(PointsTask):
         self.duration, self.approach_time, self.settle_time = (
             p.duration, p.approach_time, p.settle_time
         )  # fmt: skip
+        self.is_known_to_fit = is_usual(self)
         if p.center and p.side and p.posture:
             self.use(p)
-        elif self.ik is None and not p.table:  # a table that is in the way is named
+        # A table that is in the way is named.
+        elif self.ik is None and not p.table and not self.is_known_to_fit:
             try:
                 fit(self)
             except ArmError as error:
                 self.use(p)
                 raise self._refused(error) from None
-        else:  # a launch file has fitted them
+        else:  # they fit, or a launch file has fitted them
             center, side = p.center or CubeWalk.center, p.side or CubeWalk.side
             self.use(replace(p, center=center, side=side))
 

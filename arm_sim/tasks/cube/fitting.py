@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, Array, say_once
 from arm_dynamics.model import RobotModel
+from arm_sim.parameter_files import files_of, merged
 from arm_sim.tasks.cube.walk import CubeWalk
 
 _USUAL = CubeWalk()
@@ -38,6 +40,18 @@ def fit(task: Any) -> None:
             )
         return
     raise ArmError(refusal)
+
+
+def is_usual(task: Any) -> bool:
+    """Return whether files of a shipped arm alone say which cube: that is known to be drawn."""
+    robot, p = task.robot, task.parameters
+    files = robot.parameters(*task.sections, 'cube_task')
+    return (
+        robot.is_shipped
+        and bool(p.posture)
+        and p == read_fields(type(p), files)
+        and robot.sections == merged(files_of(robot.name))
+    )
 
 
 def that_work(task: Any, p: Any) -> str:

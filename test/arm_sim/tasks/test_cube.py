@@ -219,3 +219,22 @@ def test_discrete_feedforward_needs_one_step_per_period():
         ServoParameters('discrete', control_decimation=4)
     with pytest.raises(ArmError, match="feedforward is 'psychic'; allowed: none"):
         ServoParameters('psychic')
+
+
+@pytest.mark.parametrize('name', ['ur5e', 'ur5e_menagerie'])
+def test_a_cube_that_is_known_to_fit_does_and_a_change_is_checked(name, tmp_path):
+    robot = Robot.load(name)
+    known = make_task('cube', robot)
+    assert known.is_known_to_fit
+    known.plan_for(known.parameters)  # raises where the arm cannot
+    changes = (
+        {'center': [0.3, 0.2, 0.5]},
+        {'side': 0.05},
+        {'edge_time': 1.5},
+        {'path': 'published'},
+    )
+    assert not any(make_task('cube', robot, change).is_known_to_fit for change in changes)
+    config = tmp_path / 'own.yaml'
+    config.write_text('/**: {ros__parameters: {armature: [0.2]}}\n')
+    others = Robot.load(name, config), Robot.load(f'{name} tip_frame:=wrist_3_link')
+    assert not any(make_task('cube', other).is_known_to_fit for other in others)
