@@ -18,7 +18,11 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 from arm_dynamics.checks import Array
-from arm_lab.identification.estimation import IdentificationParameters, compressed
+from arm_lab.identification.estimation import (
+    IdentificationParameters,
+    compressed,
+    tool_link,
+)
 from arm_lab.identification.regressor import JointRegressor
 from arm_lab.identification.signals import MotionSamples, Rows, check_rows, rows_of
 from arm_lab.identification.solution import Prior
@@ -89,6 +93,7 @@ def torque_scales(
     parameters: IdentificationParameters,
     right: int | None = None,
     links_known: bool = False,
+    tool_known: bool = True,
 ) -> TorqueScales:
     """Return the scales of all joints' torques.
 
@@ -98,6 +103,7 @@ def torque_scales(
         parameters: filter and prior.
         right: index of a joint whose recorded torque is the true torque; None: no joint.
         links_known: whether the inertias of the links are those of the model.
+        tool_known: whether this is so of the tool's link too; else it may carry anything.
 
     Raises:
         ArmError: a recording that is too short, or what `check_rows` refuses of the first.
@@ -106,7 +112,12 @@ def torque_scales(
     cutoff = parameters.cutoff
     read = [rows_of(regressor, each.samples, cutoff, with_noise=False) for each in recordings]
     check_rows(read[0], regressor.model)
-    prior = Prior(regressor, read[0], [] if links_known else list(range(n)), parameters.prior)
+    links, spread = [] if links_known else list(range(n)), parameters.prior
+    if links_known and not tool_known:
+        masses = regressor.parameters()[: 10 * n : 10]
+        links = [tool_link(regressor)]
+        spread = float(masses.sum() / masses[links[0]])  # as heavy as the arm
+    prior = Prior(regressor, read[0], links, spread)
     loaded = any(each.mass for each in recordings)
     last = 3 * n + 9  # scales, the load per kilogram, and changes of the friction with it
     free = np.concatenate([prior.free, np.ones(n, dtype=bool), np.full(2 * n + 9, loaded)])

@@ -46,7 +46,8 @@ def scales_of(
 
     `read` returns the samples of a recording, read as `recording` was. Where the links are known,
     a joint has no scale that moves them with a small share of its torque: errors of the links'
-    masses would be errors of its scale.
+    masses would be errors of its scale. Unless an option says that the links are known, the tool
+    may carry anything.
 
     Raises:
         ArmError: options that do not go together, no such joint, a recording that is none.
@@ -67,7 +68,8 @@ def scales_of(
         in_range('--loaded-mass', options.loaded_mass, 0.0, 1e4, exclusive=True)
         recordings.append(Carrying(read(options.loaded), options.loaded_mass))
     right = names.index(reference) if reference in names else None
-    found = torque_scales(regressor, recordings, known, right, reference == _LINKS)
+    of_links, bare = reference == _LINKS, options.torque_reference == _LINKS
+    found = torque_scales(regressor, recordings, known, right, of_links, bare)
     if reference != _LINKS or options.loaded:
         return found
     return replace(found, shown=found.shown & recording.shown)

@@ -255,7 +255,7 @@ def _of_rest(rest: Rest, model: RobotModel) -> list[str]:
     pairs = zip(names, rest.offsets, strict=True)
     offsets = ', '.join(f'{name} {x:.3g}' for name, x in pairs if np.isfinite(x)) or 'none'
     place = 'behind' if rest.behind >= 0.0 else 'ahead of'
-    size, within = abs(rest.behind), f'± {1e3 * rest.within:.1g} ms'
+    size, within = abs(rest.behind), f'± {1e3 * rest.within:.2g} ms'
     delay = f'about {1e3 * size:.1f} ms {place} the positions ({within})'
     if not size > max(rest.within, _DELAYED):
         delay = f'none shown ({1e3 * rest.behind:.1f} {within})'
@@ -311,7 +311,8 @@ def _unit(
     what = 'another unit' if one else "currents, or shares of each drive's rated torque"
     still.append(
         f'unit of the efforts: no N.m, {what} ({scales}): --efforts current takes the scales '
-        "from the weights of the URDF's links, identify --loaded from a known load, "
+        "from the weights of the URDF's links, whatever the tool carries, identify --loaded from "
+        'a known load, '
         '--effort-scales those that are known; --efforts torque confirms N.m'
     )
     return False

@@ -116,6 +116,20 @@ def test_links_that_are_known_determine_the_scales_in_one_recording():
     assert_allclose(found.pi[10 * 3 + 3 : 13 * 3], [0.3] * 3 + [0.5] * 3, rtol=0.05)
 
 
+def test_an_unknown_load_at_the_tool_makes_no_interval_too_small():
+    model = load_arm('planar_3r')
+    regressor, scale = JointRegressor(model), np.array([0.3, 0.1, 0.2])
+    (heavy,) = recordings(model, regressor, some_motion(model, 7), scale, (0.4,))
+    recorded = [Carrying(heavy.samples)]
+    open_, bare = (
+        torque_scales(regressor, recorded, KNOWN, links_known=True, tool_known=known)
+        for known in (False, True)
+    )
+    assert (np.abs(np.log(bare.values / scale)) > 10.0 * bare.errors).all()
+    assert open_.shown.all()
+    assert (np.abs(np.log(open_.values / scale)) < 2.0 * open_.errors).all()
+
+
 def test_a_scale_that_nothing_determines_is_reported_as_not_shown():
     model = load_arm('ur5e')
     plant, scale = STUDY.other_arm(model, seed=5), np.full(6, 1.3)
