@@ -10,7 +10,7 @@ from arm_dynamics.checks import ArmError, Array
 
 _TURNS = 6.0 * np.pi  # largest position that is taken as radians: three turns
 # The line of `tables` on positions that the header has turned into radians.
-_BY_HEADER = re.compile(r'file: read in .*(deg|°)', re.IGNORECASE)
+_BY_HEADER = re.compile(r'file: read in .*(deg|°|grad)', re.IGNORECASE)
 _NEAR = 0.5  # of a turn, a jump from state to state that is one; and larger than any motion [rad]
 
 

@@ -20,6 +20,7 @@ from arm_tools.recording.other_encodings import plain, reader_of
 REST_PERIOD = 'rest_period_s'
 _PACKED = '.zstd', '.zst'
 _MOST_FACTS = 1_000_000  # characters of metadata.yaml
+_SHOWN = 6  # names of a folder's files that a refusal has
 _KINDS = '.mcap', '.db3'
 # A packed file may have RATIO times its size and MORE bytes.
 RATIO, MORE = 200, 1 << 30
@@ -38,11 +39,25 @@ class Recorded(NamedTuple):
 def reading(path: Path | str) -> Iterator[Path]:
     """Give the path of a recording; turn what fails while it is read into one ArmError."""
     try:
-        yield Path(path).expanduser()
+        file = Path(path).expanduser()
+        _check_begin(file)
+        yield file
     except ArmError as error:
         raise ArmError(f'recording {str(path)!r}: {error}') from None
     except Exception as error:  # a damaged file makes the libraries raise errors of any kind
         raise ArmError(f'recording {str(path)!r} cannot be read: {one_line(error)}') from None
+
+
+def _check_begin(file: Path) -> None:
+    """Raise ArmError where a file is what a download leaves in place of the recording."""
+    if not file.is_file():
+        return
+    with file.open('rb') as opened:
+        begin = opened.read(40).lstrip().lower()
+    if begin.startswith(b'version https://git-lfs'):
+        raise ArmError('is a pointer of Git LFS, not the file: git lfs pull fetches it')
+    if begin.startswith((b'<!doctype', b'<html')):
+        raise ArmError('is a page of the web, not the file: download it again')
 
 
 def messages_of(path: Path, facts: dict[str, dict[str, str]] | None = None) -> Iterator[Recorded]:
@@ -77,23 +92,33 @@ def files_of(path: Path) -> list[Path]:
         found = packed | {x: x for x in path.glob(f'*{kind}')}
         if found:
             return [found[x] for x in sorted(found, key=_numbered)]
-    raise ArmError('the folder has neither *.mcap nor *.db3')
+    there = sorted(x.name for x in path.iterdir())
+    has = f'; it has {", ".join(there[:_SHOWN])}' if there else ' and is empty'
+    remedy = ': give one of these' if there else ''
+    if any(x.endswith('.bag') for x in there):
+        remedy = ': rosbags-convert converts a .bag of ROS 1'
+    raise ArmError(f'the folder has neither *.mcap nor *.db3{has}{remedy}')
 
 
 def stale_index(path: Path) -> list[str]:
-    """Return lines on files that the metadata.yaml of a folder names and that are not there."""
+    """Return lines on files that are not read, or not as the metadata.yaml of a folder says."""
+    lines = [
+        f'files: {x.name}-wal has messages that are not read: end the recorder, or type sqlite3 '
+        f"{x.name} 'PRAGMA wal_checkpoint'"
+        for x in files_of(path)
+        if (wal := x.with_name(f'{x.name}-wal')).is_file() and wal.stat().st_size
+    ]
     file = path / 'metadata.yaml'
     if not file.is_file():
-        return []
+        return lines
     try:
         facts = read_yaml(text_of(file), 'metadata.yaml', _MOST_FACTS)
         paths = facts['rosbag2_bagfile_information']['relative_file_paths']
         named = {Path(x).name for x in paths}
     except (ArmError, KeyError, TypeError):
-        return ['files: metadata.yaml is damaged; all files of the folder are read']
+        return [*lines, 'files: metadata.yaml is damaged; all files of the folder are read']
     there = {x.name for x in files_of(path)}
     both = there | {f'{x}{s}' for x in there for s in _PACKED} | {Path(x).stem for x in there}
-    lines = []
     if lost := sorted(named - both):
         lines.append(f'files: {", ".join(lost)} of metadata.yaml are missing')
     more = sorted(x for x in there if not {x, Path(x).stem} & named)

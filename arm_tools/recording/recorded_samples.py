@@ -183,7 +183,7 @@ def _of_messages(
     if not file.is_dir() and not is_of_messages(file):
         raise ArmError(
             f'it must be an .mcap, .db3, {", ".join(TABLES)} file, or the folder of a bag'
-            '; rosbags-convert converts a .bag of ROS 1'
+            '; rosbags-convert converts a .bag of ROS 1; write others as CSV'
         )
     how.check_messages()
     facts: dict[str, dict[str, str]] = {}

@@ -22,6 +22,7 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array
 from arm_tools.recording.column_names import QUANTITIES, array_names, filled_in, named_columns
 from arm_tools.recording.joint_streams import AS_FOUND, Currents, Doubt, ReadAs
+from arm_tools.recording.lerobot import pyarrow
 from arm_tools.recording.text_table import TEXTS, UNITS, kind_of, plain, text_table
 
 TABLES = *TEXTS, '.parquet', '.npz', '.mat'
@@ -248,8 +249,7 @@ def _opened(file: Path) -> _Table:
     if kind_of(file) != '.parquet':
         text = text_table(file)
         return _Table(_of_topics(text.names), text.units, text.numbers)
-    from pyarrow import parquet
-
+    _, parquet = pyarrow('a parquet file')
     names = list(parquet.read_schema(file).names)
 
     def numbers(wanted: Sequence[int]) -> tuple[Array, list[str]]:
@@ -277,7 +277,7 @@ def arrays_of(file: Path) -> dict[str, Any]:
     """Return the arrays of an .npz or .mat file."""
     if kind_of(file) == '.npz':
         with np.load(file) as archive:
-            return dict(archive)
+            return {name: _numbers_in(archive, name) for name in archive.files}
     from scipy.io import loadmat
 
     try:
@@ -289,13 +289,21 @@ def arrays_of(file: Path) -> dict[str, Any]:
     return only if isinstance(only, dict) else arrays
 
 
+def _numbers_in(archive: Any, name: str) -> Any:
+    """Return an array of an archive; None where it has objects, which are code of others."""
+    try:
+        return archive[name]
+    except ValueError:
+        return None
+
+
 def _of_arrays(
     arrays: dict[str, Any], joints: Sequence[str], kind: str, other: str, named: dict[str, str]
 ) -> list[Array]:
     time, place = named.get('time', 't'), named.get('position', 'q')
-    if time in arrays:
+    if arrays.get(time) is not None:
         arrays[time] = np.ravel(arrays[time])  # of MATLAB a column or a row
-    rows = len(arrays[time]) if time in arrays else 0
+    rows = np.size(arrays.get(time, ()))
     name = named.get(kind) or (kind if kind in arrays else other or kind)
     columns = [str(x).strip() for x in np.ravel(arrays.get('joint_names', joints))]
     for joint in joints:
@@ -314,12 +322,15 @@ def array_of(arrays: dict[str, Any], name: str, shape: tuple[int, ...]) -> Array
         ArmError: there is none, or it has another shape.
     """
     if name not in arrays:
-        has = ', '.join(arrays) or 'nothing'
+        has, of = ', '.join(arrays) or 'nothing', f', with shape {shape}' if shape[0] else ''
         raise ArmError(
-            f'has no {name!r}, with shape {shape}; it has {has}; --columns '
+            f'has no {name!r}{of}; it has {has}; --columns '
             "'time=T,position=Q,effort=E' with its names in place of T, Q and E reads them"
         )
+    if arrays[name] is None:
+        raise ArmError(f'{name} has objects: save it as an array of numbers, dtype=float')
     array = np.array(arrays[name], dtype=float)
     if array.shape != shape:
-        raise ArmError(f'{name} has shape {array.shape}; it must be {shape}')
+        remedy = f': save {name}.T' if array.shape == shape[::-1] else ''
+        raise ArmError(f'{name} has shape {array.shape}; it must be {shape}{remedy}')
     return array

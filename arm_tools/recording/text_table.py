@@ -12,7 +12,7 @@ import lzma
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ _THOUSANDS = re.compile(r'[-+]?[1-9]\d{0,2},\d{3}')
 _MOST = 1 << 30  # bytes of text, of which a compressed file may have a thousand times its size
 _FEW = 0.01  # share of damaged rows beyond which the file is not what it seems
 _ALIKE = 3  # lines of numbers with which the rows begin, or fewer if there are fewer
+_BEGIN = 100  # bytes that show the encoding
 _COMMENTS = '#', '%'
 
 
@@ -52,9 +53,9 @@ def kind_of(file: Path) -> str:
     Raises:
         ArmError: compressed in a way that is not read.
     """
-    packed = file.suffix in _OPEN
+    packed = file.suffix.lower() in _OPEN
     kind = (file.with_suffix('') if packed else file).suffix.lower()
-    if (packed and kind not in TEXTS) or file.suffix in _PACKED:
+    if (packed and kind not in TEXTS) or file.suffix.lower() in _PACKED:
         readable = ', '.join(f'.csv{suffix}' for suffix in _OPEN)
         raise ArmError(f'{file.suffix} is not read here, but {readable}: decompress the file')
     return kind
@@ -125,12 +126,35 @@ class TextTable:
             return float(text)
         except ValueError:
             pass
-        try:
-            moment = datetime.fromisoformat(text)
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-        except ValueError:
+        moment = _moment(text)
+        if moment is None:
             name = self.names[column]
-            raise ArmError(f'{text!r} in column {name!r} is no number') from None
+            raise ArmError(
+                f'{text!r} in column {name!r} is no number, and no time as 2026-11-28 12:00:00.5'
+            )
+        return moment
+
+
+def _moment(text: str) -> float | None:
+    """Return a date and time, since 1970, or a time of day [s]; None: the text is neither."""
+    for read in (datetime.fromisoformat, _german):
+        try:
+            moment = read(text)
+        except ValueError:
+            continue
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    try:
+        of_day = time.fromisoformat(text)
+    except ValueError:
+        return None
+    seconds = 3600.0 * of_day.hour + 60.0 * of_day.minute + of_day.second
+    return seconds + 1e-6 * of_day.microsecond
+
+
+def _german(text: str) -> datetime:
+    day, month, rest = text.split('.', 2)
+    year, _, of_day = rest.partition(' ')
+    return datetime.fromisoformat(f'{year}-{month:0>2}-{day:0>2} {of_day}')
 
 
 def _check_length(row: list[str], length: int) -> None:
@@ -151,6 +175,13 @@ def text_table(file: Path) -> TextTable:
     for index, (_, line) in enumerate(lines):
         if _begins(lines[index:]):
             return _below(lines[:index], lines[index:], _between(line))
+    full = [(k, _fields(x)) for k, x in lines if not x.startswith(_COMMENTS)]
+    if len(full) > _ALIKE and len(full[-1][1]) == len(full[-2][1]):
+        number, fields = full[-1]
+        raise ArmError(
+            f'has no rows of numbers: line {number} is {", ".join(fields)[:60]!r}; each number '
+            'needs a column of its own, without a unit'
+        )
     if lines and not lines[-1][1].startswith(_COMMENTS):
         head, between = lines[-1][1], _between(lines[-1][1])
         names, units = zip(*map(plain, _split(head, between)), strict=True)
@@ -222,12 +253,16 @@ def _split(line: str, between: str | None) -> list[str]:
 
 
 def _text(file: Path) -> str:
-    with _OPEN.get(file.suffix, open)(file, 'rb') as opened:
+    with _OPEN.get(file.suffix.lower(), open)(file, 'rb') as opened:
         data: bytes = opened.read(_MOST + 1)
     if len(data) > _MOST:
         raise ArmError(f'has more than {_MOST >> 20} MiB of text: split it, or write .parquet')
-    if data[:2] in (b'\xff\xfe', b'\xfe\xff'):
+    if data[:2] in (b'\xff\xfe', b'\xfe\xff') and data[2:4] != b'\0\0':
         return data.decode('utf-16')
+    if b'\0' in data[:_BEGIN]:
+        if data[:_BEGIN:2].count(0) or data[1:_BEGIN:2].strip(b'\0'):
+            raise ArmError('is no text, or in another encoding: save it as CSV in UTF-8')
+        return data.decode('utf-16-le')
     try:
         return data.decode('utf-8-sig')
     except UnicodeDecodeError:
@@ -237,12 +272,13 @@ def _text(file: Path) -> str:
 # Units in headers, in small letters: quantity, and factor to the unit of this package.
 UNITS: dict[str, tuple[str, float]] = {
     's': ('time', 1.0), 'sec': ('time', 1.0), 'seconds': ('time', 1.0), 'ms': ('time', 1e-3),
-    'msec': ('time', 1e-3), 'us': ('time', 1e-6), 'µs'.casefold(): ('time', 1e-6),
+    'sek': ('time', 1.0), 'msec': ('time', 1e-3),
+    'us': ('time', 1e-6), 'µs'.casefold(): ('time', 1e-6),
     'ns': ('time', 1e-9),
     'rad': ('angle', 1.0), 'm': ('length', 1.0), 'mrad': ('angle', 1e-3),
     'mm': ('length', 1e-3), 'cm': ('length', 1e-2), 'deg': ('angle', np.pi / 180.0),
     '°': ('angle', np.pi / 180.0), 'degree': ('angle', np.pi / 180.0),
-    'degrees': ('angle', np.pi / 180.0),
+    'degrees': ('angle', np.pi / 180.0), 'grad': ('angle', np.pi / 180.0),
     'nm': ('torque', 1.0), 'n.m': ('torque', 1.0), 'n*m': ('torque', 1.0),
     'n·m': ('torque', 1.0), 'n m': ('torque', 1.0), 'n': ('force', 1.0),
     'mnm': ('torque', 1e-3), 'knm': ('torque', 1e3), 'ncm': ('torque', 1e-2),

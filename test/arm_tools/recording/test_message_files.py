@@ -2,6 +2,8 @@
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -155,6 +157,34 @@ def test_joint_states_that_are_not_read_are_named_with_a_remedy(tmp_path):
     file = mcap(tmp_path / 'x.mcap', 'foxglove.JointStates', 'protobuf', lambda _: b'\x08\x01')
     with pytest.raises(ArmError, match=r'/joint_states has foxglove.JointStates in protobuf, whi'):
         inspected_samples(file, NAMES)
+
+
+@pytest.mark.parametrize(
+    ('name', 'why'),
+    [
+        ('x.bag', 'it has x.bag: rosbags-convert converts'),
+        ('x.csv', 'it has x.csv: give one of these'),
+        ('', 'is empty'),
+    ],
+)
+def test_a_folder_without_messages_is_named_with_what_it_has(tmp_path, name, why):
+    if name:
+        (tmp_path / name).touch()
+    with pytest.raises(ArmError, match=why):
+        inspected_samples(tmp_path, NAMES)
+
+
+def test_messages_that_a_recorder_has_not_moved_into_the_file_are_named(tmp_path):
+    folder = bag(tmp_path / 'x')
+    (file,) = folder.glob('*.db3')
+    with closing(sqlite3.connect(file)) as base:  # as the recorder has it while it runs
+        base.execute('PRAGMA journal_mode=WAL')
+        base.execute('PRAGMA wal_autocheckpoint=0')
+        base.execute('UPDATE messages SET timestamp = timestamp')
+        base.commit()
+        for path in (folder, file):
+            (line,) = (x for x in assert_whole(path) if x.startswith('files'))
+            assert 'x.db3-wal has messages that are not read: end the recorder' in line
 
 
 def test_velocities_that_are_filtered_are_named_with_their_delay():

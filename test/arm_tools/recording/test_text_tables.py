@@ -42,7 +42,20 @@ def read(tmp_path, content, name='x.csv', how=None, joints=('a', 'b')):
 
 IN_DEGREES = ('time [ms]', 'a.position [deg]', 'b.position (rad)', 'a.effort[mNm]', 'b.effort')
 TOPICS = ('__time', *(f'/joint_states/{j}/{x}' for x in ('position', 'effort') for j in 'ab'))
+
+
+def with_times(form):
+    """Return the table, with semicolons, with the times of a form."""
+    return lines_of(
+        lambda x: [x[0], *(f'{form.format(t)},{y.partition(",")[2]}'
+                           for t, y in zip(TIMES, x[1:], strict=True))]
+    ).replace(',', ';')  # fmt: skip
+
+
 SAME = {
+    'dates of Germany': with_times('28.1.2026 12:00:{:06.3f}'),
+    'times of day': with_times('12:00:{:06.3f}'),
+    'UTF-16 without a mark': text(between='\t').encode('utf-16-le'),
     'plain': text(),
     'semicolons and decimal commas': text(between=';', decimal=','),
     'tabs and decimal commas': text(between='\t', decimal=','),
@@ -102,6 +115,8 @@ def test_a_table_is_read_in_whatever_form_it_was_written(tmp_path, what):
 def test_a_compressed_table_is_read(tmp_path, suffix, packed):
     samples, _ = read(tmp_path, packed(text().encode()), f'x.csv{suffix}')
     np.testing.assert_array_equal(samples.q, Q)
+    samples, _ = read(tmp_path, packed(text().encode()), f'x.CSV{suffix.upper()}')
+    np.testing.assert_array_equal(samples.q, Q)
     with pytest.raises(ArmError, match=r'is not read here, but \.csv\.gz.*decompress'):
         read(tmp_path, b'', f'x.npz{suffix}')
 
@@ -154,6 +169,20 @@ WRONG = {
     'milliseconds': (text(times=1e3 * TIMES), '--time-unit ms'),
     'row numbers as times': (text(times=np.arange(COUNT)), '--time-unit'),
     'text': (lines_of(lambda x: [*x[:3], '0.015,1,x,1,1', *x[3:]]), "line 4: 'x' in column 'b.po"),
+    'a time of two readings': (with_times('1/2/2026 12:00:{:06.3f}'), 'no time as 2026-11-28'),
+    'numbers with units': (
+        lines_of(lambda x: [x[0], *(y.replace(',', ' rad,') for y in x[1:])]),
+        'each number needs a column of its own, without a unit',
+    ),
+    'lists': (
+        'time,q,tau\n' + '0.1,"[1, 2]","[3, 4]"\n' * COUNT, r"line 9 is '0.1, \[1, 2\], \[3",
+    ),
+    'UTF-32': (text().encode('utf-32'), 'save it as CSV in UTF-8'),
+    'no text': (b'\x00\x01' * COUNT, 'save it as CSV in UTF-8'),
+    'pointer of Git LFS': (
+        'version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n', 'git lfs pull',
+    ),
+    'page of the web': ('<!DOCTYPE html>\n<html>404</html>', 'a page of the web'),
     'none whole': (
         lines_of(lambda x: [x[0], *(y.rpartition(',')[0] + (',' if k % 2 else ',1')
                                     if k % 2 else f'{y.partition(",")[0]},,,,1'
@@ -214,6 +243,17 @@ def test_arrays_with_names_are_read_by_these_and_fields_of_a_struct_too(tmp_path
     (tmp_path / 'y.mat').write_bytes(b'MATLAB 7.3 MAT-file'.ljust(124) + b'\x00\x02IM')
     with pytest.raises(ArmError, match='save it with -v7'):
         inspected_samples(tmp_path / 'y.mat', ('a', 'b'))
+
+
+def test_arrays_of_objects_are_refused_where_they_are_needed(tmp_path):
+    file = tmp_path / 'x.npz'
+    whole = {'t': TIMES, 'q': Q, 'effort': EFFORT, 'about': np.array({'robot': 'x'})}
+    np.savez(file, **whole)
+    np.testing.assert_array_equal(inspected_samples(file, ['a', 'b'])[0].q, Q)
+    for other, why in ((Q.astype(object), 'q has objects: save it'), (Q.T, ': save q.T')):
+        np.savez(file, **whole | {'q': other})
+        with pytest.raises(ArmError, match=why):
+            inspected_samples(file, ['a', 'b'])
 
 
 def test_moments_of_parquet_are_times(tmp_path):
