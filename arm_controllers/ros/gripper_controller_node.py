@@ -82,8 +82,11 @@ class GripperControllerNode(LifecycleNode):
 
     Parameters = GripperNodeParameters
 
-    def __init__(self) -> None:
-        """Declare the parameters; with `autostart` also configure and activate."""
+    def __init__(self, transport: InProcessTransport | None = None):
+        """Declare the parameters; with `autostart` also configure and activate.
+
+        `transport`: to a simulator in the same process.
+        """
         super().__init__('gripper_controller')
         self._log = Log(self)
         self.parameters = p = declare_parameters(self, self.Parameters)
@@ -93,7 +96,8 @@ class GripperControllerNode(LifecycleNode):
         self.law = GripperLaw(model, p, self.joint)
         self.law.check_period(p.period)
         self._reader = JointStateReader([self.joint], ('position', 'velocity'))
-        self._command = CommandOutput(self, InProcessTransport(), [self.joint], 'effort')
+        transport = transport or InProcessTransport()
+        self._command = CommandOutput(self, transport, [self.joint], 'effort')
         self._reference, self._monitor = Reference(1), GripperMonitor(p, 0.0)
         self._state, self._claims = CycleState.INACTIVE, ActiveControllers()
         self._time_ns, self._sender = -1, ''
@@ -103,7 +107,9 @@ class GripperControllerNode(LifecycleNode):
         self._next_feedback_ns, self._latest = 0, (0.0, 0.0)
         self._activated_at = time.monotonic()
         self.create_timer(1.0, self._on_second)
-        self.create_subscription(JointState, STATES, self.on_state, CONTROL_INPUT_QOS, raw=True)
+        take = self.on_state
+        states = self.create_subscription(JointState, STATES, take, CONTROL_INPUT_QOS, raw=True)
+        transport.subscribe_states(states.topic_name, take)
         watch_active_controllers(self, self._on_claims)
         self._kind = _ACTIONS[p.action]
         self._action = EventActionServer(

@@ -20,9 +20,8 @@ class Node(rclpy.node.Node):
         def on_unmatched(event: Any) -> None:
             log_unmatched(self, subscription, known)
 
-        events = SubscriptionEventCallbacks(incompatible_qos=on_unmatched)
-        options = {'event_callbacks': events} | options
-        subscription = super().create_subscription(*arguments, **options)
+        own = {'event_callbacks': SubscriptionEventCallbacks(incompatible_qos=on_unmatched)}
+        subscription = super().create_subscription(*arguments, **own | options)
         return subscription
 
 

@@ -6,6 +6,8 @@ CONTROL_QOS = QoSProfile(depth=1)
 # The two ends of the control loop take the newest message only and acknowledge none: faster, and
 # in lock-step a message that got lost is asked for again.
 CONTROL_INPUT_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+# A command each of several controllers, which may come at once.
+COMMANDS_QOS = QoSProfile(depth=16, reliability=ReliabilityPolicy.BEST_EFFORT)
 # The simulator keeps enough states, a controller enough commands, for a recorder that lags behind.
 STATE_QOS = QoSProfile(depth=1000)
 RECORD_QOS = QoSProfile(depth=100_000)

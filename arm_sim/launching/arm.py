@@ -100,10 +100,9 @@ def arm_nodes(
     check_simulator(given, in_files | nodes['simulator'])
     if inverse_kinematics:
         nodes['inverse_kinematics'] = common
-    found = (_composed if given['composed'] == 'true' else _separate)(config, nodes, space)
     if gripper:
-        of_gripper = common | core | {'autostart': True, 'joint': gripper}
-        found += _separate(config, {'gripper_controller': of_gripper}, space)
+        nodes['gripper_controller'] = common | core | {'autostart': True, 'joint': gripper}
+    found = (_composed if given['composed'] == 'true' else _separate)(config, nodes, space)
     if law == 'external':
         found.append(LogInfo(msg=_instructions(model, actuator)))
     simulated = in_files | nodes['simulator']

@@ -11,7 +11,7 @@ from arm_controllers.ros.active_controllers import TOPIC, ActiveControllers
 from arm_controllers.ros.command_messages import CommandReader
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.qos import CONTROL_INPUT_QOS, LATCHED_QOS
+from arm_controllers.ros.qos import COMMANDS_QOS, LATCHED_QOS
 from arm_controllers.ros.rclpy_internals import subscribe_with_info
 from arm_controllers.ros.running import now_and_then
 from arm_dynamics.checks import ArmError
@@ -78,7 +78,7 @@ class CommandInput:
         self._publisher = node.create_publisher(String, TOPIC, LATCHED_QOS)
         self._published: ActiveControllers | None = None
         self._input = subscribe_with_info(
-            node, JointState, 'joint_commands', self._on_command, CONTROL_INPUT_QOS
+            node, JointState, 'joint_commands', self._on_command, COMMANDS_QOS
         )
         self._spoofed = SpoofedCommands(node, self._claims, self._input.topic_name)
         transport.serve_commands(

@@ -6,10 +6,15 @@ import pytest
 from clocked_arm import GRAVITY, lockstep
 from domains import fresh_domain
 from following import NAMES
+from long_wait import spin_until
 
 rclpy = pytest.importorskip('rclpy')
 
+from sensor_msgs.msg import JointState  # noqa: E402
+
 from arm_controllers.ros.in_process import InProcessTransport  # noqa: E402
+from arm_controllers.ros.qos import STATE_QOS  # noqa: E402
+from arm_controllers.ros.running import make_executor  # noqa: E402
 from arm_controllers.ros.serialized_messages import JointStateWriter  # noqa: E402
 from arm_sim.ros.command_input import CommandInput  # noqa: E402
 
@@ -26,7 +31,7 @@ def commands():
     made = CommandInput(
         node, clock, lambda error: refused.append(str(error)), loop, transport, lambda: 1
     )
-    made.clock, made.refused = clock, refused
+    made.clock, made.refused, made.node = clock, refused, node
 
     def send(name, joints, time_ns=0):
         command = JointStateWriter([NAMES[k] for k in joints], ('effort',), name)
@@ -56,3 +61,22 @@ def test_a_claim_after_a_timeout_has_the_joints_of_the_command_that_makes_it(com
     commands.send('wrist', WRIST, now_ns)
     assert claims(commands) == {'wrist': tuple(NAMES[k] for k in WRIST)}
     assert not commands.refused
+
+
+def test_commands_of_several_controllers_that_come_at_once_are_all_used(commands):
+    # One of two answers was lost, and asked for again after 5 ms.
+    other, executor = rclpy.create_node('controllers'), make_executor()
+    executor.add_node(commands.node)
+    publishers = {
+        name: other.create_publisher(JointState, 'joint_commands', STATE_QOS)
+        for name in ('arm', 'wrist')
+    }
+    matched = [each.get_subscription_count for each in publishers.values()]
+    spin_until(executor, lambda: all(count() for count in matched))
+    for name, joints in ('arm', ARM), ('wrist', WRIST):
+        command = JointStateWriter([NAMES[k] for k in joints], ('effort',), name)
+        command.effort[:] = GRAVITY[joints]
+        publishers[name].publish(command.serialized(0))
+    spin_until(executor, lambda: len(claims(commands)) == 2)
+    assert {*claims(commands)} == {'arm', 'wrist'}
+    other.destroy_node()
