@@ -1,12 +1,12 @@
 """The trials of a plan with a law, in the loop without ROS, in a process of their own.
 
-`python -m arm_lab.judging.law_trials LAW LIMITS FOLDER SECONDS` runs them and writes a record and
-the task's own limits for each trial. The law may use SECONDS of CPU time. It runs in a child of
-that process and, where Linux allows it, sees no other process, no network and no socket of other
-programs in /run and /tmp: what it starts ends with it.
+`python -m arm_lab.judging.law_trials LAW LIMITS FOLDER SECONDS` runs them and writes the law's
+commands for each trial, or why it failed. `judge_law` moves the arm by the commands, without the
+law, so that no law says what came of it. The law may use SECONDS of CPU time. It runs in a child
+of that process and, where Linux allows it, sees no other process, no network and no socket of
+other programs in /run and /tmp: what it starts ends with it.
 """
 
-import json
 import math
 import os
 import resource
@@ -21,8 +21,8 @@ from arm_dynamics.descriptions.confined_process import continue_apart, refuse_ca
 from arm_dynamics.temporary_folder import own_folder
 from arm_lab.experiments.processes import Group
 from arm_lab.experiments.suited import suited
-from arm_lab.judging.physics import check_physics, check_reference
 from arm_lab.judging.plan import JudgedTrial, JudgingPlan, read_plan
+from arm_lab.judging.told_law import KeptLaw, bytes_of, made_by
 from arm_lab.judging.trials import judgement
 from arm_lab.judging.verdict import Judgement
 from arm_lab.progress import printable
@@ -34,6 +34,7 @@ from arm_sim.tasks import Run
 
 MEMORY = 4_000_000_000  # that a law may allocate [bytes]
 _FILE = 1_000_000_000  # the largest file that it may write, its log included [bytes]
+_COMMANDS, _REASON = 'commands.f64', 'reason.txt'  # of the process of a law
 _LONGEST = 300  # characters of a reason
 _ASLEEP = 10.0  # wall-clock time as a multiple of CPU time
 _LOOK = 0.02  # [s]
@@ -61,26 +62,38 @@ def judge_law(
     command = [sys.executable, '-m', 'arm_lab.judging.law_trials']
     words = [*command, law, plan.file, str(folder), str(seconds)]
     for trial in plan.trials:
-        for name in ('record.npz', 'trial.json'):
+        for name in ('record.npz', _COMMANDS, _REASON):
             (trial.folder(folder) / name).unlink(missing_ok=True)
     with Group(words, folder / 'law.log', os.environ) as group:
         end = time.monotonic() + _ASLEEP * seconds
 
         def tried(trial: JudgedTrial) -> tuple[Record, list[Check]]:
-            file = trial.folder(folder) / 'trial.json'
-            while not file.is_file() and group.code is None and time.monotonic() < end:
+            own = trial.folder(folder)
+            file = own / _REASON
+            while not file.exists() and group.code is None and time.monotonic() < end:
                 time.sleep(_LOOK)
-            if not file.is_file():
+            if not file.exists():
                 raise ArmError(_why(group, seconds))
-            found = json.loads(file.read_text())
-            if found['reason']:
-                raise ArmError(found['reason'])
-            record = Record.load(file.with_name('record.npz'))
-            check_reference(trial.loaded, record)
-            check_physics(trial.loaded, record)
-            return record, [Check(*each) for each in found['checks']]
+            if reason := bytes_of(file).decode(errors='replace'):
+                raise ArmError(_line(reason))
+            return _made(trial, law, own)
 
         return judgement(plan, law, tried, advance)
+
+
+def _made(trial: JudgedTrial, law: str, folder: Path) -> tuple[Record, list[Check]]:
+    """Return the record of what a law commanded, and the task's own limits."""
+    commands = bytes_of(folder / _COMMANDS)
+    try:
+        record = made_by(trial, commands)
+        record.save(folder / 'record.npz')
+    except ArmError:
+        raise
+    except Exception as error:  # of commands that no arm can follow, of a folder that is gone
+        raise ArmError(words_of(error)) from None
+    facts = {'controller': law, 'feedforward': '', 'mode': 'lockstep'}
+    _, found = outcome(trial.loaded.task, Run(record, trial.loaded.track(record), facts))
+    return record, [each for each in found if each.limit is not None]
 
 
 def _why(group: Group, seconds: float) -> str:
@@ -98,10 +111,9 @@ def _why(group: Group, seconds: float) -> str:
 
 
 def attempt(trial: JudgedTrial, law: str, folder: Path) -> None:
-    """Run a trial and write its record and limits, or why it failed."""
+    """Run a trial and write the law's commands, or why it failed."""
     folder.mkdir(parents=True, exist_ok=True)
-    checks, reason = [], ''
-    actuator = trial.loaded.experiment.actuator
+    reason, actuator = '', trial.loaded.experiment.actuator
     try:
         loaded = suited(trial.loaded.changed(law=law, actuator=''))
         if loaded.law_class.command_interface != COMMAND_INTERFACE[actuator]:
@@ -109,19 +121,14 @@ def attempt(trial: JudgedTrial, law: str, folder: Path) -> None:
                 f'the law commands {loaded.law_class.command_interface!r}; the file has '
                 f'actuator {actuator!r}'
             )
-        record = loaded.run()
-        if not record.completed:
-            raise ArmError('the law commanded a number that is not finite')
-        tracking = loaded.track(record)
-        facts = {'controller': law, 'feedforward': '', 'mode': 'lockstep'}
-        _, found = outcome(loaded.task, Run(record, tracking, facts))
-        checks = [tuple(each) for each in found if each.limit is not None]
-        record.save(folder / 'record.npz')
+        kept = KeptLaw(loaded.law())
+        loaded.task.run(kept, *trial.loaded.plants())
+        (folder / _COMMANDS).write_bytes(b''.join(row.tobytes() for row in kept.rows))
     except BaseException as error:  # the law of a user may raise anything
         reason = words_of(error)
-    part = folder / 'trial.part'
-    part.write_text(json.dumps({'checks': checks, 'reason': reason}))
-    part.rename(folder / 'trial.json')
+    part = folder / 'reason.part'
+    part.write_text(reason)
+    part.rename(folder / _REASON)
 
 
 def words_of(error: BaseException) -> str:

@@ -5,7 +5,6 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model_error import with_error
 from arm_lab.experiments.experiment import LoadedExperiment
-from arm_sim.loop.goals import sampled
 from arm_sim.loop.measures import rms
 from arm_sim.loop.record import Record
 
@@ -53,17 +52,6 @@ def check_physics(loaded: LoadedExperiment, record: Record) -> None:
             f'the efforts did not make this motion: it needs {rms(needed, None):.3g} N.m RMS, and '
             f'the efforts differ from that by {rms(off, None):.3g} N.m RMS'
         )
-
-
-def check_reference(loaded: LoadedExperiment, record: Record) -> None:
-    """Compare what a run in the loop was compared with, with the task's reference.
-
-    Raises:
-        ArmError: they differ.
-    """
-    wanted = sampled(loaded.task.reference, record.t, record.q.shape[1])
-    if not np.allclose(record.q_reference, wanted[0], rtol=0.0, atol=1e-9):
-        raise ArmError('the reference of the record is not that of the task')
 
 
 def _size(rows: Array) -> Array:

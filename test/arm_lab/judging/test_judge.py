@@ -1,6 +1,5 @@
 """Judging a controller: what the file says, refusals, reports; and one over topics."""
 
-import json
 import os
 import re
 import signal
@@ -21,7 +20,7 @@ from arm_lab.commands.judge import main
 from arm_lab.experiments import over_topics, processes
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.processes import Group
-from arm_lab.judging import law_trials, report, trials
+from arm_lab.judging import law_trials, report, told_law, trials
 from arm_lab.judging.plan import read_plan
 from arm_lab.judging.verdict import Judgement, Verdict
 from arm_sim.devices.drives import DriveParameters
@@ -422,9 +421,8 @@ def test_what_a_law_does_in_a_trial_is_in_its_file(line, reason, tmp_path):
     (tmp_path / 'mine.py').write_text(LAW.format(line=line))
     trial = plan_of(tmp_path).trials[0]
     law_trials.attempt(trial, str(tmp_path / 'mine.py'), tmp_path / 'trial')
-    found = json.loads((tmp_path / 'trial' / 'trial.json').read_text())
-    assert found == {'checks': [], 'reason': reason}
-    assert (tmp_path / 'trial' / 'record.npz').is_file() == (not reason)
+    assert (tmp_path / 'trial' / 'reason.txt').read_text() == reason
+    assert (tmp_path / 'trial' / 'commands.f64').is_file() == (not reason)
 
 
 def test_a_limit_of_the_force_counts_where_a_task_has_one_and_the_table_shows_it(tmp_path):
@@ -457,10 +455,34 @@ def test_a_limit_of_the_force_counts_where_a_task_has_one_and_the_table_shows_it
     assert [row[at] for row in table.rows] == [f'{pressed:.3g}', '-']
 
 
-FORGED = """
-from arm_controllers.laws.pd import PD
+MINE = """
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from arm_controllers.laws import Law
+from arm_lab.judging import law_trials
 from arm_sim.loop.record import Record
 
+{before}
+
+class Mine(Law):
+    @dataclass(frozen=True)
+    class Parameters:
+        pass
+
+    def __call__(self, state, measured, reference, dt):
+        {line}
+        return np.zeros(self.model.nv), state
+"""
+# It writes what the process of a law writes, and is gone.
+WRITES = """
+Path(FOLDER).mkdir(parents=True, exist_ok=True)
+{lines}
+os._exit(0)
+"""
+REFERENCE = """
 frozen = Record.__post_init__
 
 def forged(record):
@@ -468,19 +490,60 @@ def forged(record):
     frozen(record)
 
 Record.__post_init__ = forged
-
-class Mine(PD):
-    pass
 """
+FORGERIES = {
+    'reference': (REFERENCE, 'pass', ''),
+    'moves': ('', 'measured.q.setflags(write=True)', 'ValueError: cannot set WRITEABLE flag'),
+    'nothing': (WRITES.format(lines="Path(FOLDER, 'reason.txt').touch()"), '', 'commands.f64'),
+    'few': (
+        WRITES.format(
+            lines="Path(FOLDER, 'commands.f64').write_bytes(bytes(99))\n"
+            "Path(FOLDER, 'reason.txt').touch()"
+        ),
+        '',
+        'the process of the law has fewer commands than the trial has periods',
+    ),
+    'paints': (
+        WRITES.format(lines="Path(FOLDER, 'reason.txt').write_text('\\x1b[31m' + 'x' * 9999)"),
+        '',
+        '[31mxxx',
+    ),
+    'pipe': (
+        WRITES.format(lines="os.mkfifo(Path(FOLDER, 'reason.txt'))"), '', 'is no plain file'
+    ),
+}  # fmt: skip
 
 
-def test_a_law_that_makes_its_motion_the_reference_holds_nothing(tmp_path):
-    (tmp_path / 'mine.py').write_text(FORGED)
-    text = 'robot: planar_3r\ntasks: {sinusoid: {cycles: 1}}\nlimits: {all: {tracking_max_mm: 9}}'
-    plan, out = plan_of(tmp_path, text), tmp_path / 'out'
+@pytest.mark.parametrize('how', FORGERIES)
+def test_what_a_law_writes_about_itself_is_no_verdict(how, tmp_path):
+    """The arm moves by the commands in the judging process, whatever the law's process says."""
+    before, line, reason = FORGERIES[how]
+    out = tmp_path / 'out'
     out.mkdir()
+    text = 'robot: planar_3r\ntasks: {sinusoid: {cycles: 1}}\nlimits: {all: {tracking_max_mm: 9}}'
+    plan = plan_of(tmp_path, text)
+    (trial,) = plan.trials
+    code = MINE.format(
+        before=before.replace('FOLDER', repr(str(trial.folder(out)))), line=line or 'pass'
+    )
+    (tmp_path / 'mine.py').write_text(code)
     (verdict,) = law_trials.judge_law(plan, str(tmp_path / 'mine.py'), out).verdicts
-    assert verdict.reason == 'the reference of the record is not that of the task'
+    assert not verdict.held
+    assert reason in verdict.reason
+    assert verdict.reason.isprintable()
+    assert len(verdict.reason) < 400
+    if not reason:
+        assert verdict.measures['tracking_max_mm'] > 9.0
+
+
+def test_commands_move_the_arm_as_the_law_itself_did(tmp_path):
+    plan = plan_of(tmp_path)
+    for trial in (plan.trials[0], plan.trials[-1]):
+        loaded = trial.loaded.changed(law='computed_torque', actuator='')
+        law = told_law.KeptLaw(loaded.law())
+        own = loaded.task.run(law, *trial.loaded.plants())
+        again = told_law.made_by(trial, np.array(law.rows).tobytes())
+        assert again.checksum() == own.checksum() == loaded.run().checksum()
 
 
 @pytest.mark.slow
