@@ -176,7 +176,7 @@ def block(first: int, size: int, rows: dict[tuple, Counter]) -> dict[str, float]
     beyond, last, counted = {}, None, np.full(size, BRAKES)
     unseen, driven = np.full(size, np.nan), np.zeros(size, dtype=bool)
     names = [each.name for each in supervisor.checks]
-    frozen = next(names.index(x) for x in names if 'no reading has changed' in x)
+    frozen = next(names.index(x) for x in names if 'has not moved' in x)
     for _ in range(round(LENGTH / dt)):
         step = loop.step()
         state = loop.law_state[1]

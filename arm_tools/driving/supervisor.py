@@ -56,8 +56,8 @@ class Supervisor(SupervisorLimits):
         """Return the memory before the first period at a reading (..., n)."""
         one, zero = np.zeros((*q.shape[:-1], 1)), np.zeros_like(q)
         return SupervisorState(
-            one.astype(int), one, q, v, self.holding(q), q, zero, zero, zero, q, zero, one > 0.0,
-            zero, one, one, one > 0.0, one + dt,
+            one.astype(int), one, q, v, self.holding(q), q, zero, zero, q, zero, zero, zero, zero,
+            q, zero, one > 0.0, zero, zero, zero, zero > 0.0, one + dt,
             np.zeros((*q.shape[:-1], 2, len(self.checks), q.shape[-1])),
         )  # fmt: skip
 
@@ -107,9 +107,12 @@ class Supervisor(SupervisorLimits):
             over = ~(seen[..., 0, :, :] <= seen[..., 1, :, :]).all(axis=-1) & self._stops
         stops = drives & (over.any(axis=-1, keepdims=True) | stop)
         unseen = (over & self._blinds).any(axis=-1, keepdims=True)
-        blind = state.blind | (unseen & (stops | (state.phase == STOPPED)))
-        if drives.any():
-            seen = np.where(drives[..., np.newaxis, np.newaxis], seen, state.seen)
+        brakes = state.phase == STOPPED
+        unseen |= brakes & (np.abs(v) > self.model.velocity_limit).any(axis=-1, keepdims=True)
+        blind = state.blind | (unseen & (stops | brakes))
+        shown = drives | (blind & ~state.blind)
+        if shown.any():
+            seen = np.where(shown[..., np.newaxis, np.newaxis], seen, state.seen)
             state = state._replace(seen=seen)
         state = self._phases(state, q, v, stops, blind, cycle)
         stopping = state.phase == STOPPED
@@ -118,18 +121,24 @@ class Supervisor(SupervisorLimits):
         sent = self.limited(wanted, state.sent, dt)
         leads = sent if self.interface == 'position' else where
         rate = sent if self.interface == 'velocity' else (leads - state.aim) / dt
-        way = state.way + np.abs(rate) * dt
+        follows = stopping & (self.interface == 'effort')  # its brake, not the reference
+        way = np.where(follows, 0.0, state.way + np.abs(rate) * dt)
         q, v = np.where(blind, state.q, q), np.where(blind, state.v, v)
         return sent, state._replace(q=q, v=v, sent=sent, aim=leads, rate=rate, way=way)
 
-    def reasons(self, state: SupervisorState) -> list[str]:
-        """Return what one arm was beyond in the newest period of DRIVING, a line per check."""
+    def reasons(self, state: SupervisorState, blinds: bool = False) -> list[str]:
+        """Return what one arm was beyond in the newest period of DRIVING, a line per check.
+
+        `blinds`: only checks after which readings cannot be used, when one was beyond in a stop.
+        """
         lines = []
         for check, value, limit in zip(self.checks, *state.seen, strict=True):
             beyond = np.where(np.isnan(value), np.inf, value) - limit
-            if not (joint := int(beyond.argmax()), beyond.max())[1] > 0.0 or not check.stops:
+            joint, counts = int(beyond.argmax()), check.blinds if blinds else check.stops
+            if not beyond[joint] > 0.0 or not counts:
                 continue
-            where = f'joint {self.model.joint_names[joint]!r}: ' if check.kind else ''
+            whole = not check.kind or (check.kind == 'time' and (beyond > 0.0).all())
+            where = '' if whole else f'joint {self.model.joint_names[joint]!r}: '
             lines.append(
                 f'{where}{check.name} is {value[joint]:.4g} {self.unit_of(check, joint)}; '
                 f'allowed: {limit[joint]:.4g}'
@@ -138,7 +147,7 @@ class Supervisor(SupervisorLimits):
 
     def unit_of(self, check: SupervisorCheck, joint: int) -> str:
         """Return the unit of a check's value at a joint."""
-        if not check.kind:
+        if check.kind in ('', 'time'):
             return check.unit
         quantity = _COMMANDED[self.interface] if check.kind == 'command' else check.kind
         return unit(quantity, self.model.prismatic[joint]) + check.unit

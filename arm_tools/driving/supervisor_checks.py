@@ -48,7 +48,8 @@ class SupervisorCheck(NamedTuple):
     Attributes:
         name: in log lines.
         unit: of the value, behind that of `kind`.
-        kind: 'position', 'velocity' or 'command', whose unit is the joint's; '': of no joint.
+        kind: 'position', 'velocity' or 'command', whose unit is the joint's; 'time': of a joint;
+            '': of no joint.
         blinds: whether the readings cannot be used any more after it.
         value, limit: of a cycle; more is an intervention, and so is a value that is no number.
         stops: whether the intervention is a stop; else the command is limited.
@@ -81,6 +82,10 @@ def _torque_rate(cycle: Cycle) -> Array:
     return np.abs(change) / cycle.dt
 
 
+_JUMPS = 0.01  # no arm gains all its speed in this time [s]
+_SAME = 0.5  # of the way of the velocities, by which the positions may differ [1]
+
+
 # What stops the law, and what limits its command.
 CHECKS = (
     SupervisorCheck('age of the newest state', 's', '', True, lambda c: c.age,
@@ -93,7 +98,12 @@ CHECKS = (
     SupervisorCheck('jump of the position', '', 'position', True,
                     lambda c: np.abs(c.q - c.state.q - 0.5 * (c.v + c.state.v) * c.gap),
                     lambda c: c.kept.parameters.jump),
-    SupervisorCheck('time in which no reading has changed where one should', 's', '', True,
+    SupervisorCheck('jump of the speed', '', 'velocity', True, lambda c: np.abs(c.v - c.state.v),
+                    lambda c: c.kept.speed_limit * np.maximum(1.0, c.gap / _JUMPS)),
+    SupervisorCheck('difference of the way of the positions from that of the velocities',
+                    '', 'position', True, lambda c: np.abs(c.state.apart),
+                    lambda c: c.kept.parameters.jump + _SAME * c.state.travel),
+    SupervisorCheck('time in which a reading has not moved where it should', 's', 'time', True,
                     lambda c: c.state.frozen,
                     lambda c: c.kept.parameters.state_age_limit),
     SupervisorCheck('command', '', 'command', False, lambda c: np.abs(c.command), lambda c: 1e9),

@@ -31,6 +31,7 @@ from arm_tools.driving.supervisor_parameters import SupervisorNodeParameters, Su
 from arm_tools.driving.supervisor_state import DRIVING, STOPPED, WAITING, SupervisorState
 
 _TICK = 0.01  # period of looking whether states are missing [s]
+_USELESS = ' The readings cannot be used: use the brakes of the robot.'
 _WORDS = {
     WAITING: 'waiting for rest',
     DRIVING: 'the law commands the robot',
@@ -188,6 +189,9 @@ class SupervisorNode(Node):
         self.counts['cycles'] += 1
         if new.phase != own.phase:
             self._log_phase(new)
+        elif new.blind and not own.blind:
+            reasons = '; '.join(self.supervisor.reasons(new, True)) or 'the arm runs away'
+            self._log.error(f'while the robot stops: {reasons}.{_USELESS}')
         if new.phase == WAITING:
             return
         if new.phase == DRIVING and new.since > p.ramp_time:
@@ -200,7 +204,7 @@ class SupervisorNode(Node):
             self.counts['stops'] += 1
             reasons = '; '.join(self.supervisor.reasons(new)) or self._why
             self._why = reasons
-            blind = ' The readings cannot be used: use the brakes of the robot.' * bool(new.blind)
+            blind = _USELESS * bool(new.blind)
             slow = self._pauses.words(time.monotonic())
             self._log.error(f'stopped: {reasons}.{blind}{slow} ~/start begins again')
         else:
