@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -65,12 +66,16 @@ def graded(limits: str, seconds: float, job: tuple[str, str]) -> Grade:
     """Return the grade of a submission; `job` is its file, and a folder for its trials."""
     submission, folder = job
     own, plan = writable_folder(folder), read_plan(limits)
-    found = judge_law(plan, submission, own, seconds)
+    try:
+        found = judge_law(plan, submission, own, seconds)
+    except OSError as error:  # a law before it may have filled the disk
+        return Grade(submission, 0, len(plan.trials), '', f'{own}: {error.strerror}')
     failed = [f'{each.trial.name}: {each.words}' for each in found.verdicts if not each.held]
     held = sum(each.held for each in found.verdicts)
     grade = Grade(submission, held, len(plan.trials), found.checksum, ''.join(failed[:1]))
-    # There, whatever becomes of the submissions after this one.
-    (own / 'grade.json').write_text(json.dumps(grade._asdict()))
+    # There, whatever becomes of the submissions after this one; their table comes at the end.
+    with suppress(OSError):
+        (own / 'grade.json').write_text(json.dumps(grade._asdict()))
     return grade
 
 

@@ -77,8 +77,12 @@ class Group(AbstractContextManager):
         return True
 
     def lines(self) -> list[str]:
-        """Return what it has said last, without colours and signs that cannot be seen."""
-        with self.log.open('rb') as file:
+        """Return what it has said last, without colours and signs that cannot be seen.
+
+        Nothing, where the log is gone.
+        """
+        text = ''
+        with suppress(OSError), self.log.open('rb') as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _LAST))
             text = _COLOUR.sub('', file.read().decode(errors='replace'))
         lines = (''.join(c if c.isprintable() else ' ' for c in x) for x in text.splitlines())

@@ -80,6 +80,16 @@ def test_a_law_gets_the_same_grade_twice_and_a_hostile_one_a_line(tmp_path, capf
     assert not stayed or not namespaces()
 
 
+def test_a_submission_without_disk_gets_a_line(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, 'No space left on device')
+
+    (tmp_path / 'limits.yaml').write_text(LIMITS)
+    monkeypatch.setattr(command, 'judge_law', full)
+    found = command.graded(str(tmp_path / 'limits.yaml'), 4.0, ('a.py', str(tmp_path / 'a')))
+    assert found[1:] == (0, 1, '', f'{tmp_path / "a"}: No space left on device')
+
+
 def namespaces():
     """Return whether this system gives a user a namespace of processes."""
     command = ['unshare', '-rp', '--fork', 'true']

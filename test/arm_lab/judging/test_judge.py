@@ -494,6 +494,9 @@ Record.__post_init__ = forged
 FORGERIES = {
     'reference': (REFERENCE, 'pass', ''),
     'moves': ('', 'measured.q.setflags(write=True)', 'ValueError: cannot set WRITEABLE flag'),
+    'removes': (
+        'import shutil\nshutil.rmtree(Path(FOLDER).parent)', '', 'ended with exit code 1'
+    ),
     'nothing': (WRITES.format(lines="Path(FOLDER, 'reason.txt').touch()"), '', 'commands.f64'),
     'few': (
         WRITES.format(
