@@ -20,7 +20,8 @@ def suited(loaded: LoadedExperiment) -> LoadedExperiment:
         law = suitable_law(loaded.task)
         frequency = e.natural_frequency if law in compared_laws() else 0.0
         loaded = loaded.changed(law=law, natural_frequency=frequency)
-    check_law(loaded.task, loaded.experiment.task, loaded.experiment.law, kind_of(loaded))
+    e = loaded.experiment
+    check_law(loaded.task, e.task, e.law, kind_of(loaded), {'engine': e.engine})
     return loaded
 
 

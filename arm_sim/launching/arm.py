@@ -31,7 +31,8 @@ from arm_sim.launching.companions import LaunchedArm, companions
 from arm_sim.launching.processes import is_installed, node_process
 from arm_sim.parameter_files import parameters_of
 from arm_sim.ros.config import config_file, feedforward_of, robot_parameters, sections_of
-from arm_sim.simulation.plant import ACTUATOR_FOR, PlantParameters, check_law, plant_class
+from arm_sim.simulation.driving_laws import check_law
+from arm_sim.simulation.plant import ACTUATOR_FOR, PlantParameters, plant_class
 from arm_sim.simulation.scene import scene_file
 
 

@@ -176,12 +176,15 @@ def _check(given: Mapping[str, str], task: str, made: Task) -> None:
     """
     law, scene = given['controller'], given.get('scene', '')
     if law != 'external':
-        check_law(made, task, law, law_class(law) if law in law_names() else None)
+        kind = law_class(law) if law in law_names() else None
+        own = made.robot.parameters('simulator') | {'engine': given['engine']}
+        own |= _values(given, ['integrator'])
+        check_law(made, task, law, kind, own)
     if scene and made.simulator.get('scene') not in (None, scene):
         raise ArmError(f'task {task!r} has a scene of its own; leave scene:={scene} out')
     if scene and not scene.endswith('.xml'):
-        own = {each.name for each in read_objects(made.simulator.get('objects', ''))}
-        for name in own & {each.name for each in read_scene(scene)}:
+        brought = {each.name for each in read_objects(made.simulator.get('objects', ''))}
+        for name in brought & {each.name for each in read_scene(scene)}:
             raise ArmError(
                 f'task {task!r} brings {name!r}, and so does the scene: leave scene:={scene} out'
             )

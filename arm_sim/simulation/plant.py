@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_controllers.laws import LAWS, law_class
 from arm_controllers.measurement import Measurement
 from arm_dynamics.actuators import ACTUATORS, ActuatorParameters, one_or_each, servo_gains
 from arm_dynamics.checks import ArmError, Array, finite
@@ -319,30 +318,6 @@ class Plant:
     def bias_torque(self) -> Array:
         """Return C(q, v) v + g(q) (n,) as the engine has it."""
         return self._model.bias_torque(self.q, self.v)
-
-
-def check_law(robot: str, law: str, simulator: Mapping[str, Any]) -> None:
-    """Refuse a law whose commands the simulated arm does not take; name those that can drive it.
-
-    `simulator` are the parameters of the simulator.
-    """
-    engine, integrator = simulator['engine'], simulator.get('integrator', '')
-    taken = set(ACTUATORS)
-    if engine != 'analytical':
-        rigid = engine in RIGID_BODY_ENGINES  # spares a launch file the import of MuJoCo
-        taken = set((Plant if rigid else plant_class(engine)).actuator_kinds)
-    elif integrator == 'lagged_euler':
-        taken = {'voltage'}
-
-    interface = law_class(law).command_interface
-    if ACTUATOR_FOR[interface] not in taken:
-        how = f'engine {engine}, integrator {integrator}' if integrator else f'engine {engine}'
-        laws = LAWS.load_all().items()
-        able = [name for name, each in laws if ACTUATOR_FOR[each.command_interface] in taken]
-        raise ArmError(
-            f'controller {law!r} commands {interface}, which the robot {robot!r} ({how}) does not '
-            f'take; those that can drive it: {", ".join(able)}'
-        )
 
 
 # An engine is a file of arm_sim/engines with a class MyEnginePlant, or an entry point. Its module

@@ -20,7 +20,7 @@ from arm_lab.published.five_joint_arm import (
     FiveJointArm,
 )
 from arm_sim.robot import Robot
-from arm_sim.simulation.plant import check_law
+from arm_sim.simulation.driving_laws import check_law
 
 TARGET = np.array([0.0, -1.1, 0.3, 0.0, 0.0])
 STEP = 1e-4
