@@ -153,13 +153,17 @@ def find_urdf(robot: str) -> Path:
 def urdf_of(argument: RobotArgument) -> Path:
     """Return the URDF file of a robot, as `find_urdf`."""
     argument = argument.joined
+    file, xacro_args = _file_of(argument.name)
+    if argument.mjcf == MJCF_VALUES[1] and not is_mjcf(file):
+        raise ArmError(
+            f'mjcf:={argument.mjcf} is for an MJCF; {argument.name!r} is none: leave it out'
+        )
     if argument.gripper:
         frame = argument.gripper_frame
-        arm = argument.arm._replace(mjcf='converted')
+        arm = argument.arm._replace(mjcf='')
         gripper = gripper_urdf(argument.gripper, Path(argument.name).suffix == '.xacro')
         joined: Path = JOINED.load('with_gripper')(urdf_of(arm), gripper, frame)
         return joined
-    file, xacro_args = _file_of(argument.name)
     xacro_args, native = argument.xacro_args or xacro_args, argument.mjcf == MJCF_VALUES[0]
     chosen = argument.joints, argument.tip_frame
     return urdf_file(file, xacro_args, *chosen, argument.estimate, native)

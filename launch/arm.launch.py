@@ -2,6 +2,7 @@
 
 from arm_sim.launching.arguments import ARM, description, shared
 from arm_sim.launching.arm import arm_nodes
+from arm_sim.launching.needs import Need, sees_table
 
 ARGUMENTS = shared(
     *ARM,
@@ -12,4 +13,5 @@ ARGUMENTS = shared(
     mode='realtime',
     record='false',
 )
-generate_launch_description = description(ARGUMENTS, arm_nodes)
+NEEDS = (Need(('table',), sees_table, 'contacts:=true, view, viewer, camera or plan_motion'),)
+generate_launch_description = description(ARGUMENTS, arm_nodes, NEEDS)

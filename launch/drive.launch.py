@@ -20,10 +20,13 @@ from arm_sim.launching.arguments import (
     shared,
 )
 from arm_sim.launching.arm import controller_process
+from arm_sim.launching.checked import check_policy
 from arm_sim.launching.processes import node_process
-from arm_sim.ros.config import config_file, robot_parameter
+from arm_sim.parameter_files import parameters_of
+from arm_sim.ros.config import config_file, robot_parameter, sections_of
 from arm_tools.driving.presets import PRESETS, drives_of, period_of
 from arm_tools.driving.supervisor_parameters import SupervisorNodeParameters
+from arm_tools.view.ros.view_launch import view
 
 ARGUMENTS = (
     *shared('robot', 'joints', 'tip_frame', 'xacro_args', 'controller', 'config', 'policy'),
@@ -67,6 +70,8 @@ def drive(given: dict[str, str]) -> list[Any]:
         of_law['feedforward'] = 'none'  # the drives' gains are not known
     if given['policy']:
         of_law['policy'] = given['policy']
+    sections = sections_of(given['robot'], given['config'], law)
+    check_policy(given, parameters_of(sections, f'{law}_controller') | of_law)
     own: dict[str, Any] = {
         'command_interface': drives.interface,
         'output': drives.output,
@@ -87,6 +92,7 @@ def drive(given: dict[str, str]) -> list[Any]:
         LogInfo(msg=waits),
         controller_process(law, [config, common | of_law], space),
         node_process('supervisor', [config, common | own], space, remappings=remaps),
+        *view({**given, 'namespace': ''}),  # of the robot itself
     ]
 
 

@@ -5,6 +5,7 @@ Send goals to /simulator/follow_joint_trajectory; `joint_states` shows how the m
 
 from arm_lab.published.motion_model_plant import MotionModelParameters
 from arm_sim.launching.arguments import argument, description, of_parameters, shared
+from arm_sim.launching.needs import Need
 from arm_sim.launching.tasks import run_arm, run_task
 
 SIMULATOR = (
@@ -36,6 +37,26 @@ ARGUMENTS = (
 )
 
 
+def _in_joint_space(given: dict[str, str]) -> bool:
+    return given['motion_type'] != 'task_space' and not given['kp']
+
+
+NEEDS = (
+    Need(('output_dir',), lambda given: given['task'] != 'none', 'task:=sinusoid'),
+    Need(
+        ('natural_frequency', 'damping_ratio'),
+        lambda given: _in_joint_space(given) and not given['settling_time'],
+        'a motion_type in joint space, without kp and settling_time',
+    ),
+    Need(('settling_time',), _in_joint_space, 'a motion_type in joint space, without kp'),
+    Need(
+        ('overshoot',),
+        lambda given: _in_joint_space(given) and bool(given['settling_time']),
+        'settling_time:=TIME in joint space',
+    ),
+)
+
+
 def motion_models(given: dict[str, str]) -> list:
     """Return the motion model and the task."""
     given |= {'engine': 'motion_model', 'controller': 'none', 'start': 'rest'}
@@ -45,4 +66,4 @@ def motion_models(given: dict[str, str]) -> list:
     return run_task(given, 'sinusoid', simulator=SIMULATOR)
 
 
-generate_launch_description = description(ARGUMENTS, motion_models)
+generate_launch_description = description(ARGUMENTS, motion_models, NEEDS)

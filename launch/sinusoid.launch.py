@@ -3,6 +3,7 @@
 from arm_dynamics.checks import ArmError
 from arm_sim.launching.arguments import argument, description, shared
 from arm_sim.launching.comparison import comparison
+from arm_sim.launching.needs import Need
 from arm_sim.launching.tasks import run_task, task_arguments
 from arm_tools.view.ros.view_launch import view
 
@@ -35,6 +36,13 @@ ARGUMENTS = (
 )
 
 
+_OF_ONE_RUN = (
+    'controller', 'integrator', 'mode', 'feedforward', 'policy', 'viewer', 'plot', 'rviz',
+    'start', 'composed', 'record', *PARAMETERS,
+)  # fmt: skip
+NEEDS = (Need(_OF_ONE_RUN, lambda given: given['sweep'] == 'none', 'sweep:=none, one run'),)
+
+
 def sinusoid(given: dict[str, str]) -> list:
     """Return the arm's nodes, paused, and the task; or the command that sweeps."""
     if given['sweep'] == 'none':
@@ -48,4 +56,4 @@ def sinusoid(given: dict[str, str]) -> list:
     return comparison(given, view(given), sweep='frequency', **options)
 
 
-generate_launch_description = description(ARGUMENTS, sinusoid)
+generate_launch_description = description(ARGUMENTS, sinusoid, NEEDS)

@@ -11,8 +11,9 @@ from arm_sim.launching.arguments import (
     of_parameters,
     shared,
 )
+from arm_sim.launching.needs import Need, sees_table
 from arm_sim.launching.tasks import law_of, run_designed, run_task
-from arm_sim.tasks import task_names
+from arm_sim.tasks import task_class, task_names
 
 ARGUMENTS = (
     argument('task', 'sinusoid', 'task that the arm performs', list(task_names())),
@@ -57,17 +58,38 @@ def _is_policy(law: str) -> bool:
     return law in law_names() and law_class(law).evaluation.of_file
 
 
-def task(given: dict[str, str]) -> list:
-    """Return simulator, paused, controller and task."""
+def _law(given: dict[str, str]) -> tuple[str, bool]:
+    """Return the law, and whether it is designed: else its gains are of the robot's file."""
     law = law_of(given, given['task'])
     label = law not in CONTROLLERS  # a variant of a law, which is designed only
     designed = law in compared_laws() or (not label and _is_policy(law))
     usual = 'designed' if label or (designed and not given['controller']) else 'file'
-    if (given['gains'] or usual) == 'file':
+    return law, (given['gains'] or usual) == 'designed'
+
+
+def _has_frequency(given: dict[str, str]) -> bool:
+    return given['task'] == 'sinusoid' and _law(given)[1]
+
+
+def _has_table(given: dict[str, str]) -> bool:
+    return hasattr(task_class(given['task']).Parameters, 'table') or sees_table(given)
+
+
+NEEDS = (
+    Need(('timestep', 'natural_frequency'), lambda given: _law(given)[1], 'gains:=designed'),
+    Need(('frequency',), _has_frequency, 'task:=sinusoid and gains:=designed'),
+    Need(('table',), _has_table, 'contacts:=true, view, viewer, camera or task:=cube'),
+)
+
+
+def task(given: dict[str, str]) -> list:
+    """Return simulator, paused, controller and task."""
+    law, designed = _law(given)
+    if not designed:
         return run_task({**given, 'controller': law}, given['task'])
     if _is_policy(law) and given['policy']:
         law = f'{law}:{given["policy"]}'
     return run_designed({**given, 'law': law})
 
 
-generate_launch_description = description(ARGUMENTS, task)
+generate_launch_description = description(ARGUMENTS, task, NEEDS)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
+from launch.utilities import perform_substitutions
 from launch_ros.actions import node as launch_node
 
 from arm_controllers.laws import law_names
@@ -25,6 +26,7 @@ from arm_dynamics.checks import ArmError, one_of, unknown
 from arm_dynamics.parameters import facts
 from arm_dynamics.robots import MJCF_VALUES, ArmParameters
 from arm_dynamics.temporary_folder import temporary_folder
+from arm_sim.launching.needs import NEEDS, Need, check_needs
 from arm_sim.launching.shutdown import restore_interrupt, shutdown_guard
 from arm_sim.parameter_files import files_of, merged, parameters_of
 from arm_sim.registered import launches
@@ -277,7 +279,9 @@ def number_of(given: Mapping[str, str], name: str) -> float:
 
 
 def description(
-    arguments: Sequence[DeclareLaunchArgument], nodes: Callable[[dict[str, str]], list[Any]]
+    arguments: Sequence[DeclareLaunchArgument],
+    nodes: Callable[[dict[str, str]], list[Any]],
+    needs: Sequence[Need] = (),
 ) -> Callable[[], LaunchDescription]:
     """Return the function `generate_launch_description` of a launch file.
 
@@ -286,6 +290,7 @@ def description(
             shows them by group.
         nodes: returns the actions to start for the values of all arguments; shared arguments that
             the launch file does not have are at their default value.
+        needs: of the launch file's arguments, besides NEEDS.
     """
     own = [each.name for each in arguments]
     arguments = [*arguments, *shared(*(name for name in VIEW if name not in own))]
@@ -310,6 +315,11 @@ def description(
         if not given['engine']:
             sections = merged(files_of(given['robot'], given['config']))
             given['engine'] = parameters_of(sections, 'simulator').get('engine', 'mujoco')
+        usual = {
+            each.name: perform_substitutions(context, each.default_value or [])
+            for each in arguments
+        }
+        check_needs(given, usual_values() | usual, (*needs, *NEEDS))
         return nodes(given)
 
     def generate_launch_description() -> LaunchDescription:

@@ -28,6 +28,7 @@ from arm_sim.devices.faults import read_faults
 from arm_sim.launching.arguments import namespace_of, number_of
 from arm_sim.launching.checked import check_policy, check_simulator, check_tip
 from arm_sim.launching.companions import LaunchedArm, companions
+from arm_sim.launching.needs import check_of_file, check_of_law
 from arm_sim.launching.processes import is_installed, node_process
 from arm_sim.parameter_files import parameters_of
 from arm_sim.ros.config import config_file, feedforward_of, robot_parameters, sections_of
@@ -55,6 +56,8 @@ def arm_nodes(
     robot, law, mode = (given[name] for name in ('robot', 'controller', 'mode'))
     model, space = RobotModel.from_urdf(find_urdf(robot)), namespace_of(given)
     check_tip(given, model)
+    check_of_law(given)
+    check_of_file(given, model)
     core = {'core': core_of(space)} if mode == 'lockstep' else {}
     config = config_file(robot, given['config'], space, law)
     if law == 'none' and not plant_class(given['engine']).takes_goals:

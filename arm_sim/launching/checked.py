@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ from arm_controllers.parameter_values import read_fields
 from arm_controllers.policy_file import PolicyFile
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
-from arm_sim.simulation.plant import PlantParameters, plant_class
+from arm_sim.simulation.integration import integration_of
+from arm_sim.simulation.plant import Plant, PlantParameters, plant_class
 
 _PHYSICS = ('integrator', 'srdf', 'scene', 'faults', 'table')
 
@@ -30,14 +32,33 @@ def check_simulator(given: Mapping[str, str], simulator: Mapping[str, Any]) -> N
         raise ArmError(f'srdf is {file!r}: there is no such file')
     values = {**simulator, 'faults': faults}
     touching = read_fields(PlantParameters, values).touching
-    if given['engine'] != 'mujoco':  # analytical compiles an arm, which takes its time
-        if touching and not plant_class(given['engine']).has_contacts:
-            raise ArmError(f'{touching}; only engine mujoco has contacts: engine:=mujoco')
+    if touching and not plant_class(given['engine']).has_contacts:
+        raise ArmError(f'{touching}; only engine mujoco has contacts: engine:=mujoco')
+    if given['engine'] == 'analytical':  # compiles an arm, which takes its time
+        if given['integrator'] or given['faults']:
+            _check_uncompiled(values)
     elif given['contacts'] == 'true' or any(given[name] for name in _PHYSICS):
         from arm_sim.ros.simulator_setup import SimulatorParameters, set_up  # imports MuJoCo
 
-        own = plant_class('mujoco').Parameters
+        own = plant_class(given['engine']).Parameters
         set_up(read_fields(SimulatorParameters, values), read_fields(own, values))
+
+
+def _check_uncompiled(simulator: Mapping[str, Any]) -> None:
+    """Refuse what engine analytical refuses before it compiles: devices, faults, the integrator.
+
+    Raises:
+        ArmError: of the engine.
+    """
+    from arm_dynamics.compiled import ForwardModelParameters  # slow imports
+    from arm_sim.ros.simulator_setup import SimulatorParameters
+
+    model = read_fields(SimulatorParameters, simulator).model()
+    own = read_fields(plant_class('analytical').Parameters, simulator)
+    Plant(model, own)
+    names = {each.name for each in fields(ForwardModelParameters)} - {'motors', 'integrator'}
+    values = {name: getattr(own, name) for name in names}
+    ForwardModelParameters(motors=own, integrator=integration_of([model], [own])[0], **values)
 
 
 def check_tip(given: Mapping[str, str], model: RobotModel) -> None:

@@ -1,6 +1,6 @@
 """The physics engines: what each offers the simulator, and the parameters that all share."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -3,30 +3,13 @@
 import sys
 
 import pytest
-from launch import LaunchContext
-from launch.actions import OpaqueFunction
 from policies import policy_file
-from repository import ROOT
 from scripts import load_script
+from started_launches import started
 
 from arm_dynamics.checks import ArmError
 from arm_sim import executables
 from arm_sim.launching.arguments import CONTROLLERS, usual_values
-
-
-def started(monkeypatch, file, *words):
-    """Return what a launch file starts with these words; nothing runs. A refusal is raised."""
-    path = ROOT / 'launch' / file
-    monkeypatch.setattr(sys, 'argv', ['ros2', 'launch', 'arm_sim', str(path), *words])
-    context = LaunchContext(argv=words)
-    context.extend_locals({'current_launch_file_path': str(path)})
-    context.launch_configurations.update(word.split(':=', 1) for word in words)
-    found = []
-    for entity in load_script(f'launch/{file}').generate_launch_description().entities:
-        made = entity.visit(context)
-        found += made or [] if isinstance(entity, OpaqueFunction) else []
-    return found
-
 
 TASK, ARM, PICK = 'task.launch.py', 'arm.launch.py', 'pick_and_place.launch.py'
 MISTAKES = [
@@ -65,9 +48,13 @@ MISTAKES = [
     (ARM, 'robot:=UR5e', "robot 'UR5e' is neither .*, nearest 'ur5e',"),
     (ARM, 'tip_frame:=base_link', "'base_link', which no joint moves; .* is 'tool0'"),
     (ARM, 'integrator:=rk5', "'rk5'; allowed: continuous, euler, rk4, implicit, implicitfast"),
-    (ARM, 'srdf:=no.srdf', "srdf is 'no.srdf': there is no such file"),
-    (ARM, 'table:=true', "'table' is True; it must be a number or a list of numbers"),
-    (ARM, 'table:=[0.5,0,0]', 'table is .*; it must be six finite numbers'),
+    (ARM, 'contacts:=true srdf:=no.srdf', "srdf is 'no.srdf': there is no such file"),
+    (
+        ARM,
+        'contacts:=true table:=true',
+        "'table' is True; it must be a number or a list of numbers",
+    ),
+    (ARM, 'contacts:=true table:=[0.5,0,0]', 'table is .*; it must be six finite numbers'),
     (ARM, 'faults:=[{kind:frozen}]', 'faults'),
     (
         ARM,
@@ -75,6 +62,29 @@ MISTAKES = [
         "'mujoco' needs a controller; .*: leave controller:=none out",
     ),
     (TASK, 'task:=press engine:=analytical', 'only engine mujoco has contacts: engine:=mujoco'),
+    (ARM, 'mjcf:=converted', "mjcf:=converted is for an MJCF; 'ur5e' is none: leave it out"),
+    (ARM, 'mjcf:=native', 'mjcf:=native has no effect: it needs an MJCF'),
+    (ARM, 'robot:=ur5e engine:=analytical integrator:=euler', "'euler'; allowed: explicit_euler"),
+    (
+        ARM,
+        'view_port:=9000',
+        'has no effect: it needs view:=true; or leave it out',
+    ),
+    (ARM, 'controller:=pd feedforward:=discrete', "it needs law:=servo; the law is 'pd'"),
+    (ARM, 'controller:=external policy:=a.onnx', "controller is 'external'; or leave it out"),
+    (ARM, f'srdf:={__file__}', 'has no effect: it needs contacts:=true'),
+    (ARM, 'table:=[1,0,0,1,1,0.1]', 'has no effect: it needs contacts:=true, view'),
+    (TASK, 'controller:=pd timestep:=0.0005', 'has no effect: it needs gains:=designed'),
+    (TASK, 'task:=step frequency:=0.5', 'has no effect: it needs task:=sinusoid'),
+    (TASK, 'learning_cutoff:=4.0', 'has no effect: it needs passes:=2 or more'),
+    (TASK, 'latency_seed:=4', "has no effect: it needs a policy's latency:=TIME"),
+    (
+        'sinusoid.launch.py',
+        'sweep:=loop cycles:=3',
+        'has no effect: it needs sweep:=none, one run',
+    ),
+    ('motion_models.launch.py', 'overshoot:=0.1', 'it needs settling_time:=TIME in joint space'),
+    ('drive.launch.py', 'policy:=a.onnx', "controller 'servo' is no policy: law:=policy"),
     (TASK, 'law:=policy', 'needs its file: policy:=FILE.onnx'),
     (TASK, 'law:=policy policy:=no.onnx', "policy 'no.onnx': there is no such file"),
     (TASK, 'law:=pd policy:=a.onnx', "controller 'pd' is no policy: law:=policy"),
@@ -184,3 +194,19 @@ def test_a_word_for_a_node_is_no_parameter(monkeypatch, capsys, name, word):
     assert getattr(executables, name)() == 2
     answer = f'{name}: {word!r}; a node has parameters only: --ros-args -p robot:=ur5e\n'
     assert capsys.readouterr().err == answer
+
+
+@pytest.mark.parametrize(
+    ('words', 'answer'),
+    [
+        ('engine:=analytical faults:=[{kind: stuck_joint, joint: elbow}]', "'elbow_joint'"),
+        ('engine:=analytical faults:=[{kind: offset_torque, joint: elbow_joint}]', 'enabled$'),
+        ('engine:=motion_model controller:=none faults:=[{kind: frozen_feedback}]', 'has none$'),
+    ],
+)
+def test_a_fault_that_an_engine_cannot_have_is_refused_before_any_process(
+    monkeypatch, words, answer
+):
+    given, _, faults = words.partition('faults:=')
+    with pytest.raises(ArmError, match=f'faults: .*{answer}'):
+        started(monkeypatch, ARM, *given.split(), f'faults:={faults}')

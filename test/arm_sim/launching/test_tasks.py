@@ -66,7 +66,7 @@ def test_a_task_that_begins_in_motion_begins_at_rest_in_real_time(reported):
 @pytest.mark.parametrize(
     ('file', 'given', 'says'),
     [
-        ('arm', {'table': '['}, "table is '[': not YAML"),
+        ('arm', {'table': '[', 'contacts': 'true'}, "table is '[': not YAML"),
         ('arm', {'view': 'true', 'view_port': ''}, "view_port is ''; it must be a number"),
         ('arm', {'xacro_args': 'a:="'}, "xacro_args is 'a:=\"': No closing quotation"),
         ('replay', {'speed': 'fast'}, "speed is 'fast'; it must be a number"),
