@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from arm_tools.commands import doctor_checks
@@ -59,9 +60,14 @@ def show(found: Sequence[Diagnosis]) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; 1 where something needed is missing."""
     # argparse: tyro may be what is missing.
-    parser = argparse.ArgumentParser('doctor', description=__doc__)
+    parser = argparse.ArgumentParser('doctor', description=__doc__, allow_abbrev=False)
     parser.add_argument('--json', action='store_true', help='print JSON instead of a table')
-    options = parser.parse_args(sys.argv[1:] if arguments is None else arguments)
+    options, others = parser.parse_known_args(sys.argv[1:] if arguments is None else arguments)
+    if others:
+        word = others[0] if others[0].startswith('-') else f'--{others[0]}'
+        near = get_close_matches(word, ('--json', '--help'), 1, 0.0)[0]
+        print(f'doctor: unknown option {others[0]!r}; did you mean {near}?', file=sys.stderr)
+        return 2
     if options.json:
         answer = facts()
         print(json.dumps(answer, indent=2))

@@ -146,3 +146,14 @@ def test_a_check_that_fails_itself_is_a_finding_and_the_others_go_on(monkeypatch
     assert other['name'] == 'fine'
     assert doctor.main([]) == 1
     assert 'doctor: needed and missing: odd part' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ('word', 'near'),
+    [('--fix', '--json'), ('--jsn', '--json'), ('json', '--json'), ('--js', '--json')],
+)
+def test_a_misspelt_option_is_one_line_that_names_the_nearest(capsys, word, near):
+    assert doctor.main([word]) == 2
+    said = capsys.readouterr()
+    assert said.err == f'doctor: unknown option {word!r}; did you mean {near}?\n'
+    assert said.out == ''
