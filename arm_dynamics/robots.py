@@ -214,10 +214,12 @@ def _file_of(robot: str, folder: str = 'urdf') -> tuple[Path, str]:
             return named
     kind, names = ('robot', robot_names()) if folder == 'urdf' else ('gripper', gripper_names())
     near = ''.join(f', nearest {name!r},' for name in get_close_matches(robot.lower(), names, n=1))
+    what = 'is a folder' if path.is_dir() else 'does not exist'
+    here = f' ({str(path.absolute())!r} {what})' if path.suffix or '/' in robot else ''
     raise ArmError(
         f'{kind} {robot!r} is neither a shipped {kind} ({", ".join(names)}){near} '
-        'nor the path of a URDF file, a xacro or an MJCF, nor a model of example-robot-data or '
-        'robot_descriptions, where these are installed'
+        f'nor the path of a URDF file, a xacro or an MJCF{here}, nor a model of '
+        'example-robot-data or robot_descriptions, where these are installed'
     )
 
 

@@ -65,8 +65,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options, others = parser.parse_known_args(sys.argv[1:] if arguments is None else arguments)
     if others:
         word = others[0] if others[0].startswith('-') else f'--{others[0]}'
-        near = get_close_matches(word, ('--json', '--help'), 1, 0.0)[0]
-        print(f'doctor: unknown option {others[0]!r}; did you mean {near}?', file=sys.stderr)
+        near = get_close_matches(word, ('--json', '--help'), 1)
+        remedy = f'did you mean {near[0]}?' if near else 'allowed: --json, --help'
+        print(f'doctor: unknown option {others[0]!r}; {remedy}', file=sys.stderr)
         return 2
     if options.json:
         answer = facts()

@@ -4,6 +4,7 @@ import sys
 
 import pytest
 from policies import policy_file
+from repository import ROOT
 from scripts import load_script
 from started_launches import started
 
@@ -90,6 +91,35 @@ MISTAKES = [
     (TASK, 'law:=pd policy:=a.onnx', "controller 'pd' is no policy: law:=policy"),
     (TASK, 'passes:=two', "'passes' is 'two'; it must be a whole number"),
     (TASK, 'passes:=0', 'passes is 0; it must be finite, >= 1 and <= 1000'),
+    # of the writing: commas, case, units, quotes, folders, files elsewhere
+    (TASK, 'task:=press,push', "'press,push'; nearest known: 'press'"),
+    (TASK, 'law:=mpc,', "'mpc,'; nearest known: 'mpc'"),
+    (TASK, 'law:=MPC', "'MPC'; nearest known: 'mpc'"),
+    (TASK, 'law:=computed-torque', "nearest known: 'computed_torque'"),
+    (TASK, "task:='press'", "nearest known: 'press'"),
+    (TASK, 'frequency:=1Hz', "frequency is '1Hz'; it must be a number"),
+    (TASK, 'frequency:=0,5', "frequency is '0,5'; it must be a number"),
+    (TASK, 'timestep:=1ms', "timestep is '1ms'; it must be a number"),
+    (TASK, 'timestep:=-0.001', 'timestep is -0.001; it must be finite, >= 0 and <= 0.1'),
+    (TASK, 'passes:=1.5', "'passes' is 1.5; it must be a whole number"),
+    (TASK, 'start:=Rest', "start is 'Rest'; allowed: moving, rest"),
+    (TASK, 'record:=mcap', "record is 'mcap'; allowed: true, false, bag"),
+    (TASK, 'parameters:={cycles=3}', "'cycles=3'; nearest known: 'cycles'"),
+    (TASK, 'parameters:=[3]', 'it must be {name: value}'),
+    (TASK, 'plant_error:=payload=2', 'it must be {name: value} of mass_scale, .* payload'),
+    (ARM, 'robot:=./x.urdf', "'.*/x.urdf' does not exist"),
+    (ARM, 'robot:=ur5e.urdf', "nearest 'ur5e'"),
+    (ARM, f'robot:={ROOT}', 'is a folder'),
+    (ARM, f'config:={ROOT}', 'is not a file'),
+    (ARM, 'engine:=Mujoco', "engine is 'Mujoco'; allowed: analytical, motion_model, mujoco"),
+    (ARM, 'composed:=True', "composed is 'True'; allowed: true, false"),
+    (ARM, 'namespace:=1left', 'such as left or cell_1/left'),
+    (ARM, 'actuator:=Torque controller:=external', "'Torque'; allowed: servo, torque"),
+    (ARM, 'joints:=[a,b]', "unknown joint in joints:= .*; nearest known: '"),
+    ('cube.launch.py', 'side:=10cm', "'side' is '10cm'; it must be a number"),
+    ('cube.launch.py', 'center:=[0.4,0]', 'center is .*; it must be three finite numbers'),
+    ('sinusoid.launch.py', 'amplitude:=20deg', "'amplitude' is '20deg'; it must be a number"),
+    ('drive.launch.py', 'rate:=500Hz', "rate is '500Hz'; it must be a number"),
     (TASK, 'output_dir:=setup.py/out', 'output_dir .*setup.py. is no folder'),
 ]
 
