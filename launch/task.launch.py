@@ -8,6 +8,7 @@ from arm_sim.launching.arguments import (
     CONTROLLERS,
     argument,
     description,
+    number_of,
     of_parameters,
     shared,
 )
@@ -67,8 +68,16 @@ def _law(given: dict[str, str]) -> tuple[str, bool]:
     return law, (given['gains'] or usual) == 'designed'
 
 
+def _is_designed(given: dict[str, str]) -> bool:
+    return _law(given)[1]
+
+
+def _has_natural_frequency(given: dict[str, str]) -> bool:
+    return number_of(given, 'natural_frequency') == 0 or _is_designed(given)  # 0: of the file
+
+
 def _has_frequency(given: dict[str, str]) -> bool:
-    return given['task'] == 'sinusoid' and _law(given)[1]
+    return given['task'] == 'sinusoid' and _is_designed(given)
 
 
 def _has_table(given: dict[str, str]) -> bool:
@@ -76,7 +85,8 @@ def _has_table(given: dict[str, str]) -> bool:
 
 
 NEEDS = (
-    Need(('timestep', 'natural_frequency'), lambda given: _law(given)[1], 'gains:=designed'),
+    Need(('timestep',), _is_designed, 'gains:=designed'),
+    Need(('natural_frequency',), _has_natural_frequency, 'gains:=designed'),
     Need(('frequency',), _has_frequency, 'task:=sinusoid and gains:=designed'),
     Need(('table',), _has_table, 'contacts:=true, view, viewer, camera or task:=cube'),
 )

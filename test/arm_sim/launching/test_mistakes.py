@@ -162,6 +162,7 @@ def test_a_policys_file_reaches_its_controller(monkeypatch, tmp_path, words):
         (TASK, 'controller:=pd', 'pd_controller'),
         (TASK, 'controller:=pd gains:=designed', 'pd_controller'),
         (TASK, '', 'computed_torque_controller'),
+        (TASK, 'controller:=pd natural_frequency:=0', 'pd_controller'),  # 0: of the file
         (ARM, 'law:=pd', 'pd_controller'),
         (ARM, 'controller:=pd', 'pd_controller'),
         (PICK, 'law:=computed_torque', 'computed_torque_controller'),
