@@ -200,8 +200,7 @@ def damped(axes: Array, acceleration: Array, threshold: float) -> Array:
     """
     values = (axes**2).sum(-2)
     short = np.maximum(threshold - values, 0.0)
-    along = times(transposed(axes), acceleration) / (values**2 + short**2)
-    return times(axes, along)
+    return times(axes, times(transposed(axes), acceleration) / (values**2 + short**2))
 
 
 class ToolLaw(Law):

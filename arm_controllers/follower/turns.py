@@ -72,8 +72,7 @@ def leads(v0: Array, v1: Array, way: Array, h: Array) -> NDArray[np.bool_]:
     with np.errstate(all='ignore'):
         bottom = -b / (2.0 * a)
         least = np.where((a > 0) & (bottom > 0) & (bottom < 1), v0 - b**2 / (4.0 * a), 0.0)
-    forwards = (v0 >= 0.0) & (v1 >= 0.0) & (np.maximum(v0, v1) > AT_REST)
-    return forwards & (least >= -AT_REST)
+    return (v0 >= 0.0) & (v1 >= 0.0) & (np.maximum(v0, v1) > AT_REST) & (least >= -AT_REST)
 
 
 def _velocities(

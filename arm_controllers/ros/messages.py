@@ -93,6 +93,8 @@ def goal_from_action(raw: bytes, identifier: object, most: int = MOST_POINTS) ->
     """
     _refuse_long(raw, most)
     request = deserialized(raw, FollowJointTrajectory.Goal)
+    if request.multi_dof_trajectory.points or request.component_path_tolerance:
+        raise GoalError('multi_dof_trajectory and component tolerances are unused: leave them out')
 
     def tolerances(rows: Sequence) -> tuple[JointTolerance, ...]:
         return tuple(

@@ -79,8 +79,7 @@ def _decay(model: RobotModel, parameters: Any) -> float:
     rng, fastest = np.random.default_rng(0), 0.0
     random = (model.random_configuration(rng) for _ in range(_SAMPLES))
     for q in (model.neutral(), *random):  # stretched, where coaxial joints move little
-        mass = model.mass_matrix(q)
-        root = np.linalg.inv(np.linalg.cholesky(mass))
+        root = np.linalg.inv(np.linalg.cholesky(model.mass_matrix(q)))
         by_damper, by_spring = (
             np.linalg.eigvalsh(root * values @ root.T)[-1] for values in (damping, stiffness)
         )

@@ -10,7 +10,11 @@ from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTolerance
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from trajectory_msgs.msg import (
+    JointTrajectory,
+    JointTrajectoryPoint,
+    MultiDOFJointTrajectoryPoint,
+)
 
 from arm_controllers.follower.goal import JointTolerance as JointLimits
 from arm_controllers.ros.cdr import stamp_ns
@@ -384,6 +388,15 @@ def test_a_serialised_action_goal_is_its_trajectory_with_its_tolerances(fields, 
         )
 
     assert found == goal_or_refusal(expected, asked.trajectory)
+
+
+def test_a_goal_for_joints_of_several_degrees_of_freedom_is_not_half_used():
+    asked = FollowJointTrajectory.Goal(trajectory=trajectory_of(random.Random(0), POINTS[0], 2))
+    asked.multi_dof_trajectory.joint_names = ['base']  # as clients send it for arms alone
+    goal_from_action(bytes(serialize_message(asked)), b'')
+    asked.multi_dof_trajectory.points = [MultiDOFJointTrajectoryPoint()]
+    with pytest.raises(ArmError, match='^multi_dof_trajectory .* leave them out$'):
+        goal_from_action(bytes(serialize_message(asked)), b'')
 
 
 def test_a_trajectory_of_more_points_than_allowed_is_refused_before_it_is_converted(monkeypatch):
