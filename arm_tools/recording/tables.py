@@ -29,6 +29,7 @@ TABLES = *TEXTS, '.parquet', '.npz', '.mat'
 _SECONDS = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
 _SINCE_1970 = 1e9, 4e9  # times of this century [s]
 _SLOW = 0.5  # step between rows that is not one of seconds
+_STAMPS = ('sec', 'nanosec'), ('secs', 'nsecs'), ('sec', 'nsec')  # of a stamp of ROS 2, ROS 1
 _RARE = 0.1  # time from row to row above which times in s may be ms of 2 kHz or more [s]
 _SHOWN = 12  # columns that a refusal names
 _OF_JOINTS = {'position': ('angle', 'length'), 'effort': ('torque', 'force')}
@@ -245,10 +246,10 @@ def _order(times: Array) -> list[str]:
 
 
 def _opened(file: Path) -> _Table:
-    """Return the columns of a text or parquet file."""
+    """Return the columns of a text or parquet file, with times of a stamp's two columns."""
     if kind_of(file) != '.parquet':
         text = text_table(file)
-        return _Table(_of_topics(text.names), text.units, text.numbers)
+        return _with_times(_Table(_of_topics(text.names), text.units, text.numbers))
     _, parquet = pyarrow('a parquet file')
     names = list(parquet.read_schema(file).names)
 
@@ -264,7 +265,32 @@ def _opened(file: Path) -> _Table:
         ]
         return np.asarray(np.column_stack(values), dtype=float), []
 
-    return _Table(_of_topics(names), [''] * len(names), numbers)
+    return _with_times(_Table(_of_topics(names), [''] * len(names), numbers))
+
+
+def _with_times(table: _Table) -> _Table:
+    """Return a table without times with those of its only stamp: `sec` and `nanosec` as in ROS."""
+    names = [name.casefold() for name in table.names]
+    if any(table.has(layout.time) for layout in _LAYOUTS):
+        return table
+    pairs = [
+        (k, names.index(x.removesuffix(s) + ns))
+        for k, x in enumerate(names)
+        for s, ns in _STAMPS
+        if x.endswith(s) and x.removesuffix(s) + ns in names
+    ]
+    if len(pairs) != 1:
+        return table
+    ((seconds, fraction),) = pairs
+
+    def numbers(wanted: Sequence[int]) -> tuple[Array, list[str]]:
+        own = [k if k < len(names) else seconds for k in wanted]
+        values, lines = table.numbers([*own, fraction])
+        found, nanoseconds = values[:, :-1], values[:, -1:]
+        found[:, np.array(wanted) == len(names)] += 1e-9 * nanoseconds
+        return found, lines
+
+    return _Table([*table.names, 'time'], [*table.units, 's'], numbers)
 
 
 def _of_topics(names: list[str]) -> list[str]:

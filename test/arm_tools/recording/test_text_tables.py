@@ -52,7 +52,18 @@ def with_times(form):
     ).replace(',', ';')  # fmt: skip
 
 
+def with_stamps(seconds, fraction):
+    """Return the table with the times in two columns."""
+    return lines_of(
+        lambda x: [f'{seconds},{fraction},{x[0].partition(",")[2]}',
+                   *(f'0,{k}0000000,{y.partition(",")[2]}' for k, y in enumerate(x[1:]))]
+    )  # fmt: skip
+
+
 SAME = {
+    'stamps of ROS 2 in two columns': with_stamps('header.stamp.sec', 'header.stamp.nanosec'),
+    'stamps of ROS 1 in two columns': with_stamps('secs', 'nsecs'),
+    'topics with stamps': with_stamps('/joint_states/stamp/sec', '/joint_states/stamp/nanosec'),
     'dates of Germany': with_times('28.1.2026 12:00:{:06.3f}'),
     'times of day': with_times('12:00:{:06.3f}'),
     'UTF-16 without a mark': text(between='\t').encode('utf-16-le'),
