@@ -22,7 +22,7 @@ from scipy.optimize import minimize_scalar
 from arm_dynamics.checks import Array
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_lab.identification.effort_rest import Rest, effort_rest, smooth_piece
+from arm_lab.identification.effort_rest import Rest, effort_rest, share_left, smooth_piece
 from arm_lab.identification.signals import CUT_OFF_ENDS, MotionSamples, curves
 
 _STATES = 400  # at which the model is compared
@@ -249,7 +249,8 @@ def _of_joint(of_model: Array, a: Array, v: Array, dry: Array, tau: Array) -> tu
     """Return share left, scale, friction, and by how much model and friction lessen the share."""
     columns = np.column_stack([of_model, v, dry, np.ones_like(v), a])
     everything, model_out, friction_out = (
-        _left(columns[:, keep], tau) for keep in ([0, 1, 2, 3], [1, 2, 3], [0, 3])
+        share_left(columns[:, keep], tau, _LEAST_LEFT)
+        for keep in ([0, 1, 2, 3], [1, 2, 3], [0, 3])
     )
     left, x = everything
     usual = np.sqrt(np.mean(v**2))
@@ -257,15 +258,3 @@ def _of_joint(of_model: Array, a: Array, v: Array, dry: Array, tau: Array) -> tu
         left, x[0], x[1] * usual + x[2], float(np.log(model_out[0] / left)),
         float(np.log(friction_out[0] / left)),
     )  # fmt: skip
-
-
-def _left(columns: Array, tau: Array) -> tuple[float, Array]:
-    """Return the share of the variance that least squares leave, and the solution."""
-    size = np.linalg.norm(columns, axis=0)
-    size = np.where(size > 0.0, size, 1.0)
-    x = np.linalg.lstsq(columns / size, tau, rcond=1e-10)[0] / size
-    variance = float(np.var(tau))
-    if variance == 0.0:
-        return 1.0, np.zeros(len(size))
-    share = float(np.mean((tau - columns @ x) ** 2)) / variance
-    return max(share, _LEAST_LEFT), x

@@ -74,7 +74,7 @@ def effort_rest(
 
     def left(delay: float, keep: list[int]) -> Array:
         tau = piece.filtered(piece.torque(piece.times + delay)[:, order])
-        return np.log([_left(each[:, keep], tau[rows, j])[0] for j, rows, each in blocks])
+        return np.log([share_left(each[:, keep], tau[rows, j])[0] for j, rows, each in blocks])
 
     everything = [0, 1, 2, 3, 4]
     behind, within = _delay(lambda delay: left(delay, everything))
@@ -84,7 +84,7 @@ def effort_rest(
         for keep in (everything, [0, 3, 4], [0, 1, 2, 4])
     )
     tau = piece.filtered(piece.torque(piece.times + at)[:, order])
-    sizes = [_left(columns[:, j], tau[:, j])[1][3] for j in range(n)]
+    sizes = [share_left(columns[:, j], tau[:, j])[1][3] for j in range(n)]
     shown = without_offset - whole > _GAIN
     friction = without_friction - whole > _GAIN
     return Rest(behind, within, friction, np.where(shown, sizes, np.nan))
@@ -114,12 +114,17 @@ def _least(times: Array, values: Array) -> float:
     return float(times[k] + np.clip(-0.5 * curve[1] / curve[0], -2.0 * _FINE, 2.0 * _FINE))
 
 
-def _left(columns: Array, tau: Array) -> tuple[float, Array]:
-    """Return the share of the variance that least squares leave, and the solution."""
+def share_left(columns: Array, tau: Array, least: float = _LEAST_LEFT) -> tuple[float, Array]:
+    """Return the share of the variance that least squares leave, and the solution.
+
+    Args:
+        columns, tau: (m, k) and (m,) of the regression.
+        least: share below which the rest is rounding; no smaller one is returned.
+    """
     size = np.linalg.norm(columns, axis=0)
     size = np.where(size > 0.0, size, 1.0)
     x = np.linalg.lstsq(columns / size, tau, rcond=1e-10)[0] / size
     variance = float(np.var(tau))
     if variance == 0.0:
         return 1.0, np.zeros(len(size))
-    return max(float(np.mean((tau - columns @ x) ** 2)) / variance, _LEAST_LEFT), x
+    return max(float(np.mean((tau - columns @ x) ** 2)) / variance, least), x
