@@ -22,7 +22,7 @@ from arm_dynamics.temporary_folder import own_folder
 from arm_lab.experiments.processes import Group
 from arm_lab.experiments.suited import suited
 from arm_lab.judging.plan import JudgedTrial, JudgingPlan, read_plan
-from arm_lab.judging.told_law import KeptLaw, bytes_of, made_by
+from arm_lab.judging.replayed_law import RecordedLaw, bytes_of, made_by
 from arm_lab.judging.trials import judgement
 from arm_lab.judging.verdict import Judgement
 from arm_lab.progress import printable
@@ -121,7 +121,7 @@ def attempt(trial: JudgedTrial, law: str, folder: Path) -> None:
                 f'the law commands {loaded.law_class.command_interface!r}; the file has '
                 f'actuator {actuator!r}'
             )
-        kept = KeptLaw(loaded.law())
+        kept = RecordedLaw(loaded.law())
         loaded.task.run(kept, *trial.loaded.plants())
         (folder / _COMMANDS).write_bytes(b''.join(row.tobytes() for row in kept.rows))
     except BaseException as error:  # the law of a user may raise anything

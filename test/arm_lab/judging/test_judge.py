@@ -20,7 +20,7 @@ from arm_lab.commands.judge import main
 from arm_lab.experiments import over_topics, processes
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.processes import Group
-from arm_lab.judging import law_trials, report, told_law, trials
+from arm_lab.judging import law_trials, replayed_law, report, trials
 from arm_lab.judging.plan import read_plan
 from arm_lab.judging.verdict import Judgement, Verdict
 from arm_sim.devices.drives import DriveParameters
@@ -543,9 +543,9 @@ def test_commands_move_the_arm_as_the_law_itself_did(tmp_path):
     plan = plan_of(tmp_path)
     for trial in (plan.trials[0], plan.trials[-1]):
         loaded = trial.loaded.changed(law='computed_torque', actuator='')
-        law = told_law.KeptLaw(loaded.law())
+        law = replayed_law.RecordedLaw(loaded.law())
         own = loaded.task.run(law, *trial.loaded.plants())
-        again = told_law.made_by(trial, np.array(law.rows).tobytes())
+        again = replayed_law.made_by(trial, np.array(law.rows).tobytes())
         assert again.checksum() == own.checksum() == loaded.run().checksum()
 
 

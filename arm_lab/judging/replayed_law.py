@@ -1,4 +1,4 @@
-"""The commands of a law as all that counts of it: what keeps them, and what repeats them."""
+"""The commands of a law as all that counts of it: what records them, and what replays them."""
 
 import os
 import stat
@@ -16,8 +16,8 @@ from arm_sim.loop.record import Record
 _MOST = 200_000_000  # that is read of a process's files [bytes]
 
 
-class KeptLaw(Law):
-    """A law whose commands are kept.
+class RecordedLaw(Law):
+    """A law whose commands are recorded.
 
     Attributes:
         rows: all commands so far.
@@ -42,8 +42,8 @@ class KeptLaw(Law):
         return command, state
 
 
-class ToldLaw(Law):
-    """A law that repeats commands, whatever is measured."""
+class ReplayedLaw(Law):
+    """A law that replays commands, whatever is measured."""
 
     def __init__(self, command_interface: str | tuple[str, ...], rows: Array):
         """Take commands (k, n), one per period."""
@@ -60,7 +60,7 @@ class ToldLaw(Law):
 
 
 def made_by(trial: JudgedTrial, commands: bytes) -> Record:
-    """Return the record of a trial's arm under commands, as `KeptLaw` has them in bytes.
+    """Return the record of a trial's arm under commands, as `RecordedLaw` has them in bytes.
 
     Raises:
         ArmError: there are too few, or one is not finite.
@@ -69,7 +69,7 @@ def made_by(trial: JudgedTrial, commands: bytes) -> Record:
     n = len(plant.joint_names)
     whole = len(commands) - len(commands) % (8 * n)
     rows = np.frombuffer(commands[:whole]).reshape(-1, n)
-    law = ToldLaw(plant.command_interface, rows)
+    law = ReplayedLaw(plant.command_interface, rows)
     record = trial.loaded.task.run(law, plant, later)
     if not record.completed:
         raise ArmError('the law commanded a number that is not finite')
