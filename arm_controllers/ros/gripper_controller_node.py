@@ -96,7 +96,7 @@ class GripperControllerNode(LifecycleNode):
         self.law = GripperLaw(model, p, self.joint)
         self.law.check_period(p.period)
         self._reader = JointStateReader([self.joint], ('position', 'velocity'))
-        transport = transport or InProcessTransport()
+        self._transport = transport = transport or InProcessTransport()
         self._command = CommandOutput(self, transport, [self.joint], 'effort')
         self._reference, self._monitor = Reference(1), GripperMonitor(p, 0.0)
         self._state, self._claims = CycleState.INACTIVE, ActiveControllers()
@@ -109,7 +109,8 @@ class GripperControllerNode(LifecycleNode):
         self.create_timer(1.0, self._on_second)
         take = self.on_state
         states = self.create_subscription(JointState, STATES, take, CONTROL_INPUT_QOS, raw=True)
-        transport.subscribe_states(states.topic_name, take)
+        self._topic = states.topic_name
+        transport.subscribe_states(self._topic, take)
         watch_active_controllers(self, self._on_claims)
         self._kind = _ACTIONS[p.action]
         self._action = EventActionServer(
@@ -144,6 +145,7 @@ class GripperControllerNode(LifecycleNode):
         """Stop commanding before the node ends; goals get their results."""
         self._action.sends_at_once = True
         self._handle(Event.DEACTIVATE)
+        self._transport.unsubscribe_states(self._topic, self.on_state)
         super().destroy_node()
 
     def _handle(self, event: Event) -> None:

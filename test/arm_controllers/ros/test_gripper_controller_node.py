@@ -8,13 +8,16 @@ import pytest
 import rclpy
 from action_msgs.msg import GoalStatus
 from control_msgs.action import GripperCommand, ParallelGripperCommand
+from domains import fresh_domain
 from long_wait import spin_until
 from nodes_in_process import GRIPPER, Started
 from raw_requests import RawRequests
 from rclpy.action import ActionClient
-from rclpy.serialization import serialize_message
+from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
+from arm_controllers.ros.gripper_controller_node import GripperControllerNode
+from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.messages import to_ns
 from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.running import make_executor
@@ -340,3 +343,23 @@ def test_goals_end_with_the_node(gripper):  # the last test of this gripper
     gripper.end_node()
     gripper.wait(end.done)
     assert end.result().status == ABORTED
+
+
+def test_in_the_process_of_the_simulator_states_and_commands_are_handed_over():
+    transport, commands = InProcessTransport(), []
+    arguments = [x for o in (f'robot:={GRIPPER}', 'autostart:=true') for x in ('-p', o)]
+    rclpy.init(args=['--ros-args', *arguments], domain_id=int(fresh_domain()))
+    try:
+        node = GripperControllerNode(transport)
+        transport.serve_commands('/joint_commands', lambda raw, count: commands.append(raw))
+        takes = transport.state_subscribers('/joint_states')
+        state = JointStateWriter([JOINT], ('position', 'velocity'), 'simulator')
+        state.position[:], state.velocity[:] = 0.04, 0.0
+        for take in tuple(takes):
+            take(state.serialized(STEP_NS))
+        command = deserialize_message(commands[-1], JointState)
+        assert (command.name, to_ns(command.header.stamp)) == ([JOINT], STEP_NS)
+        node.destroy_node()
+        assert not takes
+    finally:
+        rclpy.try_shutdown()
