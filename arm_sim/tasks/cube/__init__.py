@@ -171,7 +171,7 @@ class Cube(PointsTask):
         self.duration, self.approach_time, self.settle_time = (
             p.duration, p.approach_time, p.settle_time
         )  # fmt: skip
-        self.is_known_to_fit = is_usual(self)
+        self.is_known_to_fit = self.ik is None and is_usual(self)
         if p.center and p.side and p.posture:
             self.use(p)
         # A table that is in the way is named.
