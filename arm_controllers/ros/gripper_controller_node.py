@@ -96,8 +96,8 @@ class GripperControllerNode(LifecycleNode):
         self.law = GripperLaw(model, p, self.joint)
         self.law.check_period(p.period)
         self._reader = JointStateReader([self.joint], ('position', 'velocity'))
-        self._transport = transport = transport or InProcessTransport()
-        self._command = CommandOutput(self, transport, [self.joint], 'effort')
+        self._transport = transport or InProcessTransport()
+        self._command = CommandOutput(self, self._transport, [self.joint], 'effort')
         self._reference, self._monitor = Reference(1), GripperMonitor(p, 0.0)
         self._state, self._claims = CycleState.INACTIVE, ActiveControllers()
         self._time_ns, self._sender = -1, ''
@@ -107,10 +107,9 @@ class GripperControllerNode(LifecycleNode):
         self._next_feedback_ns, self._latest = 0, (0.0, 0.0)
         self._activated_at = time.monotonic()
         self.create_timer(1.0, self._on_second)
-        take = self.on_state
-        states = self.create_subscription(JointState, STATES, take, CONTROL_INPUT_QOS, raw=True)
-        self._topic = states.topic_name
-        transport.subscribe_states(self._topic, take)
+        options = JointState, STATES, self.on_state, CONTROL_INPUT_QOS
+        self._topic = self.create_subscription(*options, raw=True).topic_name
+        self._transport.subscribe_states(self._topic, self.on_state)
         watch_active_controllers(self, self._on_claims)
         self._kind = _ACTIONS[p.action]
         self._action = EventActionServer(

@@ -125,6 +125,26 @@ def position_of(result):
     return result.state.position[0] if hasattr(result, 'state') else result.position
 
 
+def test_in_the_process_of_the_simulator_states_and_commands_are_handed_over():
+    transport, commands = InProcessTransport(), []  # the first test: no other node is here
+    arguments = [x for o in (f'robot:={GRIPPER}', 'autostart:=true') for x in ('-p', o)]
+    rclpy.init(args=['--ros-args', *arguments], domain_id=int(fresh_domain()))
+    try:
+        node = GripperControllerNode(transport)
+        transport.serve_commands('/joint_commands', lambda raw, count: commands.append(raw))
+        takes = transport.state_subscribers('/joint_states')
+        state = JointStateWriter([JOINT], ('position', 'velocity'), 'simulator')
+        state.position[:], state.velocity[:] = 0.04, 0.0
+        for take in tuple(takes):
+            take(state.serialized(STEP_NS))
+        command = deserialize_message(commands[-1], JointState)
+        assert (command.name, to_ns(command.header.stamp)) == ([JOINT], STEP_NS)
+        node.destroy_node()
+        assert not takes
+    finally:
+        rclpy.try_shutdown()
+
+
 def test_a_goal_stalls_on_an_object(gripper):
     sent = gripper.accepted(0.0)
     gripper.show(0.02, steps=100)
@@ -343,23 +363,3 @@ def test_goals_end_with_the_node(gripper):  # the last test of this gripper
     gripper.end_node()
     gripper.wait(end.done)
     assert end.result().status == ABORTED
-
-
-def test_in_the_process_of_the_simulator_states_and_commands_are_handed_over():
-    transport, commands = InProcessTransport(), []
-    arguments = [x for o in (f'robot:={GRIPPER}', 'autostart:=true') for x in ('-p', o)]
-    rclpy.init(args=['--ros-args', *arguments], domain_id=int(fresh_domain()))
-    try:
-        node = GripperControllerNode(transport)
-        transport.serve_commands('/joint_commands', lambda raw, count: commands.append(raw))
-        takes = transport.state_subscribers('/joint_states')
-        state = JointStateWriter([JOINT], ('position', 'velocity'), 'simulator')
-        state.position[:], state.velocity[:] = 0.04, 0.0
-        for take in tuple(takes):
-            take(state.serialized(STEP_NS))
-        command = deserialize_message(commands[-1], JointState)
-        assert (command.name, to_ns(command.header.stamp)) == ([JOINT], STEP_NS)
-        node.destroy_node()
-        assert not takes
-    finally:
-        rclpy.try_shutdown()
