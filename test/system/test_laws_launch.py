@@ -17,7 +17,7 @@ _SHORT = 'sinusoid_task: {ros__parameters: {cycles: 0.1}}'
 
 def test_benchmark_law_over_topics_gives_the_benchmarks_true_digits(tmp_path):
     code, printed, report = launch(
-        tmp_path, 'sinusoid.launch.py', 'controller:=pd_feedforward', 'limit:=0.0086'
+        tmp_path, 'sinusoid.launch.py', 'integrator:=implicitfast', 'limit:=0.0086'
     )
     assert code == 0, printed
     rms = list(report['joint_rms_deg'].values())

@@ -63,7 +63,7 @@ def test_objects_of_a_scene_join_those_of_the_task(tmp_path):
 def test_a_tuning_follows_the_samples_where_the_robots_file_requires_it(written_file):
     errors = []
     for config in ('', written_file('reference_motion: discrete')):
-        experiment = of_files(config)
+        experiment = of_files(config, integrator='implicitfast')  # whose steps the motion knows
         gains = experiment.load().law_parameters
         errors.append(try_gains(experiment, (Drawn(0, 1),), [gains])[0, 0, 0])
     assert errors[1] < 1e-3 * errors[0]
