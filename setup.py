@@ -1,5 +1,6 @@
 import sys
 from collections import defaultdict
+from contextlib import suppress
 from pathlib import Path
 from runpy import run_path
 
@@ -22,6 +23,11 @@ def scripts():
     """Return the executables of `ros2 run`; a wheel, which is used without ROS, has none."""
     if 'bdist_wheel' in sys.argv:
         return []
+    with suppress(ImportError):  # where setuptools has none, Ctrl-C in the first 0.1 s is loud
+        from setuptools.command.easy_install import ScriptWriter
+
+        quiet = 'import signal\nsignal.signal(signal.SIGINT, signal.SIG_DFL)\n'
+        ScriptWriter.template = quiet + ScriptWriter.template
     names = run_path('arm_sim/registered.py')['executables']()
     return [f'{name} = arm_sim.executables:{name}' for name in names]
 

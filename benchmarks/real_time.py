@@ -10,7 +10,6 @@ command is older than `command_timeout`, and by default after a further second o
 
 import argparse
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -25,7 +24,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 
 from arm_controllers.ros.running import make_executor
 
-LOST, AGE, FACTOR = 'no command for', 'oldest command [ms]', 'real time factor'
+LOST, AGE, FACTOR = 'brakings without command', 'oldest command [ms]', 'real time factor'
 START = 120.0  # longest start of a launch [s]
 CONFIG = """
 /**: {{ros__parameters: {{timestep: {timestep}}}}}
@@ -78,7 +77,7 @@ def row(load: int, rate: int, wait: float, seconds: float) -> tuple[int, float, 
         arm = subprocess.Popen(command, stdout=file, stderr=subprocess.STDOUT, process_group=0)
         stack.callback(end_of, arm)
         latest = time.monotonic() + START
-        while not any(factor > 0.1 for _, factor in values):
+        while not any(factor > 0.1 for _, _, factor in values):
             spin(0.5)
             if time.monotonic() > latest or arm.poll() is not None:
                 raise SystemExit(log.read_text())
@@ -86,19 +85,20 @@ def row(load: int, rate: int, wait: float, seconds: float) -> tuple[int, float, 
             busy = subprocess.Popen([sys.executable, '-c', 'while True: pass'])
             stack.callback(busy.kill)
         spin(2.0)
+        before = values[-1][0]
         values.clear()
-        before = len(re.findall(LOST, log.read_text()))
         spin(seconds)
-        brakes = len(re.findall(LOST, log.read_text())) - before
     node.destroy_node()
-    ages, factors = zip(*values, strict=True)
-    return brakes, sum(factors) / len(factors), max(ages)
+    brakes, ages, factors = zip(*values, strict=True)
+    return brakes[-1] - before, sum(factors) / len(factors), max(ages)
 
 
-def of(message: DiagnosticArray) -> list[tuple[float, float]]:
-    """Return age of the oldest command [ms] and real-time factor of each simulator's status."""
+def of(message: DiagnosticArray) -> list[tuple[int, float, float]]:
+    """Return brakings, age of the oldest command [ms] and real-time factor of each simulator."""
     told = ({pair.key: pair.value for pair in status.values} for status in message.status)
-    return [(float(each[AGE]), float(each[FACTOR])) for each in told if AGE in each]
+    return [
+        (int(each[LOST]), float(each[AGE]), float(each[FACTOR])) for each in told if AGE in each
+    ]
 
 
 def end_of(launch: subprocess.Popen) -> None:

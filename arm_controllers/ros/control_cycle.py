@@ -229,7 +229,7 @@ class ControlCycle:
             self._log.warning(
                 f'{cycles} took longer than the control period of {self._dt * 1e3:.3g} ms, up to '
                 f'{longest * 1e3:.3g} ms; the arm brakes where no command comes for '
-                'command_timeout (next report in a minute)'
+                'command_timeout and command_wait (next report in a minute)'
             )
 
     # What changes while the controller runs

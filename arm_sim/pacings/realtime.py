@@ -106,7 +106,7 @@ class RealtimePacing(Pacing):
             return False
         if clock.wall() - clock.shown_at < self.wait:
             return True
-        clock.lose(age * 1e-9)
+        clock.lose(age * 1e-9, self.wait)
         return False
 
     def _step_in_time(self) -> None:

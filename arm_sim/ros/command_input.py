@@ -179,11 +179,10 @@ class CommandInput:
         return claim
 
     def _release(self, claim: Claim | None, what: str = 'has released the arm') -> None:
-        if claim is None:
-            return  # the controller repeats its release message until it is heard
-        self._log.info(f'{claim.source!r} {what}: braking, then holding')
-        self._clock.release_one(claim)
-        self._publish()
+        if claim is not None:  # the controller repeats its release message until it is heard
+            self._log.info(f'{claim.source!r} {what}: braking, then holding')
+            self._clock.release_one(claim)
+            self._publish()
 
     def _reject(self, claim: Claim, number: int) -> None:
         """Brake: two publishers command under the name of a claim, one a message of a number."""
@@ -206,7 +205,6 @@ class CommandInput:
         """Publish the claims if they have changed."""
         claims = {claim.source: list(claim.joint_names) for claim in self._claims}
         newest = ActiveControllers(claims, self._claims.rejections)
-        if newest == self._published:
-            return
-        self._published = newest
-        self._publisher.publish(newest.to_message())
+        if newest != self._published:
+            self._published = newest
+            self._publisher.publish(newest.to_message())

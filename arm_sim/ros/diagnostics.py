@@ -7,13 +7,16 @@ from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.node import Node
 
 from arm_controllers.ros.diagnostics import status_publisher
-from arm_controllers.ros.log import Log, shortened
+from arm_controllers.ros.log import Log, once_a_minute, shortened
 from arm_controllers.ros.running import now_and_then
 from arm_dynamics.checks import ArmError
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.state_output import StateOutput
 from arm_sim.simulation.clock import Clock
 from arm_sim.simulation.pacing import TOO_SLOW_HELP
+
+# A report that comes later than this after the one before was held up [s].
+_PERIOD, _STOPPED = 1.0, 3.0
 
 _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
@@ -32,12 +35,13 @@ class SimulatorDiagnostics:
         """Publish every second; `fixed` are values that do not change."""
         self._clock, self._shown, self._commands, self._fixed = clock, shown, commands, fixed
         self._log, self._publish = Log(node, 1.0), status_publisher(node)
-        self._slow = Log(node, 1.0 / 30.0)  # a machine may be busy for long
+        self._slow = once_a_minute(node)  # a machine may be busy for long
         self._refused = self._seen_stale = self._seen_refused = self._seen_skipped = 0
         self._behind = ''
         self._last_refusal = ''
-        self._last_report = (time.monotonic(), 0)
-        now_and_then(node, 1.0, self._report)
+        self._reported_at, self._steps, self._braked = time.monotonic(), 0, True
+        self._made, self._seconds = 0, _PERIOD
+        now_and_then(node, _PERIOD, self._report)
 
     def refuse(self, error: ArmError) -> None:
         """Count and log a refused input."""
@@ -46,9 +50,12 @@ class SimulatorDiagnostics:
         self._log.warning(self._last_refusal)
 
     def _report(self) -> None:
-        before, self._behind = self._behind, self._look_behind()
-        if self._behind and not before:
-            self._slow.warning(self._behind)
+        now, steps = time.monotonic(), self._clock.simulation.steps
+        self._made, self._seconds = max(steps - self._steps, 0), now - self._reported_at
+        self._reported_at, self._steps = now, steps
+        self._behind = self._look_behind()
+        if self._behind:
+            self._slow(self._behind)
         self._publish(*self._state(), self._fixed | self._numbers())
         self._commands.competing, self._clock.pacing.oldest_command_ns = '', 0
         self._seen_stale, self._seen_refused = self._commands.stale, self._refused
@@ -62,7 +69,7 @@ class SimulatorDiagnostics:
             return _ERROR, commands.rejection
         if clock.waits:
             return _OK, 'paused'
-        if clock.readers.lag and clock.simulation.steps == self._last_report[1]:
+        if clock.readers.lag and not self._made:
             return _WARN, f'waiting for a recorder or camera that stays at {self._recorded()} s'
         if clock.awaited:
             return _OK, f'held: waiting for {", ".join(sorted(clock.awaited))}'
@@ -74,9 +81,8 @@ class SimulatorDiagnostics:
             return _WARN, commands.competing
         if self._refused > self._seen_refused:
             return _WARN, f'running; refused: {self._last_refusal}'
-        stale = commands.stale - self._seen_stale
-        if stale:
-            return _WARN, f'running; {stale} commands came too late to be used'
+        if stale := commands.stale - self._seen_stale:
+            return _WARN, f'running; {stale} command{"s" * (stale > 1)} came too late to be used'
         if self._behind:
             return _WARN, f'running; {self._behind}'
         if self._shown.clocks:
@@ -91,24 +97,24 @@ class SimulatorDiagnostics:
         """Return which share of real time was missed since the last report, if a tenth or more."""
         clock = self._clock
         skipped = clock.pacing.skipped - self._seen_skipped
-        self._seen_skipped = clock.pacing.skipped
-        wall, steps = self._last_report
-        made = max(clock.simulation.steps - steps, 0)
-        due = skipped + made
-        if skipped < max(0.1 * due, 1) or clock.simulation.braking:
+        self._seen_skipped, due = clock.pacing.skipped, skipped + self._made
+        braked, self._braked = self._braked, clock.simulation.braking
+        if skipped < max(0.1 * due, 1) or self._braked or braked:  # while others start, too
             return ''
-        rate = made / (time.monotonic() - wall)
+        if self._seconds > _STOPPED:
+            return (
+                f'the simulator got no CPU time for {self._seconds - _PERIOD:.1f} s, in which '
+                'simulated time stood still: the machine was suspended, or busy'
+            )
         return (
-            f'the machine misses {skipped / due:.0%} of real time and carries {rate:.0f} control '
-            f'periods of {clock.simulation.period_ns * 1e-6:g} ms per second: {TOO_SLOW_HELP}'
+            f'the machine misses {skipped / due:.0%} of real time and carries '
+            f'{self._made / self._seconds:.0f} control periods of '
+            f'{clock.simulation.period_ns * 1e-6:g} ms per second: {TOO_SLOW_HELP}'
         )
 
     def _numbers(self) -> dict[str, Any]:
         simulation, pacing = self._clock.simulation, self._clock.pacing
-        now = time.monotonic()
-        wall, steps = self._last_report
-        rate = max((simulation.steps - steps) / (now - wall), 0.0)
-        self._last_report = (now, simulation.steps)
+        rate = self._made / self._seconds
         return {
             'simulated time [s]': f'{simulation.time_ns * 1e-9:.3f}',
             'recorded until [s]': self._recorded(),
@@ -121,6 +127,7 @@ class SimulatorDiagnostics:
             'stale commands': self._commands.stale,
             'refused inputs': self._refused,
             'saturated samples': simulation.saturation.samples,
+            'brakings without command': self._clock.lost,
             'overspeed samples': simulation.guard.samples,
             **pacing.counts,
         }

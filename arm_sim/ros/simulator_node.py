@@ -1,6 +1,6 @@
 """The simulator: publishes states, applies commands, is the master of time."""
 
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -134,11 +134,13 @@ class SimulatorNode(Node):
 
     def _open_readers(self, readers: Readers) -> None:
         """Let time in lock-step wait for recorder and cameras."""
+
+        def on_stamp(reader: str) -> Callable[[Time], None]:
+            return lambda stamp: readers.note(to_ns(stamp), reader)
+
         topics = {'recorder': 'recorded_until', 'camera': 'rendered_until'}
         inputs = {
-            reader: self.create_subscription(
-                Time, f'~/{topic}', partial(_note_reader, readers, reader), CONTROL_QOS
-            )
+            reader: self.create_subscription(Time, f'~/{topic}', on_stamp(reader), CONTROL_QOS)
             for reader, topic in topics.items()
         }
         if self.parameters.wait_for_camera:
@@ -180,10 +182,6 @@ class SimulatorNode(Node):
             self.simulation.push(frame, wrench, to_ns(header.stamp))
         except ArmError as error:
             self._diagnostics.refuse(error)
-
-
-def _note_reader(readers: Readers, reader: str, stamp: Time) -> None:
-    readers.note(to_ns(stamp), reader)
 
 
 _ADDED = {

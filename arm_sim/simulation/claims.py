@@ -111,10 +111,8 @@ class Claims:
     @property
     def rejections(self) -> dict[str, str]:
         """The reason of each rejection that is in force, by source."""
-        now = self._wall()
-        for source, each in list(self._rejections.items()):
-            if now - each.since > REJECTION_TIME:
-                del self._rejections[source]
+        oldest, every = self._wall() - REJECTION_TIME, self._rejections.items()
+        self._rejections = {source: each for source, each in every if each.since >= oldest}
         return {source: each.reason for source, each in self._rejections.items()}
 
     @property
@@ -161,8 +159,7 @@ class Claims:
             raise ArmError(f'{moves}; allowed: when they are at rest')
         if continues and expired is not None and expired.endpoint.gid:
             endpoint = expired.endpoint  # the graph may show another publisher by now
-        claim = Claim(source, names, joints, endpoint, number)
-        self._claims[source] = claim
+        self._claims[source] = claim = Claim(source, names, joints, endpoint, number)
         return claim
 
     def hear(self, claim: Claim, number: int, stamp_ns: int, states: int) -> None:

@@ -32,6 +32,7 @@ class Clock:
         fault: why physics has stopped until `reset`, or ''.
         command, command_ns: newest command (n,), if there is one, and stamp of its state [ns].
         shown_at, sent_at: when the present state was shown first and last [s of the wall clock].
+        lost: how often the arm has braked for want of a command.
         wall: the wall clock [s].
         wake: called with the period of the next ticks [s]; the caller of `tick` may set it.
     """
@@ -55,7 +56,7 @@ class Clock:
         self.wake: Callable[[float], object] = lambda period: None
         self._held = np.zeros(len(simulation.plant.joint_names))
         self.command: Array | None = None
-        self.command_ns = self.steps_allowed = 0
+        self.command_ns = self.steps_allowed = self.lost = 0
         self.shown_at = self.sent_at = self._ticked_at = wall()
         self.pacing = pacing(self)
 
@@ -103,10 +104,14 @@ class Clock:
         self.simulation.unclaimed = self.claims.unclaimed
         self.pacing.claim_ended()
 
-    def lose(self, silence: float) -> None:
-        """Brake: no command has come for this time [s]."""
-        t = self.simulation.time_ns * 1e-9
-        self.output.warn(f'no command for {silence:.3g} s (t = {t:.3f} s): {_LOST}')
+    def lose(self, silence: float, waited: float = 0.0) -> None:
+        """Brake: no command has come for a time [s], and then `waited` [s of the wall clock]."""
+        t, oldest_ns = self.simulation.time_ns * 1e-9, self.claims.oldest_ns
+        late = [repr(each.source) for each in self.claims if each.newest_ns == oldest_ns]
+        who = ' from ' + ', '.join(late) if late else ''
+        wait = f', nor while time stood still for {waited:.3g} s' if waited else ''
+        self.output.warn(f'no command for {silence:.3g} s (t = {t:.3f} s){who}{wait}: {_LOST}')
+        self.lost += 1
         self.claims.expire()
         self._stop()
 

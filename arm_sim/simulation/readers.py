@@ -64,10 +64,8 @@ class Readers:
     @property
     def lag(self) -> bool:
         """Whether time has come as far ahead of the readers as it may."""
-        if not self.reached:
-            return False
-        simulation = self._simulation
-        ahead_ns = simulation.time_ns - min(self.reached.values())
+        simulation, reached_ns = self._simulation, self.reached_ns
+        ahead_ns = -1 if reached_ns is None else simulation.time_ns - reached_ns
         return ahead_ns >= AHEAD * simulation.period_ns
 
     def forget_gone(self) -> None:

@@ -3,8 +3,10 @@
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from ament_index_python.packages import get_package_prefix
 from arm_system import ArmSystem
 from long_wait import LONG_WAIT
 
@@ -18,6 +20,20 @@ def make():
         raise ImportError('initialization failed') from error
 sys.exit(run_node('node', make))
 """
+
+# Ctrl-C while an installed script looks for the package that it is of.
+INTERRUPTED_SCRIPT = """
+import importlib.metadata, os, runpy, signal, sys
+importlib.metadata.distribution = lambda name: os.kill(os.getpid(), signal.SIGINT)
+runpy.run_path(sys.argv.pop(1), run_name='__main__')
+"""
+
+
+def test_ctrl_c_before_an_executable_has_found_its_package_ends_without_traceback():
+    script = str(Path(get_package_prefix('arm_sim'), 'lib/arm_sim/simulator'))
+    command = [sys.executable, '-c', INTERRUPTED_SCRIPT, script]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=LONG_WAIT, check=False)
+    assert (ended.returncode, ended.stderr) == (-signal.SIGINT, '')
 
 
 def test_ctrl_c_during_the_import_of_a_c_extension_ends_without_traceback():

@@ -81,7 +81,7 @@ def test_real_time_holds_the_newest_command_until_it_is_too_old():
     assert clock.pacing.oldest_command_ns >= 100_000_000
     run(clock, wall, 2.0)
     assert simulation.at_rest
-    assert len(output.warnings) == 1
+    assert (len(output.warnings), clock.lost) == (1, 1)
 
 
 def test_simulated_time_stands_still_for_a_late_command_and_then_goes_on_without_braking():
@@ -108,6 +108,7 @@ def test_a_controller_that_is_silent_for_longer_than_the_wait_is_lost():
     run(clock, wall, 0.03)
     assert simulation.braking
     assert output.warnings[0].startswith('no command for 0.102 s')
+    assert ', nor while time stood still for 1 s: braking' in output.warnings[0]
 
 
 def test_time_in_which_the_simulator_itself_is_stopped_is_no_silence_of_a_controller():

@@ -18,8 +18,8 @@ def reported(monkeypatch):
     monkeypatch.setattr(
         f'{module}.status_publisher', lambda node: lambda *status: published.append(status)
     )
-    log = SimpleNamespace(warning=logged.append)
-    monkeypatch.setattr(f'{module}.Log', lambda node, rate: log)
+    log = SimpleNamespace(warning=logged.append, debug=lambda text: None)
+    node = SimpleNamespace(get_logger=lambda: log)
     simulation = SimpleNamespace(
         steps=0,
         braking=False,
@@ -33,6 +33,7 @@ def reported(monkeypatch):
         readers=SimpleNamespace(lag=False, reached_ns=None),
         simulation=simulation,
         fault='',
+        lost=0,
         waits=False,
         awaited=(),
     )
@@ -40,9 +41,10 @@ def reported(monkeypatch):
     shown = SimpleNamespace(clocks=0)
     periodic = []
     monkeypatch.setattr(f'{module}.now_and_then', lambda *timer: periodic.append(timer))
-    SimulatorDiagnostics('node', clock, shown, commands, {})
-    ((node, period, report),) = periodic
-    assert (node, period) == ('node', 1.0)
+    SimulatorDiagnostics(node, clock, shown, commands, {})
+    ((_, period, report),) = periodic
+    assert period == 1.0
+    clock.commands = commands
     return report, clock, published, logged, shown
 
 
@@ -70,6 +72,49 @@ def test_a_machine_that_misses_a_tenth_of_real_time_logs_it_once_and_shows_it_as
     assert 'a smaller real_time_factor' in words[2]
     assert len(logged) == 1
     assert logged[0].startswith('the machine misses 40% of real time and carries 300 ')
+    for skipped in 60 * [0] + [200]:
+        clock.simulation.steps += 300
+        clock.pacing.skipped += skipped
+        now[0] += 1.0
+        report()
+    assert logged[1].endswith(' (and 1 warning before it)')
+
+
+def test_a_simulator_that_was_stopped_says_so_and_nothing_of_what_the_machine_carries(
+    reported, monkeypatch
+):
+    report, clock, _, logged, _ = reported
+    now = [time.monotonic()]
+    monkeypatch.setattr('arm_sim.ros.diagnostics.time.monotonic', lambda: now[0])
+    for seconds, taken, skipped in ((1.0, 500, 0), (6.0, 500, 2500), (1.0, 500, 0)):
+        now[0] += seconds
+        clock.simulation.steps += taken
+        clock.pacing.skipped += skipped
+        report()
+    assert logged == [
+        'the simulator got no CPU time for 5.0 s, in which simulated time stood still: '
+        'the machine was suspended, or busy'
+    ]
+
+
+def test_what_is_missed_while_the_controller_and_others_start_is_not_said_of_the_machine(reported):
+    report, clock, _, logged, _ = reported
+    clock.simulation.braking = True
+    report()
+    clock.simulation.braking = False  # the controller has come in this second
+    clock.simulation.steps, clock.pacing.skipped = 4, 400
+    report()
+    assert not logged
+    clock.simulation.steps, clock.pacing.skipped = 304, 600
+    report()
+    assert logged[0].startswith('the machine misses 40% of real time')
+
+
+def test_of_one_command_that_came_too_late_the_diagnostics_speak_in_the_singular(reported):
+    report, clock, published, _, _ = reported
+    clock.commands.stale = 1
+    report()
+    assert published[-1][1] == 'running; 1 command came too late to be used'
 
 
 def test_what_is_missed_before_anybody_commands_is_nobodys_loss(reported):

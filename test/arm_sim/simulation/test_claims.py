@@ -179,6 +179,7 @@ def test_a_controller_that_is_silent_loses_its_claim_and_the_other_one_goes_on()
     clock.take_from(arm, 0, GRAVITY[:4])
     run(clock, wall, 5.2)
     assert output.warnings[0].startswith('no command for 5')
+    assert " s (t = 0.000 s) from 'wrist': braking" in output.warnings[0]
     assert len(clock.claims) == 0
     arm = claimed(clock, 'arm', range(4))
     clock.take_from(arm, simulation.time_ns, GRAVITY[:4])
