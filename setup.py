@@ -70,7 +70,7 @@ setup(
     name=package_name,
     options=egg_info(),
     version='0.4.0',
-    python_requires='>=3.12',
+    python_requires='>=3.11',
     packages=find_packages(include=['arm_*', 'arm_*.*'], exclude=['arm_interfaces*']),
     package_data={'': ['py.typed', '*.pyi']},
     data_files=[

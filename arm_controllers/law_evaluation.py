@@ -1,8 +1,7 @@
 """What comparisons, tuning and margins need to know of a law; control does not read it."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
-from types import MappingProxyType
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from arm_dynamics.checks import ArmError
@@ -26,7 +25,7 @@ class LawEvaluation:
     """
 
     model_use: float = 100
-    compared_as: Mapping[str, Mapping[str, Any]] = MappingProxyType({})
+    compared_as: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     tuned: tuple[str, ...] = ()
     variant: str = ''
     of_file: bool = False

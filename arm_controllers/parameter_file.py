@@ -10,7 +10,7 @@ import yaml
 from yaml.composer import ComposerError
 
 from arm_controllers.parameter_values import as_ros_value, read_fields
-from arm_dynamics.checks import ArmError, one_line, text_of, unknown
+from arm_dynamics.checks import ArmError, T, one_line, text_of, unknown
 from arm_dynamics.parameters import facts
 
 # Node (or SHARED) -> parameter (nested keys joined by dots) -> value.
@@ -115,7 +115,7 @@ def mapping(name: str, value: object, known: Collection[str] = ()) -> dict[str, 
     return found
 
 
-def read_rows[T](
+def read_rows(
     kind: type[T], text: str, where: str, what: str, most: int = _MOST_CHARACTERS
 ) -> list[T]:
     """Return the dataclasses of a YAML text, a list of {name: value}; '' has none.

@@ -8,7 +8,7 @@ from numbers import Real
 from types import UnionType
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, T
 from arm_dynamics.parameters import JointWords, NumberOrText, facts
 
 
@@ -44,7 +44,7 @@ def parameter_fields(
                 yield one._replace(name=name.format(joint), default=default[0], kind=float)
 
 
-def read_fields[T](
+def read_fields(
     parameters: type[T],
     values: Mapping[str, object],
     prefix: str = '',

@@ -6,12 +6,13 @@ from difflib import get_close_matches
 from functools import cache
 from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+T = TypeVar('T')
 
 
 class ArmError(ValueError):

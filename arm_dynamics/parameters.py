@@ -18,7 +18,7 @@ from typing import Any, ClassVar, NamedTuple, get_type_hints
 import numpy as np
 
 from arm_dynamics import checks
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, T
 
 PerJoint = tuple[float, ...]  # one number for all joints, or one per joint
 JointWords = str | tuple[str, ...]  # one word for all joints, or one per joint
@@ -115,7 +115,7 @@ def changed(parameters: Any) -> dict[str, Any]:
     return {name: value for name, (value, each) in values.items() if value != default_of(each)}
 
 
-def with_values[P](parameters: P, **values: Any) -> P:
+def with_values(parameters: T, **values: Any) -> T:
     """Return a copy of a dataclass with other values; raises ArmError where one is not allowed."""
     return type(parameters)(**{**vars(parameters), **values})
 

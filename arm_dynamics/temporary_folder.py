@@ -36,7 +36,7 @@ def own_folder() -> Path:
     return folder
 
 
-def cached_by_files[**P](make: Callable[P, Path]) -> Callable[P, Path]:
+def cached_by_files(make: Callable[..., Path]) -> Callable[..., Path]:
     """Cache the files that a function makes, until a file among its arguments changes.
 
     The function gets absolute paths; its arguments are hashable.
@@ -47,7 +47,7 @@ def cached_by_files[**P](make: Callable[P, Path]) -> Callable[P, Path]:
     made: Callable[..., Path] = cache(lambda times, *given, **others: make(*given, **others))
 
     @wraps(make)
-    def cached(*given: P.args, **others: P.kwargs) -> Path:
+    def cached(*given: object, **others: object) -> Path:
         absolute = [each.absolute() if isinstance(each, Path) else each for each in given]
         try:
             times = tuple(each.stat().st_mtime_ns for each in given if isinstance(each, Path))

@@ -28,7 +28,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, TypeVar
 
 import tyro
 
@@ -87,15 +87,18 @@ class RobotOptions(CommandOptions):
     )
 
 
+OptionsT = TypeVar('OptionsT', bound=CommandOptions)
+
+
 def _name_of(kind: type[CommandOptions]) -> str:
     """Return the name of a command: that of the module of its options, or of the script."""
     module = kind.__module__.rpartition('.')[2]
     return Path(sys.argv[0]).stem if module == '__main__' else module
 
 
-def command[O: CommandOptions](
-    kind: type[O], *signals: signal.Signals
-) -> Callable[[Callable[[O], int | None]], Callable[..., int]]:
+def command(
+    kind: type[OptionsT], *signals: signal.Signals
+) -> Callable[[Callable[[OptionsT], int | None]], Callable[..., int]]:
     """Return a decorator that turns a function of the options into the `main` of a command.
 
     `main(words)` reads the words of a command line, by default those of this process. The exit
@@ -103,7 +106,7 @@ def command[O: CommandOptions](
     130 after Ctrl-C or one of `signals`. An error is one line on stderr.
     """
 
-    def decorator(function: Callable[[O], int | None]) -> Callable[..., int]:
+    def decorator(function: Callable[[OptionsT], int | None]) -> Callable[..., int]:
         name = _name_of(kind)
 
         @wraps(function)
@@ -124,7 +127,7 @@ def command[O: CommandOptions](
     return decorator
 
 
-def read[O: CommandOptions](kind: type[O], name: str, words: Sequence[str] | None = None) -> O:
+def read(kind: type[OptionsT], name: str, words: Sequence[str] | None = None) -> OptionsT:
     """Return the options that a command line has.
 
     Args:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from types import UnionType
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import tyro
 import yaml
@@ -20,6 +20,7 @@ from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.parameters import Parameters, default_of, facts
 from arm_dynamics.robots import RobotArgument
 
+ParametersT = TypeVar('ParametersT', bound=Parameters)
 REGISTRY = ConstructorRegistry()
 _WIDEST = 32  # longer lists of choices are part of the description
 
@@ -40,7 +41,7 @@ def flags_of(kind: type[Parameters]) -> dict[str, bool]:
     return {_option(each): hint is bool for _, each, hint in every_field(kind)}
 
 
-def from_python[P: Parameters](kind: type[P], values: Mapping[str, object]) -> P:
+def from_python(kind: type[ParametersT], values: Mapping[str, object]) -> ParametersT:
     """Return the options with values of a Python call.
 
     A field of a group is given like any other. A list may be given as a text with commas or as

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from control_msgs.action import GripperCommand, ParallelGripperCommand
 from control_msgs.msg import GripperCommand as GripperCommandMessage
@@ -40,8 +41,8 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Stepping, parameter
 from arm_dynamics.robots import ArmParameters
 
-type _Goal = ParallelGripperCommand.Goal | GripperCommand.Goal
-type _Answer = (
+_Goal: TypeAlias = ParallelGripperCommand.Goal | GripperCommand.Goal
+_Answer: TypeAlias = (
     ParallelGripperCommand.Result
     | ParallelGripperCommand.Feedback
     | GripperCommand.Result

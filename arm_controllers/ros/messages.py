@@ -16,7 +16,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from arm_controllers.follower.goal import Goal, GoalError, JointTolerance
 from arm_controllers.ros.cdr import Cursor, is_native, no_message
 from arm_controllers.ros.ros_types import Message, Vector
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, T
 
 # Points of a trajectory in real time. ROS's conversion of this number takes 50 ms.
 MOST_POINTS = 5000
@@ -110,7 +110,7 @@ def goal_from_action(raw: bytes, identifier: object, most: int = MOST_POINTS) ->
     )
 
 
-def deserialized[M](raw: bytes, kind: type[M]) -> M:
+def deserialized(raw: bytes, kind: type[T]) -> T:
     """Return a message by ROS's own conversion.
 
     Raises:

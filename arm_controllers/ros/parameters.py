@@ -22,13 +22,13 @@ from arm_controllers.parameter_values import (
 )
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.rclpy_internals import parameter_overrides
-from arm_dynamics.checks import ArmError, one_line, unknown
+from arm_dynamics.checks import ArmError, T, one_line, unknown
 
 _FIXED = 'cannot change while the node runs'
 _guarded: WeakSet[Node] = WeakSet()
 
 
-def declare_parameters[T](
+def declare_parameters(
     node: Node,
     parameters: type[T],
     prefix: str = '',
@@ -95,7 +95,7 @@ def declare_unused(node: Node, unused: Callable[[str], bool]) -> None:
         Log(node).warning(f'parameters without meaning here: {", ".join(names)}')
 
 
-def on_change[T](
+def on_change(
     node: Node, check: Callable[[dict[str, object]], T], apply: Callable[[T], None]
 ) -> None:
     """Let parameters take effect when they are set.
@@ -120,7 +120,7 @@ def on_change[T](
     node.add_post_set_parameters_callback(lambda parameters: apply(ready.pop()))
 
 
-def on_change_of[T](
+def on_change_of(
     node: Node, kinds: Sequence[type], check: Callable[..., T], apply: Callable[[T], None]
 ) -> None:
     """Let the live parameters of dataclasses take effect; `check` receives the dataclasses."""

@@ -11,20 +11,21 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 from arm_dynamics.parameters import default_of, facts
-from arm_lab.command_line import CommandOptions, command
+from arm_lab.command_line import OptionsT, command
 from arm_lab.experiments.report import Report
 from arm_lab.options import every_field, from_python
 from arm_sim.output_folder import writable_folder
 
+ReportT = TypeVar('ReportT', bound=Report)
 _FIRST = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _LATER = inspect.Parameter.KEYWORD_ONLY
 
 
-def program[O: CommandOptions](
-    kind: type[O], does: Callable[[O], Report], *signals: signal.Signals
+def program(
+    kind: type[OptionsT], does: Callable[[OptionsT], Report], *signals: signal.Signals
 ) -> Callable[..., int]:
     """Return the `main` of a command: it prints the report, and writes the files of the report.
 
@@ -49,12 +50,12 @@ def program[O: CommandOptions](
     return main
 
 
-def call[O: CommandOptions, R: Report](
-    kind: type[O],
-    does: Callable[[O], R],
+def call(
+    kind: type[OptionsT],
+    does: Callable[[OptionsT], ReportT],
     summary: str,
     **first: Any,
-) -> Callable[..., R]:
+) -> Callable[..., ReportT]:
     """Return a function of the options of a command, as keywords.
 
     Args:
@@ -64,7 +65,7 @@ def call[O: CommandOptions, R: Report](
         first: options that may be given by their position, with their defaults in the call.
     """
 
-    def function(*values: Any, **options: Any) -> R:
+    def function(*values: Any, **options: Any) -> ReportT:
         bound = signature.bind(*values, **{x: y for x, y in options.items() if x in known})
         wrong = {x: y for x, y in options.items() if x not in known}
         given = from_python(kind, first | bound.arguments | wrong)

@@ -21,6 +21,7 @@ from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_lab.experiments.over_topics import experiment_of
 from arm_lab.experiments.report import Listing, Report, data_frame
 from arm_lab.experiments.suited import suited
+from arm_lab.options import ParametersT
 from arm_sim.devices import SensorParameters
 from arm_sim.devices.drive_trains import JointParameters
 from arm_sim.devices.drives import DriveParameters
@@ -205,7 +206,7 @@ def loaded_experiment(options: Options) -> LoadedExperiment:
     return suited(loaded.changed(law=law, natural_frequency=frequency, **parts))
 
 
-def _part[P: Parameters](name: str, text: str, kind: type[P]) -> P:
+def _part(name: str, text: str, kind: type[ParametersT]) -> ParametersT:
     """Return parameters of drives, joints or sensors by the names of their fields."""
     known = {each.name: facts(each).name or each.name for each in fields(kind)}
     given = mapping(name, yaml_value(name, text), known)

@@ -17,7 +17,7 @@ from functools import partial
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, Annotated, Any, TypeVar
 
 import numpy as np
 from rich.console import Console
@@ -27,6 +27,8 @@ from arm_dynamics.parameters import Parameters, parameter
 from arm_lab.progress import progress
 from arm_sim.loop.report import plain
 
+Job = TypeVar('Job')
+Answer = TypeVar('Answer')
 DASK_TIMEOUT = 20.0  # for the scheduler, and for its first worker [s]
 _WINDOW = 1000  # jobs that are submitted and not yet finished, at most
 
@@ -94,7 +96,7 @@ def _dask_executor(address: str) -> Iterator[Executor]:
             raise ArmError(f'a job killed several workers, one after the other: {error}') from None
 
 
-def completed[Job, Answer](
+def completed(
     executor: Executor, function: Callable[[Job], Answer], jobs: Iterable[Job]
 ) -> Iterator[tuple[int, Answer]]:
     """Yield each job's number and answer as jobs finish, each once.
@@ -121,7 +123,7 @@ def completed[Job, Answer](
             future.cancel()
 
 
-def ordered[Job, Answer](
+def ordered(
     executor: Executor,
     function: Callable[[Job], Answer],
     jobs: Sequence[Job],
@@ -152,7 +154,7 @@ class Work:
     file: Path | None = None
     resume: bool = False
 
-    def results[Job](
+    def results(
         self, function: Callable[[Job], Array], jobs: Sequence[Job], run: Mapping[str, Any]
     ) -> Iterator[tuple[int, Array]]:
         """Yield each job's number and answer, each once, in any order.
@@ -235,7 +237,7 @@ class Jobs(Parameters):
         """Return the executor of the jobs, to be entered."""
         return executor(self.workers, self.scheduler)
 
-    def ordered[Job, Answer](
+    def ordered(
         self,
         what: str,
         function: Callable[[Job], Answer],

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -158,7 +157,7 @@ class LoadedExperiment:
 
     experiment: Experiment
     robot: Robot
-    given: Mapping[str, Any] = MappingProxyType({})
+    given: Mapping[str, Any] = field(default_factory=dict)
 
     def changed(self, **changes: Any) -> 'LoadedExperiment':
         """Return the experiment with changes; it shares the task, which they do not concern."""

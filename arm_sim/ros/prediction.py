@@ -14,6 +14,7 @@ from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_values import parameter_fields, read_fields
 from arm_controllers.ros.controller_parameters import ControllerParameters
+from arm_dynamics.checks import T
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import check_data_only
@@ -29,7 +30,7 @@ class KnownNodes:
 
     def __init__(self, law: str, values: Callable[[str, list[str]], Mapping[str, Any]]):
         """`values(node, names)` returns parameters of a node, at least those of these names."""
-        self._law, self._values = law, values
+        self._law, self._name, self._values = law, f'{law}_controller', values
 
     def predicted(self, task: Task) -> Record:
         """Return the record of the same run without ROS."""
@@ -43,15 +44,14 @@ class KnownNodes:
 
     def controller(self) -> tuple[Any, TrajectoryFollower]:
         """Return the controller's law and its trajectory follower."""
-        model, name = self._model_of_controller(), f'{self._law}_controller'
-        rules = self.read(name, FollowerParameters, joints=model.joint_names)
+        model = self._model_of_controller()
+        rules = self.read(self._name, FollowerParameters, joints=model.joint_names)
         return self._law_of(model), TrajectoryFollower(model, rules)
 
     def _model_of_controller(self) -> RobotModel:
         """Return the controller's model of the arm."""
-        name = f'{self._law}_controller'
-        error = self.read(name, ModelError, ModelError.prefix)
-        return with_error(self.read(name, ControllerParameters).model(), error)
+        error = self.read(self._name, ModelError, ModelError.prefix)
+        return with_error(self.read(self._name, ControllerParameters).model(), error)
 
     def simulation(self) -> Simulation:
         """Return what the simulator runs, from its start."""
@@ -59,7 +59,7 @@ class KnownNodes:
         return set_up(simulator, self._drives(simulator.engine))[0]
 
     def _law_of(self, model: Any) -> Any:
-        made, name = law_class(self._law), f'{self._law}_controller'
+        made, name = law_class(self._law), self._name
         node, own = self.read(name, ControllerParameters), self.read(name, made.Parameters)
         guard = self.read(name, GuardParameters, GuardParameters.prefix)
         friction, motion = node.friction_velocity, node.reference_motion
@@ -68,7 +68,7 @@ class KnownNodes:
     def _drives(self, engine: str) -> Any:
         return self.read('simulator', plant_class(engine).Parameters)
 
-    def read[T](
+    def read(
         self, name: str, parameters: type[T], prefix: str = '', joints: Sequence[str] = ()
     ) -> T:
         """Return parameters of a node; `prefix` and `joints` are as for `read_fields`."""
@@ -85,8 +85,7 @@ def running_nodes(node: Node, law: str, call: Callable[[Any, Any], Any]) -> Know
     def values(name: str, names: list[str]) -> dict[str, Any]:
         client = node.create_client(GetParameters, f'{name}/get_parameters')
         answer = call(client, GetParameters.Request(names=names))
-        received = map(parameter_value_to_python, answer.values)
-        found = dict(zip(names, received, strict=True))
+        found = dict(zip(names, map(parameter_value_to_python, answer.values), strict=True))
         if found.get('robot'):
             check_data_only(found['robot'])
         return found

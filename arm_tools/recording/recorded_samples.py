@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, T
 from arm_lab.identification.rollouts import Followed
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.recording.column_names import array_names, joint_names_in
@@ -164,7 +164,7 @@ def _whole(samples: MotionSamples) -> tuple[MotionSamples, list[str]]:
     return samples.part(np.flatnonzero(kept)), [Doubt(f'states: {line}')]
 
 
-def _finite[T](found: T) -> T:
+def _finite(found: T) -> T:
     """Return samples; raise ArmError where they have a number that is not finite."""
     for name, values in vars(found).items():
         if not np.isfinite(values).all():

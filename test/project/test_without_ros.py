@@ -1,5 +1,6 @@
 """Python first: experiments without ROS, and a wheel that brings all that they need."""
 
+import ast
 import subprocess
 import sys
 from zipfile import ZipFile
@@ -27,6 +28,24 @@ def test_an_experiment_runs_without_ros_and_the_import_loads_nothing(tmp_path):
     assert done.stdout.splitlines()[-1] == '[] False'
     assert 'step: planar_3r, pd (designed for 20 rad/s)' in done.stdout
     assert (tmp_path / 'run.png').stat().st_size > 10_000
+
+
+def test_no_default_of_a_dataclass_is_a_mapping_that_python_3_11_refuses():
+    found = [
+        f'{path}:{node.lineno}'
+        for package in ('arm_dynamics', 'arm_controllers', 'arm_sim', 'arm_lab', 'arm_tools')
+        for path in (ROOT / package).rglob('*.py')
+        for made in ast.walk(ast.parse(path.read_text()))
+        if isinstance(made, ast.ClassDef) and 'dataclass' in map(name_of, made.decorator_list)
+        for node in made.body
+        if isinstance(node, ast.AnnAssign) and name_of(node.value) == 'MappingProxyType'
+    ]
+    assert found == []
+
+
+def name_of(node):
+    """Return the name of what is called, or of the node."""
+    return getattr(node.func if isinstance(node, ast.Call) else node, 'id', '')
 
 
 @pytest.mark.slow
