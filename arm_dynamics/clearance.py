@@ -9,7 +9,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.checks import ArmError, Array, in_range, one_line
+from arm_dynamics.checks import ArmError, Array, in_range, one_line, some_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.object_shapes import ObjectShape
 from arm_dynamics.parameters import Parameters, parameter
@@ -17,6 +17,7 @@ from arm_dynamics.shapes import mesh_finder, read_mesh, with_shapes
 
 _TOUCHING = 1e-4  # distance of pairs that touch [m]
 _NEVER = -100.0  # margin of a pair that is left out [m]
+_LARGE = 10.0  # radius of no link [m]
 FLOOR, TABLE = 'the floor', 'the table'
 
 
@@ -105,6 +106,10 @@ class Clearance:
         for shape in shapes:
             _make_convex(shape)
         self.names = [pin_model.frames[shape.parentFrame].name for shape in shapes]
+        large = [name for name, x in zip(self.names, shapes, strict=True) if _radius(x) > _LARGE]
+        if large:
+            size = f'larger than {2.0 * _LARGE:g} m; is it in millimetres?'
+            self.note += f'; a shape of {some_of(list(dict.fromkeys(large)))} is {size}'
         joints = [shape.parentJoint for shape in shapes]  # an obstacle more moves shapes in memory
         self.pairs: list[tuple[str, str]] = []
         for i, joint in enumerate(joints):
@@ -229,11 +234,9 @@ class Clearance:
         model, pin_model = self.model, self.model.pin_model
         size = np.zeros(pin_model.njoints)
         for shape in list(self.geometry.geometryObjects)[: self._first]:
-            solid = shape.geometry
-            solid.computeLocalAABB()
-            middle = shape.placement.act(solid.aabb_center)
-            joint = shape.parentJoint
-            size[joint] = max(size[joint], np.linalg.norm(middle) + solid.aabb_radius)
+            joint, radius = shape.parentJoint, _radius(shape)
+            middle = shape.placement.act(shape.geometry.aabb_center)
+            size[joint] = max(size[joint], np.linalg.norm(middle) + radius)
         stroke = np.zeros(pin_model.njoints)
         own = [pin_model.getJointId(name) for name in model.joint_names]
         farthest = np.maximum(np.abs(model.position_lower), np.abs(model.position_upper))
@@ -271,14 +274,7 @@ def _solid(each: ObjectShape) -> coal.CollisionGeometry:
             mesh = read_mesh(each.file, np.array(each.size))
         except ArmError as error:
             raise ArmError(f'object {each.name!r}: {error}') from None
-        try:
-            mesh.buildConvexHull(True, 'Qt')
-        except RuntimeError as error:
-            reason = str(error).split('message: ')[-1].strip()
-            raise ArmError(
-                f'object {each.name!r}: convex hull of {each.file}: {reason}; use fewer triangles'
-            ) from None
-        return mesh.convex
+        return _hull(mesh, f'object {each.name!r}: convex hull of {each.file}')
     x, y, z = each.size
     if each.kind == 'box':
         return coal.Box(x, y, z)
@@ -293,17 +289,26 @@ def _pose(each: ObjectShape) -> pin.SE3:
 
 
 def _make_convex(shape: pin.GeometryObject) -> None:
-    """Replace a mesh by its convex hull, whose distance is at most that of the mesh."""
+    """Replace a mesh by its convex hull."""
     if isinstance(shape.geometry, coal.BVHModelBase):
-        try:
-            shape.geometry.buildConvexHull(True, 'Qt')
-        except RuntimeError as error:
-            reason = ' '.join(str(error).split('message: ')[-1].split())
-            raise ArmError(
-                f'shape {shape.name!r}: convex hull of {shape.meshPath}: {reason}; '
-                'use fewer triangles'
-            ) from None
-        shape.geometry = shape.geometry.convex
+        what = f'shape {shape.name!r}: convex hull of {shape.meshPath}'
+        shape.geometry = _hull(shape.geometry, what)
+
+
+def _hull(mesh: coal.BVHModelBase, what: str) -> coal.CollisionGeometry:
+    """Return the convex hull of a mesh, whose distance is at most that of the mesh."""
+    try:
+        mesh.buildConvexHull(True, 'Qt')
+    except RuntimeError as error:
+        reason = ' '.join(str(error).split('message: ')[-1].split())
+        raise ArmError(f'{what}: {reason}; use fewer triangles') from None
+    return mesh.convex
+
+
+def _radius(shape: pin.GeometryObject) -> float:
+    """Return the radius of a ball around a shape [m]."""
+    shape.geometry.computeLocalAABB()
+    return float(shape.geometry.aabb_radius)
 
 
 def level_joints(model: RobotModel) -> set[int]:

@@ -34,8 +34,9 @@ def _parse(text: str) -> tuple[str, Element, pin.Model]:
     try:
         tree = ElementTree.fromstring(text)
     except (ElementTree.ParseError, ValueError) as error:
-        hint = '; is it xacro? Run `xacro FILE > arm.urdf`' if '<xacro:' in text else ''
-        raise ArmError(f'not a URDF: {error}{hint}') from None
+        from arm_dynamics.urdf_rules.structure import hint
+
+        raise ArmError(f'not a URDF: {error}{hint(text)}') from None
     changed = [rule.read(tree) for rule in rules()]
     if any(changed):
         text = ElementTree.tostring(tree, encoding='unicode')

@@ -138,4 +138,5 @@ def check_numbers(where: str, owner: Element, known: Elements) -> None:
                 allowed = 'three numbers' if count == 3 else 'one number'
                 raise ArmError(f'{attribute} must be {allowed}')
             if element.tag != 'limit' and max(map(abs, values)) > _LARGEST:
-                raise ArmError(f'{attribute} must not be beyond {_LARGEST:g}')
+                unit = 'is it in another unit, or are lengths in millimetres?'
+                raise ArmError(f'{attribute} must not be beyond {_LARGEST:g}; {unit}')

@@ -10,11 +10,10 @@ from arm_dynamics.descriptions.mjcf_grammar import HARMLESS, NAMED, REFUSED, ROW
 PAGE = Path(__file__).resolve().parent.parent / 'docs' / 'mjcf_elements.md'
 _HEAD = """# Elements and attributes of an MJCF
 
-This page says what becomes of each element and
-attribute, also in `<default>`, in the URDF with which the controllers compute and that
-`mjcf:=converted` simulates ([MJCF robots](robots.md#mjcf-robots)). An element without attributes
-here stands for all of them, and for what is inside. `./ws python tools/mjcf_elements.py` writes
-this page.
+What becomes of each element and attribute, also in `<default>`, in the URDF with which controllers
+compute and that `mjcf:=converted` simulates ([MJCF robots](robots.md#mjcf-robots)). An element
+without attributes stands for all of them, and for what is inside. Written by
+`./ws python tools/mjcf_elements.py`.
 """
 _TITLES = {
     USED: 'Used',

@@ -1,14 +1,16 @@
 """Confines a process that runs other people's code: a xacro, or the law of a submission.
 
 As a script, `confined_process.py FILE MAPPINGS FOLDER ...`, it runs a xacro and prints
-{"urdf": ...} or {"error": ...}. That process opens no socket, starts no process, signals none and
-changes no file, and has limits of time and memory. Where Linux gives its user namespaces, it sees
-no other process, no network, nothing of /run and /tmp but the file and the FOLDERs, and all files
-read-only. Where the kernel refuses no calls, no xacro runs. It imports no package before that.
+{"urdf": ...} or {"error": ...}, and what was said and asked for. That process opens no socket,
+starts no process, signals none and changes no file, and has limits of time and memory. Where Linux
+gives its user namespaces, it sees no other process, no network, nothing of /run and /tmp but the
+file and the FOLDERs, and all files read-only. Where the kernel refuses no calls, no xacro runs. It
+imports no package before that.
 """
 
 import ctypes
 import errno
+import io
 import json
 import os
 import platform
@@ -16,8 +18,8 @@ import resource
 import signal
 import struct
 import sys
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
+from contextlib import redirect_stderr, suppress
 
 _SYS_MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE, _READ_ONLY = 442, -100, 0x8000, 1
 _LIMITS = {
@@ -188,13 +190,41 @@ def _confine(kept: Iterable[str]) -> str:
     return _refuse_calls()
 
 
+class _Asked(dict[str, str]):
+    """Texts by name, and the names that somebody has asked for."""
+
+    def __init__(self, texts: Mapping[str, str]):
+        """Take the texts."""
+        super().__init__(texts)
+        self.names: list[str] = []
+
+    def __contains__(self, name: object) -> bool:
+        self.names.append(str(name))
+        return super().__contains__(name)
+
+    def __getitem__(self, name: str) -> str:
+        self.names.append(name)
+        return super().__getitem__(name)
+
+
 def _urdf_or_error(file: str, mappings: str) -> dict[str, str]:
+    given, environment, said = json.loads(mappings), _Asked(os.environ), io.StringIO()
+    arguments = _Asked(given)
     try:
         import xacro
 
-        return {'urdf': xacro.process_file(file, mappings=json.loads(mappings)).toxml()}
+        vars(os)['environ'] = environment  # which remembers what xacro asks for
+        with redirect_stderr(said):
+            answer = {'urdf': xacro.process_file(file, mappings=arguments).toxml()}
     except (Exception, SystemExit) as error:  # of expressions in the file: any
-        return {'error': ' '.join(str(error).split()) or type(error).__name__}
+        answer = {'error': ' '.join(str(error).split()) or type(error).__name__}
+    asked = dict.fromkeys(arguments.names)
+    return answer | {
+        'said': said.getvalue(),
+        'asked': ' '.join(asked),
+        'unused': ' '.join(name for name in given if name not in asked),
+        'lacking': ' '.join(set(environment.names).difference(environment)),
+    }
 
 
 if __name__ == '__main__':

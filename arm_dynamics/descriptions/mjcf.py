@@ -72,8 +72,9 @@ class Mjcf:
                 link = self._links[m.jnt_bodyid[joint]]
                 raise ArmError(f'a joint of body {link!r} has no name: write one')
             lower, upper = m.jnt_range[joint].tolist()
-            if lower > upper and not m.jnt_limited[joint]:  # MuJoCo takes that for no limit
-                raise ArmError(f'joint {name!r}: range="{lower:g} {upper:g}" is reversed')
+            if not (lower <= upper or m.jnt_limited[joint]):  # MuJoCo takes that for no limit
+                wrong = f'joint {name!r}: range="{lower:g} {upper:g}"'
+                raise ArmError(f'{wrong} is reversed, or not two numbers')
         self.coupled = [*self._joints_in_loops(), *self._curved()]
         self.commanded = self._free_joints()
 

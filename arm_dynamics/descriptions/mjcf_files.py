@@ -4,16 +4,22 @@ import re
 from html import unescape
 from math import prod
 from pathlib import Path
+from warnings import catch_warnings, simplefilter
 
 import mujoco
 
-from arm_dynamics.checks import ArmError, one_line, text_of
+from arm_dynamics.checks import ArmError, one_line, say_once, text_of
 
-_FROM_GEOMS = 1  # inertiafromgeom="true"
+FROM_GEOMS = 1  # inertiafromgeom="true"
 _INCLUDE = re.compile(r'<include\b[^>]*?\bfile=["\']([^"\']*)')
 _QUOTED = r'"[^"]*"|\'[^\']*\''  # it may contain '>'
 _SIZED = re.compile(rf'<(hfield|texture|replicate|composite|flexcomp)\b((?:[^<>"\']|{_QUOTED})*)')
 _SIZES = re.compile(rf'\b(?:nrow|ncol|width|height|count)\s*=\s*({_QUOTED})')
+_NUMBER = r'(?:[-+.\deE]+|[-+]?nan)'
+_NAN = re.compile(
+    rf'\s(?!name|class|file)(\w+\s*=\s*["\'](?=[^"\']*nan)\s*{_NUMBER}(?:\s+{_NUMBER})*\s*["\'])',
+    re.I,
+)
 _MOST_COPIES = 2_000
 _MOST_BYTES = 10_000_000  # of a file
 _MOST_PLACES = 10_000_000  # numbers of a height field, pixels of a texture
@@ -24,7 +30,8 @@ def checked_text(file: Path, where: str) -> str:
 
     Raises:
         ArmError: begins with `where`. A file cannot be read or is too long, replicates too often,
-            or has a height field or texture for which MuJoCo would need gigabytes.
+            has a number that is none, which MuJoCo takes for a missing one, or a height field or
+            texture for which MuJoCo would need gigabytes.
     """
     texts, files = [], [file.resolve()]
     for each in files:
@@ -32,6 +39,8 @@ def checked_text(file: Path, where: str) -> str:
         names = ((each.parent / name).resolve() for name in _INCLUDE.findall(texts[-1]))
         files += [path for path in dict.fromkeys(names) if path not in files and path.is_file()]
     text = '\n'.join(texts)
+    if wrong := _NAN.search(text):
+        raise ArmError(f'{where}: {wrong[1]}; allowed: finite numbers')
     copies = 1.0
     for kind, attributes in _SIZED.findall(text):
         values = ' '.join(unescape(each) for each in _SIZES.findall(attributes))
@@ -60,16 +69,26 @@ def read_mjcf(file: Path) -> tuple[mujoco.MjSpec, mujoco.MjModel, list[str]]:
     try:
         spec = mujoco.MjSpec.from_file(str(file))
         try:
-            return spec, spec.compile(), []
+            return spec, _compile(spec, file), []
         except ValueError:
             missing = _leave_out_missing(spec)
             if not missing:
                 raise
-            return spec, spec.compile(), missing
+            return spec, _compile(spec, file), missing
     except ValueError as error:
         if isinstance(error, ArmError):
             raise
         raise ArmError(f'MuJoCo does not compile {str(file)!r}: {one_line(error)}') from None
+
+
+def _compile(spec: mujoco.MjSpec, file: Path) -> mujoco.MjModel:
+    """Return MuJoCo's model; its warnings are lines for the user."""
+    with catch_warnings(record=True) as caught:
+        simplefilter('always')
+        m = spec.compile()
+    for each in caught:
+        say_once(f'{file.name}: MuJoCo: {" ".join(str(each.message).split())}')
+    return m
 
 
 def _leave_out_missing(spec: mujoco.MjSpec) -> list[str]:
@@ -80,7 +99,7 @@ def _leave_out_missing(spec: mujoco.MjSpec) -> list[str]:
     of = {each.name or Path(each.file).stem: each.file for each in meshes}
     for geom in [each for each in spec.geoms if each.meshname in of]:
         body = geom.parent
-        from_geoms = int(spec.compiler.inertiafromgeom) == _FROM_GEOMS
+        from_geoms = int(spec.compiler.inertiafromgeom) == FROM_GEOMS
         if body.name != 'world' and (from_geoms or not body.explicitinertial):
             raise ArmError(
                 f'mesh {of[geom.meshname]!r} is not found, and the inertia of body {body.name!r} '

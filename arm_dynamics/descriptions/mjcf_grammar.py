@@ -53,6 +53,7 @@ class Row(NamedTuple):
     what: str
 
 
+_BY_DIRECTION = 'efforts that differ by direction (the larger counts)'
 _POSE = 'pos quat axisangle euler xyaxes zaxis'
 _OF_LIMITS = 'margin solreflimit solimplimit solreffriction solimpfriction'
 _KINDS = 'velocity intvelocity orientation pid damper cylinder muscle adhesion dcmotor plugin'
@@ -88,6 +89,8 @@ ROWS = (
     Row(NAMED, 'body/joint default/joint', 'damping', 'nonlinear damping of joints'),
     Row(NAMED, 'actuator/position default/position', 'ctrlrange',
         'control ranges narrower than those of the joints'),
+    Row(NAMED, _DRIVES, 'ctrlrange forcerange', _BY_DIRECTION),
+    Row(NAMED, 'body/joint default/joint', 'actuatorfrcrange', _BY_DIRECTION),
     Row(NAMED, 'body', 'gravcomp', 'gravcomp (carried by the law)'),
     Row(NAMED, 'body/joint default/joint', 'actuatorgravcomp', 'gravcomp (carried by the law)'),
     Row(NAMED, 'body', 'mocap', 'mocap bodies'),
@@ -225,6 +228,22 @@ def _narrow(m: mujoco.MjModel, model: RobotModel) -> list[str]:
     return _names('actuator', found, m)
 
 
+def _one_sided(m: mujoco.MjModel, model: RobotModel) -> list[str]:
+    """Return drives and joints whose effort limits are not alike in both directions."""
+    motors = m.actuator_biastype == mujoco.mjtBias.mjBIAS_NONE
+    ranges = [
+        (name, limits)
+        for name, each in zip(model.joint_names, _drives(m, model), strict=True)
+        for limits in (
+            *m.actuator_forcerange[[k for k in each if m.actuator_forcelimited[k]]],
+            *m.actuator_ctrlrange[[k for k in each if motors[k] and m.actuator_ctrllimited[k]]],
+            *m.jnt_actfrcrange[[k for k in [m.joint(name).id] if m.jnt_actfrclimited[k]]],
+        )
+    ]
+    found = [name for name, (low, high) in ranges if abs(low + high) > _ROUNDING * (high - low)]
+    return list(dict.fromkeys(found))
+
+
 def _shapes(m: mujoco.MjModel, model: RobotModel) -> list[str]:
     return _geoms(m, ~np.isin(m.geom_type, SOLIDS))
 
@@ -288,6 +307,7 @@ LACKS: dict[str, Callable[[mujoco.MjModel, RobotModel], list[str]]] = {
     'activation of drives': _active,
     'delays of drives': _delayed,
     'control ranges narrower than those of the joints': _narrow,
+    _BY_DIRECTION: _one_sided,
     'disabled groups of actuators': _groups,
     'disabled by flags': _flags,
     'fluid': _fluid,

@@ -65,7 +65,8 @@ def servo_of(m: mujoco.MjModel, joint: int) -> tuple[float, float] | None:
     """Return kp and kd [N.m/rad | N/m, and times s] of a joint's position servo, if it has one."""
     for k in actuators_on(m, joint):
         gain, bias = m.actuator_gainprm[k], m.actuator_biasprm[k]
-        if gain[0] > 0.0 and bias[1] == -gain[0] and m.actuator_gear[k, 0] == 1.0:
+        is_servo = gain[0] > 0.0 and bias[1] == -gain[0] and bias[0] == 0.0
+        if is_servo and m.actuator_gear[k, 0] == 1.0:
             return float(gain[0]), float(-bias[2])
     return None
 

@@ -6,11 +6,13 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, say_once, some_of
 from arm_dynamics.packages import link_as_installed, packages_around
 from arm_dynamics.temporary_folder import own_folder
 
@@ -47,6 +49,8 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
         answer = _run(words, ':'.join(prefixes))
         for link, target in sorted(links, key=_length, reverse=True):  # no temporary folder
             answer = {key: text.replace(str(link), str(target)) for key, text in answer.items()}
+    for line in _lines(answer):
+        say_once(f'{file.name}: {line}')
     missing = re.search(r"package '([^']*)' not found", answer.get('error', ''))
     if missing:
         raise ArmError(
@@ -58,6 +62,21 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
         remedy = f"; give it: xacro_args:='{lacking[1]}:=VALUE'" if lacking else ''
         raise ArmError(f'xacro: {answer["error"]}{remedy} (in {str(file)!r})')
     return str(answer['urdf'])
+
+
+def _lines(answer: Mapping[str, str]) -> Iterator[str]:
+    """Yield what the user should know: warnings of xacro, arguments and variables not used."""
+    asked = answer.get('asked', '').split()
+    for line in answer.get('said', '').splitlines():
+        if not line.strip() or line.startswith('when '):  # where it is
+            continue
+        yield f'xacro: {" ".join(re.sub(chr(27) + "[^m]*m", "", line).split())}'
+    for name in answer.get('unused', '').split():
+        near = ''.join(f'; did you mean {x}:=?' for x in get_close_matches(name, asked, 1))
+        yield f'xacro_args: {name}:= has no effect, as the file has no such argument{near}'
+    hidden = [name for name in answer.get('lacking', '').split() if name in os.environ]
+    if hidden:
+        yield f'xacro does not see the environment variable {some_of(hidden)}: write its value'
 
 
 def _length(pair: tuple[Path, Path]) -> int:

@@ -18,7 +18,6 @@ from arm_dynamics.urdf_elements import (
     origin_of,
     read_tree,
     set_origin,
-    vector,
 )
 from arm_dynamics.urdf_numbers import numbers_of, soft_range
 from arm_dynamics.urdf_rules import UrdfRule
@@ -66,6 +65,9 @@ NAMED = {
     'dynamics/spring_stiffness': 'the joint has no spring',
     'dynamics/spring_reference': 'the joint has no spring',
     'dynamics/rotor_inertia': 'write it as armature="" [kg m^2 at the joint]',
+    'joint/joint_properties': 'write its numbers in <dynamics>',
+    'link/contact': 'friction of contacts is a parameter of the simulator',
+    'robot/mujoco': 'options of MuJoCo are parameters of the simulator',
     'robot/sensor': 'sensors are parameters of the simulator',
     'robot/loop_joint': 'the loop stays open',
 }
@@ -80,8 +82,6 @@ _OF_SRDF = {
     *('group', 'group_state', 'end_effector', 'virtual_joint', 'passive_joint'),
     *('disable_collisions', 'link_sphere_approximation', 'joint_property'),
 }
-_BOUNDS = 'lower', 'upper'
-_ONE_TURN, _MULTI_TURN = 2.0 * np.pi, 40.0  # [rad]; beyond, degrees may be meant
 
 
 class ElementsRule(UrdfRule):
@@ -285,8 +285,6 @@ def _named(tree: Element) -> Iterator[str]:
             yield f'{what}{where} is not used: {follows}'
     if tree.get('from') != 'MJCF':
         yield from _unlimited(tree)
-        yield from _angles(tree)
-    yield from _narrow(tree)
     left = [
         f'{key}="{value}"'
         for kind in ('link', 'joint')
@@ -327,6 +325,8 @@ def _unknown(owner: Element, deep: bool) -> Iterator[tuple[str, str]]:
     for key in owner.attrib:
         if key not in known and '}' not in key:
             yield f'{owner.tag}/{key}', f'{key}="" of <{owner.tag}>'
+    if any((text or '').strip() for text in (owner.text, *(child.tail for child in owner))):
+        yield f'{owner.tag}/text', f'text in <{owner.tag}>'
     found: set[str] = set()
     for child in owner:
         if child.tag in found - REPEATED:
@@ -338,46 +338,6 @@ def _unknown(owner: Element, deep: bool) -> Iterator[tuple[str, str]]:
             yield from _unknown(child, True)
     if owner.tag == 'geometry' and len(found) > 1:
         yield 'geometry/again', 'a second shape in <geometry>'
-
-
-def _angles(tree: Element) -> Iterator[str]:
-    """Yield, one line each, bounds without effect, and angles of which others are meant."""
-    bounded, led, turned, wide = [], [], [], []
-    for joint in tree.iterfind('joint'):
-        name, kind = joint.get('name', ''), joint.get('type')
-        limit = joint.find('limit')
-        bounds = [0.0 if limit is None else float(limit.get(key, '0')) for key in _BOUNDS]
-        if kind == 'continuous' and bounds[0] < bounds[1] < bounds[0] + _ONE_TURN:
-            bounded.append(name)
-        if kind == 'fixed' and joint.find('mimic') is not None:
-            led.append(name)
-        if kind == 'revolute' and _MULTI_TURN < max(map(abs, bounds)) <= 720.0:
-            wide.append(name)
-        if abs(vector(joint.find('origin'), 'rpy')).max() > 1.01 * _ONE_TURN:
-            turned.append(name)
-    if bounded:
-        yield (
-            f'{some_of(bounded)}: of type continuous, turns beyond lower and upper: is it of type '
-            'revolute?'
-        )
-    if led:
-        yield f'{some_of(led)}: of type fixed: <mimic> is not used'
-    if wide:
-        yield f'{some_of(wide)}: <limit> has more than six turns; is it written in degrees?'
-    if turned:
-        yield f'{some_of(turned)}: rpy is more than a turn; is it written in degrees?'
-
-
-def _narrow(tree: Element) -> Iterator[str]:
-    """Yield a line where all ranges are so narrow that radians are taken for degrees."""
-    limits = [x.find('limit') for x in tree.iterfind('joint') if x.get('type') == 'revolute']
-    bounds = [abs(float(x.get(k, '0'))) for x in limits if x is not None for k in _BOUNDS]
-    if len(bounds) > 2 and max(bounds) <= np.radians(_ONE_TURN):
-        remedy = 'in an MJCF, <compiler angle="radian"/>' * (tree.get('from') == 'MJCF')
-        yield (
-            f'no joint turns by more than {max(bounds):.2g} rad; are radians taken for degrees'
-            f'{remedy and ": " + remedy}?'
-        )
 
 
 def _unlimited(tree: Element) -> Iterator[str]:

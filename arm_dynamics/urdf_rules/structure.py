@@ -1,7 +1,9 @@
 """Checks of a URDF: each error is one line that names joint or link, element and remedy."""
 
+import re
 from collections import Counter
 from graphlib import CycleError, TopologicalSorter
+from itertools import islice
 from xml.etree.ElementTree import Element
 
 from arm_dynamics.checks import ArmError
@@ -24,8 +26,18 @@ _NOT_NEGATIVE = {
 # Other formats, by their root element.
 _OTHER_FORMATS = {
     'mujoco': 'MJCF, not a URDF: its root element is <mujoco>; give the URDF',
+    'html': 'a web page, not a URDF: download the file itself',
     'sdf': 'SDF, not a URDF: give the URDF or xacro that it was made from, or convert it by '
     '`./ws pip install rod` and `./ws rod -f arm.sdf -o arm.urdf`, and compare masses and limits',
+}
+
+# What is in a text that is no XML, and the remedy; the first one counts.
+_HINTS = {
+    r'\s*\Z': 'the file is empty',
+    r'version https://git-lfs': 'it stands for a file of Git LFS: run `git lfs pull`',
+    r'.+<\?xml\b': 'remove what is before <?xml',
+    r'.*<xacro:': 'is it xacro? Run `xacro FILE > arm.urdf`',
+    r'.*<html\b': 'it is a web page: download the file itself',
 }
 
 # A URDF with more joints takes minutes to load.
@@ -41,6 +53,13 @@ class StructureRule(UrdfRule):
         """Raise ArmError unless they do."""
         _check_urdf(tree)
         return False
+
+
+def hint(text: str) -> str:
+    """Return what to do about a text that is no XML, behind a semicolon, where it is known."""
+    how = re.DOTALL | re.IGNORECASE
+    matching = (remedy for pattern, remedy in _HINTS.items() if re.match(pattern, text, how))
+    return ''.join(f'; {each}' for each in islice(matching, 1))
 
 
 def _check_urdf(tree: Element) -> None:

@@ -79,7 +79,8 @@ def _check_size(inertial: Element, where: str) -> None:
         if heavy > _LIGHT and most > heavy * _FARTHEST**2:
             raise ArmError(
                 f'{where}: {most:g} kg m^2 is that of {heavy:g} kg at a radius of '
-                f'{np.sqrt(most / heavy):.3g} m; is it in g mm^2 or kg mm^2?'
+                f'{np.sqrt(most / heavy):.3g} m; is it in g mm^2 or kg mm^2, or a mesh in '
+                'millimetres?'
             )
 
 

@@ -14,7 +14,7 @@ import pinocchio as pin
 
 from arm_dynamics.checks import Array, text_of
 from arm_dynamics.descriptions.mjcf import moved_by_actuators
-from arm_dynamics.descriptions.mjcf_files import read_mjcf
+from arm_dynamics.descriptions.mjcf_files import FROM_GEOMS, read_mjcf
 from arm_dynamics.descriptions.mjcf_model import home_state
 from arm_dynamics.descriptions.mjcf_shapes import rotation_of
 from arm_dynamics.model import RobotModel
@@ -147,6 +147,11 @@ def _origin(m: mujoco.MjModel, body: int) -> Array:
 
 def _take_inertias(spec: mujoco.MjSpec, m: mujoco.MjModel, tree: ElementTree.Element) -> None:
     links = {link.get('name'): link.find('inertial') for link in tree.iterfind('link')}
+    options = spec.compiler  # which would change the bodies that are added
+    change = options.boundmass or options.boundinertia or options.settotalmass > 0.0
+    all_of_them = bool(change) or int(options.inertiafromgeom) == FROM_GEOMS
+    options.boundmass = options.boundinertia = 0.0
+    options.inertiafromgeom, options.settotalmass = mujoco.MjSpec().compiler.inertiafromgeom, -1.0
     for body in range(1, m.nbody):
         element = links.get(m.body(body).name or f'body_{body}')
         if element is None:
@@ -158,7 +163,7 @@ def _take_inertias(spec: mujoco.MjSpec, m: mujoco.MjModel, tree: ElementTree.Ele
         com = com + _origin(m, body)
         ours = np.array([mass, *com, *inertia.ravel()])
         scale = np.repeat([theirs[0], 1.0, np.abs(moments).max()], (1, 3, 9))
-        if (np.abs(ours - theirs) > _ROUNDING * scale).any():
+        if all_of_them or (np.abs(ours - theirs) > _ROUNDING * scale).any():
             _set_inertial(spec.body(m.body(body).name or f'body_{body}'), mass, com, inertia)
 
 
@@ -174,6 +179,7 @@ def _inertial(element: ElementTree.Element) -> tuple[float, Array, Array]:
 
 def _set_inertial(body: mujoco.MjsBody, mass: float, com: Array, inertia: Array) -> None:
     body.explicitinertial, body.mass, body.ipos = True, mass, com
+    body.inertia, body.iquat = np.zeros(3), (1.0, 0.0, 0.0, 0.0)  # else MuJoCo refuses two of them
     body.fullinertia = inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
 
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from tyro.conf import Positional
 
+from arm_dynamics.checks import ArmError
+from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import find_urdf
-from arm_dynamics.shapes import mesh_finder, with_shapes
 from arm_lab.command_line import CommandOptions, Folder, command
 from arm_lab.commands.call import call
 from arm_lab.experiments.report import Listing, Report
@@ -64,8 +65,7 @@ class RobotReport(Report):
         }
         joints = [_joint(model, i, float(heaviest[i])) for i in range(model.nv)]
         weak = [each['joint'] for each in joints if each['gravity_share'] > _WEAK]
-        _, of_shapes = with_shapes(model.description, mesh_finder(model.file))
-        notes = [*model.notes, *([of_shapes] if of_shapes else [])]
+        notes = [*model.notes, *_of_shapes(model)]
         notes += [f'gravity asks joint {name!r} for more than 90% of its effort' for name in weak]
         listings = [
             Listing(
@@ -97,6 +97,14 @@ class RobotReport(Report):
         axis.imshow(arm_picture(self.found, self._robot.start, _SIZE, _SIZE))
         axis.set_axis_off()
         return figure
+
+
+def _of_shapes(model: RobotModel) -> list[str]:
+    try:
+        note = Clearance(model, Surroundings(floor=False)).note
+    except ArmError as error:
+        note = str(error)
+    return [note] if note else []
 
 
 def _joint(model: RobotModel, i: int, gravity: float) -> dict[str, Any]:

@@ -56,6 +56,10 @@ KEY = '<keyframe><key name="home" qpos="0" qvel="{}"/></keyframe>'
 CASES = [
     ('springs of joints a', {'joint': 'stiffness="3"'}),
     ('nonlinear damping of joints a', {'joint': 'damping="1 2"'}),
+    ('efforts that differ by direction (the larger counts) a',
+     {'end': SERVO.format('forcerange="-2 8"')}),
+    ('other drives m', {'end': '<actuator><general name="m" joint="a" gainprm="9" '
+     'biastype="affine" biasprm="1 -9 0"/></actuator>'}),
     ('tendons t', {'end': '<tendon><fixed name="t"><joint joint="a" coef="1"/></fixed></tendon>'}),
     ('equalities e', {'end': '<equality><joint name="e" joint1="a"/></equality>'}),
     ('actuators s', {'end': '<actuator><motor name="s" site="end"/></actuator>'}),

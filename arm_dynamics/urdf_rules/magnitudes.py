@@ -1,0 +1,119 @@
+"""Names numbers of a URDF that an arm hardly has; each line has the unit that may be meant."""
+
+from collections.abc import Iterator
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from arm_dynamics.checks import some_of
+from arm_dynamics.urdf_elements import MOMENTS, moves, vector
+from arm_dynamics.urdf_rules import UrdfRule
+
+_BOUNDS = 'lower', 'upper'
+_ONE_TURN, _MULTI_TURN = 2.0 * np.pi, 19.0  # [rad]; beyond, degrees may be meant
+_FAR, _FAST, _WIDE = 5.0, 100.0, 20.0  # [m], [rad/s | m/s], of a slide [m]
+_NO_BOUND = 1e8  # of a slide [m]; beyond, it has none
+
+
+class MagnitudesRule(UrdfRule):
+    """Lengths, angles, speeds and moments of inertia are as large as those of arms."""
+
+    order = 21.0
+
+    def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
+        """Yield a line about each kind of number of which another one may be meant."""
+        if tree.get('from') != 'MJCF':
+            yield from _angles(tree)
+        yield from _narrow(tree)
+        far = _names(tree, 'joint', lambda x: _length(x, 'origin') > _FAR)
+        if far:
+            yield (
+                f'{some_of(far)}: more than {_FAR:g} m from the joint before; are lengths in '
+                'centimetres or millimetres?'
+            )
+        far = _names(tree, 'link', lambda x: _length(x, 'inertial/origin') > _FAR)
+        if far:
+            yield f'{some_of(far)}: centre of mass beyond {_FAR:g} m; is it in millimetres?'
+        far = _names(tree, 'joint', lambda x: _WIDE < _range(x) < _NO_BOUND)
+        if far:
+            yield f'{some_of(far)}: slides by more than {_WIDE:g} m; is it in millimetres?'
+        fast = _names(tree, 'joint', lambda x: moves(x) and _limit(x, 'velocity') > _FAST)
+        if fast:
+            yield (
+                f'{some_of(fast)}: faster than {_FAST:g} rad/s or m/s; is it in degrees or '
+                'millimetres per second?'
+            )
+        large = _names(tree, 'link', _is_large)
+        if large:
+            yield (
+                f'{some_of(large)}: moments of inertia of its mass at more than 1 m; are they '
+                'written in kg m^2?'
+            )
+
+
+def _names(tree: Element, tag: str, which: Any) -> list[str]:
+    return [each.get('name', '') for each in tree.iterfind(tag) if which(each)]
+
+
+def _length(owner: Element, path: str) -> float:
+    return float(np.linalg.norm(vector(owner.find(path), 'xyz')))
+
+
+def _limit(joint: Element, key: str) -> float:
+    limit = joint.find('limit')
+    return 0.0 if limit is None else float(limit.get(key, '0'))
+
+
+def _range(joint: Element) -> float:
+    """Return how far a joint slides [m]; 0 for others."""
+    slides = joint.get('type') == 'prismatic'
+    return _limit(joint, 'upper') - _limit(joint, 'lower') if slides else 0.0
+
+
+def _is_large(link: Element) -> bool:
+    """Return whether moments of a link are those of its mass at more than 1 m from its centre."""
+    mass, inertia = link.find('inertial/mass'), link.find('inertial/inertia')
+    if mass is None or inertia is None:
+        return False
+    heavy = float(mass.get('value', '0'))
+    return heavy > 0.01 and max(float(inertia.get(name, '0')) for name in MOMENTS) > heavy
+
+
+def _angles(tree: Element) -> Iterator[str]:
+    """Yield, one line each, bounds without effect, and angles of which others are meant."""
+    bounded, led, turned, wide = [], [], [], []
+    for joint in tree.iterfind('joint'):
+        name, kind = joint.get('name', ''), joint.get('type')
+        bounds = [_limit(joint, key) for key in _BOUNDS]
+        if kind == 'continuous' and bounds[0] < bounds[1] < bounds[0] + _ONE_TURN:
+            bounded.append(name)
+        if kind == 'fixed' and joint.find('mimic') is not None:
+            led.append(name)
+        if kind == 'revolute' and _MULTI_TURN < max(map(abs, bounds)) <= 720.0:
+            wide.append(name)
+        if abs(vector(joint.find('origin'), 'rpy')).max() > 1.01 * _ONE_TURN:
+            turned.append(name)
+    if bounded:
+        yield (
+            f'{some_of(bounded)}: of type continuous, turns beyond lower and upper: is it of type '
+            'revolute?'
+        )
+    if led:
+        yield f'{some_of(led)}: of type fixed: <mimic> is not used'
+    if wide:
+        yield f'{some_of(wide)}: <limit> has more than three turns; is it written in degrees?'
+    if turned:
+        yield f'{some_of(turned)}: rpy is more than a turn; is it written in degrees?'
+
+
+def _narrow(tree: Element) -> Iterator[str]:
+    """Yield a line where all ranges are so narrow that radians are taken for degrees."""
+    limits = [x.find('limit') for x in tree.iterfind('joint') if x.get('type') == 'revolute']
+    bounds = [abs(float(x.get(k, '0'))) for x in limits if x is not None for k in _BOUNDS]
+    if len(bounds) > 2 and max(bounds) <= np.radians(_ONE_TURN):
+        remedy = 'in an MJCF, <compiler angle="radian"/>' * (tree.get('from') == 'MJCF')
+        yield (
+            f'no joint turns by more than {max(bounds):.2g} rad; are radians taken for degrees'
+            f'{remedy and ": " + remedy}?'
+        )

@@ -1,0 +1,139 @@
+"""Names what a URDF says to other programs, Gazebo, ros2_control or Drake, about its physics."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from arm_dynamics.checks import some_of
+from arm_dynamics.urdf_elements import moves
+from arm_dynamics.urdf_rules import UrdfRule
+
+_ROUNDING = 1e-6  # of a bound [rad | m | rad/s | m/s]
+
+
+class OtherProgramsRule(UrdfRule):
+    """Elements for other programs have no effect; what would change the arm is named."""
+
+    order = 22.0
+
+    def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
+        """Yield, one line each, what another program would do to the arm."""
+        yield from _gazebo(tree)
+        yield from _ros2_control(tree)
+        rotors = [
+            joint.get('name', '')
+            for transmission in tree.iterfind('transmission')
+            if any(each.tag.endswith('}rotor_inertia') for each in transmission.iter())
+            for joint in transmission.iterfind('joint')
+        ]
+        yield from _line(
+            rotors,
+            'rotor_inertia in <transmission> of {} is not used: write <dynamics armature="">, '
+            'rotor_inertia times the square of gear_ratio',
+        )
+
+
+def _line(names: Iterable[str], text: str) -> Iterator[str]:
+    if found := list(dict.fromkeys(names)):
+        yield text.format(some_of(found))
+
+
+def _gazebo(tree: Element) -> Iterator[str]:
+    blocks = [(each.get('reference', ''), each) for each in tree.iterfind('gazebo')]
+    yield from _line(
+        (name for name, each in blocks if _number(each.findtext('springStiffness'))),
+        '<springStiffness> in <gazebo> of {} is not used: the joint has no spring',
+    )
+    off = {'turnGravityOff': ('true', '1'), 'gravity': ('false', '0')}
+    yield from _line(
+        (
+            name
+            for name, each in blocks
+            for tag, texts in off.items()
+            if (each.findtext(tag) or '').strip().lower() in texts
+        ),
+        '<gazebo> of {} switches gravity off, which is not used: the link has its weight',
+    )
+    yield from _line(
+        (joint.get('name', '') for _, each in blocks for joint in each.iterfind('joint')),
+        'joint {} in <gazebo> is not used: the loop stays open',
+    )
+
+
+def _ros2_control(tree: Element) -> Iterator[str]:
+    joints = {joint.get('name', ''): joint for joint in tree.iterfind('joint')}
+    found = [
+        (joint.get('name', ''), joint)
+        for joint in tree.iterfind('ros2_control/joint')
+        if joint.get('name') in joints
+    ]
+    yield from _line(
+        (
+            name
+            for joint in tree.iterfind('ros2_control/joint')
+            if (name := joint.get('name', '')) not in joints
+        ),
+        '<ros2_control> names {}, which is no joint of the URDF',
+    )
+    yield from _line(
+        (
+            name
+            for name, each in found
+            if _param(each, 'mimic') and joints[name].find('mimic') is None
+        ),
+        'mimic in <ros2_control> of {} is not used: write <mimic> in the joint itself',
+    )
+    yield from _line(
+        (name for name, each in found if _is_narrower(each, joints[name].find('limit'))),
+        'min and max in <ros2_control> of {} are not used: limits are those of <limit>',
+    )
+    yield from _line(
+        (
+            name
+            for name, each in found
+            for state in each.iterfind('state_interface[@name="position"]')
+            if _number(_param(state, 'initial_value'))
+        ),
+        'initial_value in <ros2_control> of {} is not used: the start is initial_positions of the '
+        'simulator',
+    )
+    driven = {name for name, each in found if each.find('command_interface') is not None}
+    yield from _line(
+        (
+            name
+            for name, joint in joints.items()
+            if driven and moves(joint) and joint.find('mimic') is None and name not in driven
+        ),
+        '{}: without a command_interface in <ros2_control>, and driven like the others: joints:= '
+        'leaves joints out',
+    )
+
+
+def _param(owner: Element, name: str) -> str | None:
+    return owner.findtext(f'param[@name="{name}"]')
+
+
+def _number(text: str | None) -> float:
+    """Return a number, 0 where there is none."""
+    try:
+        return float(text or '0')
+    except ValueError:
+        return 0.0
+
+
+def _is_narrower(joint: Element, limit: Element | None) -> bool:
+    """Return whether commands of a joint of <ros2_control> have tighter bounds than <limit>."""
+    of_limit = {} if limit is None else {key: _number(x) for key, x in limit.attrib.items()}
+    most = of_limit.get('velocity', 0.0)
+    bounds = {
+        'position': (of_limit.get('lower', 0.0), of_limit.get('upper', 0.0)),
+        'velocity': (-most, most),
+    }
+    for interface in joint.iterfind('command_interface') if of_limit else ():
+        lower, upper = bounds.get(interface.get('name', ''), (0.0, 0.0))
+        low, high = (_param(interface, name) for name in ('min', 'max'))
+        low_is = low is not None and _number(low) > lower + _ROUNDING
+        high_is = high is not None and _number(high) < upper - _ROUNDING
+        if lower < upper and (low_is or high_is):
+            return True
+    return False
