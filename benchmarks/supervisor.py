@@ -6,6 +6,8 @@ Each run has a drawn law, reference, model error, payload, delay, noise and faul
 30 and 1000 Hz, and half of the robots send neither velocities nor efforts. True states and
 commands are compared with the limits of the supervisor. An arm without noise or a law that goes
 wrong must not be stopped for readings that freeze; one whose readings freeze must be.
+
+With `--joint` no run has a fault, but from 1.1 s on the readings of one joint lie.
 """
 
 import argparse
@@ -37,6 +39,8 @@ FAULTS = (
 # Rates are drawn [Hz]; by effort a law with these gains needs the upper ones.
 INTERFACES = (('computed_torque', 'effort', 250.0, 1000.0), ('servo', 'position', 30.0, 1000.0))
 START, LENGTH = 0.8, 1.9  # of the wild laws, of a run [s]
+# What the readings of one joint may do, as a factor of its way; the joint: the shoulder's lift.
+LIES, LIAR = {'frozen': 0.0, 'mirrored': -1.0}, 1
 BRAKES = 0.1  # without usable readings a robot's own brakes have to act within this time [s]
 WORKSPACE = (-0.75, -0.75, 0.05, 0.75, 0.75, 1.1)  # of the UR5e [m]
 
@@ -78,14 +82,29 @@ class WildLaw(Law):
 
 
 class LackingLaw(SupervisedLaw):
-    """A law behind a supervisor on robots of which some send neither velocities nor efforts."""
+    """A law behind a supervisor on robots of which some send neither velocities nor efforts.
 
-    def __init__(self, law: Law, supervisor: Supervisor, lacks: np.ndarray):
+    `lie`: what the readings of joint LIAR do from 1.1 s on, of LIES, or ''.
+    """
+
+    def __init__(self, law: Law, supervisor: Supervisor, lacks: np.ndarray, lie: str):
         super().__init__(law, supervisor)
         self._lacks, self._before, self._first = lacks[:, np.newaxis], None, None
+        self._lie, self._time, self._held = lie, 0.0, None
+
+    def _lied(self, measured, dt):
+        self._time += dt
+        if not self._lie or self._time < 1.1:
+            return measured
+        q, v, side = measured.q.copy(), measured.v.copy(), LIES[self._lie]
+        self._held = q[:, LIAR].copy() if self._held is None else self._held
+        q[:, LIAR] = self._held + side * (q[:, LIAR] - self._held)
+        v[:, LIAR] *= side
+        return measured._replace(q=q, v=v)
 
     def __call__(self, state, measured, reference, dt):
         """Return the supervised command; velocities that lack are differences of positions."""
+        measured = self._lied(measured, dt)
         before = measured.q if self._before is None else self._before
         self._before = measured.q.copy()
         v = np.where(self._lacks, (measured.q - before) / dt, measured.v)
@@ -102,12 +121,13 @@ def main() -> int:
     parser.add_argument('--runs', type=int, default=1000)
     parser.add_argument('--first', type=int, default=0, help='number of the first run')
     parser.add_argument('--block', type=int, default=500, help='runs that are stepped together')
+    parser.add_argument('--joint', choices=LIES, default='', help='how readings of one joint lie')
     given = parser.parse_args()
     print_conditions()
     rows: dict[tuple, Counter] = {}
     worst: dict[str, float] = {}
     for first in range(given.first, given.first + given.runs, given.block):
-        for name, values in block(first, given.block, rows).items():
+        for name, values in block(first, given.block, rows, given.joint).items():
             worst[name] = max(worst.get(name, 0.0), values)
         print(f'runs up to {first + given.block} done', flush=True)
     for title, keys in (('robot', (0, 1)), ('law', (2, 1)), ('fault', (3, 1))):
@@ -133,12 +153,12 @@ def table(title: str, keys: tuple[int, ...], rows: dict[tuple, Counter]) -> None
         print(*(f'{word:24}' for word in key), *numbers, f'{count["late"]:8.3f}')
 
 
-def block(first: int, size: int, rows: dict[tuple, Counter]) -> dict[str, float]:
+def block(first: int, size: int, rows: dict[tuple, Counter], joint: str) -> dict[str, float]:
     """Run some arms together; count them, and return the largest share of each limit."""
     rng = np.random.default_rng([7, first])
     number = first // size
     law_name, interface, low, high = INTERFACES[number % 2]
-    fault = FAULTS[number // 2 % (6 if interface == 'position' else 5)]
+    fault = '' if joint else FAULTS[number // 2 % (6 if interface == 'position' else 5)]
     dt = period_of(low * (high / low) ** rng.random())
     experiment = Experiment(
         'ur5e', 'sinusoid', law_name, engine='analytical', timestep=dt, faults=fault,
@@ -169,12 +189,14 @@ def block(first: int, size: int, rows: dict[tuple, Counter]) -> dict[str, float]
         workspace=WORKSPACE, rest_time=0.1, ramp_time=0.3, latency=max(0.008, 3.0 * dt)
     )
     supervisor = Supervisor(many, parameters, interface)
-    law = LackingLaw(WildLaw(loaded.batch_law(many), kinds, rng, dt), supervisor, lacks)
+    wild = WildLaw(loaded.batch_law(many), kinds, rng, dt)
+    law = LackingLaw(wild, supervisor, lacks, joint)
     inside = _Inside(many, rng, size, supervisor)
     loop = Loop(plant, law, inside, per_arm=True)
     found = {}
     beyond, last, counted = {}, None, np.full(size, BRAKES)
     unseen, driven = np.full(size, np.nan), np.zeros(size, dtype=bool)
+    sags = driven.copy()  # rests outside the workspace, by the robot's own loop, before the law
     names = [each.name for each in supervisor.checks]
     frozen = next(names.index(x) for x in names if 'has not moved' in x)
     for _ in range(round(LENGTH / dt)):
@@ -192,7 +214,10 @@ def block(first: int, size: int, rows: dict[tuple, Counter]) -> dict[str, float]
                 rate = np.abs(step.command - last) / dt / supervisor.parameters.torque_rate
                 shares['torque rate'] = rate / (1.0 + 1e-9)
         last = step.command
-        driven |= state.phase[:, 0] != WAITING
+        begins = ~driven & (state.phase[:, 0] != WAITING)
+        sags |= begins & (shares['workspace'] > 1.0).any(axis=-1)
+        shares['workspace'][sags] = 0.0
+        driven |= begins
         stops = (state.phase[:, 0] == STOPPED) & np.isnan(unseen)
         unseen[stops] = step.t
         counted -= dt * state.blind[:, 0]
@@ -204,7 +229,7 @@ def block(first: int, size: int, rows: dict[tuple, Counter]) -> dict[str, float]
             most[watched] = np.maximum(most[watched], share.max(axis=-1))
     value, limit = state.seen[:, 0, frozen, 0], state.seen[:, 1, frozen, 0]
     froze = (value > limit) & ~np.isnan(unseen)
-    word = fault.partition('kind: ')[2].partition(',')[0] or 'none'
+    word = fault.partition('kind: ')[2].partition(',')[0] or joint or 'none'
     if 'time: 0.75' in fault:
         word += ' at rest'
     begins = 1.1 if 'time: 1.1' in fault else START

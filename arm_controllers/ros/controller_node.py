@@ -277,7 +277,7 @@ class ControllerNode(LifecycleNode):
             self._received = cycle.states.received
             if self._silent >= self.parameters.state_timeout:
                 silence = f'no state for {cycle.states.silence:.1f} s: the simulator is gone'
-                cycle.handle(Event.LOSE, silence)
+                cycle.handle(Event.LOSE, f'{silence}; if it runs, restart this controller')
         self.diagnostics.report(cycle, self._claims)
 
 

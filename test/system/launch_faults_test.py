@@ -147,6 +147,7 @@ def test_simulator_killed_in_motion_ends_the_goal_and_a_new_one_is_taken_up(doom
     answer = doomed.result(end, 'end of the goal')
     assert answer.status == GoalStatus.STATUS_ABORTED
     assert 'no state for' in answer.result.error_string
+    assert answer.result.error_string.endswith('if it runs, restart this controller')
     doomed.states.clear()
     doomed.diagnostics.clear()
     doomed.simulator()
