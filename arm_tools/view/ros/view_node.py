@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 
 from arm_controllers.ros.active_controllers import ActiveControllers, watch_active_controllers
-from arm_controllers.ros.log import Log
+from arm_controllers.ros.log import Log, once_a_minute
 from arm_controllers.ros.messages import prefix_of
 from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters
@@ -45,7 +45,7 @@ class ViewNode(Node):
         """Serve the page, and wait for an arm; `make_page` is called as `Page` is."""
         super().__init__('view')
         self.parameters = p = declare_parameters(self, self.Parameters)
-        self._log = Log(self, 0.2)
+        self._log, self._seldom = Log(self, 0.2), once_a_minute(self)
         self._scheduled: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self.page = make_page(p.view_host, p.view_port, self._scheduled.put)
         self._active, self._paused = '', False
@@ -107,8 +107,10 @@ class ViewNode(Node):
         refused = sum(self.page.refused.values())
         if refused > self._refused:
             self._refused = refused
-            counts = ', '.join(f'{count} {why}' for why, count in self.page.refused.most_common(5))
-            self._log.warning(f'the page has refused: {counts}')
+            counts = ', '.join(
+                f'{why} ({count})' for why, count in self.page.refused.most_common(5)
+            )
+            self._seldom(f'the page has refused {counts}: open the address that the start printed')
         if self.arm is None:
             return
         space, end = self.get_namespace().rstrip('/') + '/', '/controller_state'

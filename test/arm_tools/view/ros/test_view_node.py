@@ -1,6 +1,8 @@
 """What the page's node reads: bytes that are no message harm it nowhere."""
 
 import time
+from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +18,7 @@ from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
+from arm_controllers.ros import log  # noqa: E402
 from arm_controllers.ros.goal_endpoints import EventActionServer  # noqa: E402
 from arm_controllers.ros.running import make_executor  # noqa: E402
 from arm_dynamics import ArmError, RobotModel  # noqa: E402
@@ -121,6 +124,24 @@ def test_a_controller_of_other_joints_is_not_the_arms_and_warns_never():
     source.close()
     node.destroy_node()
     context.try_shutdown()
+
+
+def test_a_tab_that_asks_each_second_with_an_old_address_costs_a_line_a_minute(monkeypatch, capfd):
+    monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
+    now = [0.0]
+    monkeypatch.setattr(log, 'time', SimpleNamespace(monotonic=lambda: now[0]))
+    rclpy.init()
+    node = ViewNode(Page)
+    node.page.refused = Counter()
+    for now[0] in range(100, 220):
+        node.page.refused['no token'] += 1
+        for timer in node.timers:
+            timer.callback()
+    node.destroy_node()
+    rclpy.try_shutdown()
+    lines = [each for each in capfd.readouterr().err.splitlines() if 'has refused' in each]
+    assert len(lines) == 2
+    assert 'has refused no token (1): open the address that the start printed' in lines[0]
 
 
 def test_an_impossible_command_of_a_browser_is_refused_on_the_page(monkeypatch):
