@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_lab.identification.effort_rest import Rest, effort_rest, share_left, smooth_piece
@@ -101,8 +101,10 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
     """Return what the numbers of a recording are.
 
     Raises:
-        ArmError: too short, or not sampled often enough.
+        ArmError: too short, not sampled often enough, or no joint moves.
     """
+    if not np.ptp(samples.q, axis=0).any():
+        raise ArmError('no joint moves, so that nothing shows what the numbers are')
     states = _states(samples, cutoff)
     factor = np.where(model.prismatic, 1.0, np.radians(1.0))
     turned = _times(states, factor)

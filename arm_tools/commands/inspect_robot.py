@@ -1,6 +1,7 @@
 """`ros2 run arm_sim inspect_robot FILE`: what a robot's file says, and what others read there."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ from tyro.conf import Positional
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.inertia_check import check_inertia
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import find_urdf
@@ -65,7 +67,7 @@ class RobotReport(Report):
         }
         joints = [_joint(model, i, float(heaviest[i])) for i in range(model.nv)]
         weak = [each['joint'] for each in joints if each['gravity_share'] > _WEAK]
-        notes = [*model.notes, *_of_shapes(model)]
+        notes = [*model.notes, *_for_simulation(model)]
         notes += [f'gravity asks joint {name!r} for more than 90% of its effort' for name in weak]
         listings = [
             Listing(
@@ -99,12 +101,13 @@ class RobotReport(Report):
         return figure
 
 
-def _of_shapes(model: RobotModel) -> list[str]:
+def _for_simulation(model: RobotModel) -> Iterator[str]:
+    """Yield what the simulator and the clearance check would say."""
     try:
-        note = Clearance(model, Surroundings(floor=False)).note
+        yield from filter(None, [Clearance(model, Surroundings(floor=False)).note])
+        check_inertia(model)
     except ArmError as error:
-        note = str(error)
-    return [note] if note else []
+        yield str(error)
 
 
 def _joint(model: RobotModel, i: int, gravity: float) -> dict[str, Any]:

@@ -6,7 +6,7 @@ a node that was started again published continues the stream.
 
 import struct
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -95,7 +95,8 @@ class Stream:
     @property
     def with_effort(self) -> bool:
         """Return whether an effort was measured, which changes."""
-        return bool((np.ptp(self.effort, axis=0) > 0.0).any()) if len(self.effort) else False
+        whole = (column[np.isfinite(column)] for column in self.effort.T)
+        return any(len(each) > 1 and np.ptp(each) > 0.0 for each in whole)
 
     def described(self) -> str:
         """Return topic and size."""
@@ -113,7 +114,8 @@ def streams_of(
     Raises:
         ArmError: there is none.
     """
-    decoded, seen, wanted = decoder(JOINT_STATE), set[str](), set(joint_names)
+    decoded, wanted = decoder(JOINT_STATE), set(joint_names)
+    others: dict[tuple[str, ...], str] = {}  # topics, by names of other joints
     found: dict[tuple[object, ...], list[tuple[object, ...]]] = {}
     damaged: dict[str, ArmError] = {}
     kinds: dict[str, str] = {}
@@ -127,7 +129,7 @@ def streams_of(
             damaged.setdefault(message.topic, error)
             continue
         if not wanted.issubset(state.name):
-            seen.update(state.name)  # of another arm, or of a gripper
+            others.setdefault(tuple(state.name), message.topic)  # of another arm, or a gripper
             continue
         order = [state.name.index(name) for name in joint_names]
         none = np.full(len(order), np.nan)
@@ -141,14 +143,39 @@ def streams_of(
             raise ArmError(f'{at}: {why}')
     if not found:
         refuse_others(kinds)
-        names, kind = ', '.join(sorted(seen)) or 'none', 'commands' if commands else 'states'
-        remedy = renamed(joint_names, seen)
-        raise ArmError(f'no joint {kind} of {", ".join(joint_names)}; it has {names}{remedy}')
+        raise _no_states(joint_names, others, kinds, commands)
+    for topic, names, *_ in found:
+        for name in joint_names:
+            count = names.count(name) if isinstance(names, tuple) else 1
+            if count > 1:
+                raise ArmError(f'{topic}: a state has the joint {name!r} {count} times')
     streams: list[Stream] = []
     for (topic, *_), rows in found.items():
         columns = [np.array(column) for column in zip(*rows, strict=True)]
         streams = _added(streams, Stream(str(topic), *columns))
     return streams
+
+
+def _no_states(
+    joints: Sequence[str],
+    others: Mapping[tuple[str, ...], str],
+    kinds: Mapping[str, str],
+    commands: bool,
+) -> ArmError:
+    """Return the error where no message has all joints; `others`: topics, by names of joints."""
+    seen, kind = {x for names in others for x in names}, 'commands' if commands else 'states'
+    if seen.issuperset(joints):
+        have = '; '.join(f'{topic} has {", ".join(names)}' for names, topic in others.items())
+        return ArmError(
+            f'no message has all of {", ".join(joints)}: {have}; record a topic whose {kind} have '
+            'all joints of the arm, or --robot with joints:= names those of one topic'
+        )
+    has = ', '.join(sorted(seen)) or 'none'
+    sent = [x for x, of in kinds.items() if of == JOINT_STATE and x.endswith(COMMANDS)]
+    if sent and not commands:
+        has += f'; {", ".join(sent)} has commands, which are no states'
+    remedy = renamed(joints, seen)
+    return ArmError(f'no joint {kind} of {", ".join(joints)}; it has {has}{remedy}')
 
 
 def _added(streams: list[Stream], new: Stream) -> list[Stream]:
@@ -201,7 +228,7 @@ def measured(streams: Sequence[Stream], how: ReadAs, effort: bool) -> tuple[Stre
         raise ArmError(
             f'the joint states on {chosen[0].topic} have no positions, which are needed'
         )
-    if effort and np.isnan(chosen[0].effort).all(axis=1).any():
+    if effort and np.isnan(chosen[0].effort).all():
         raise ArmError('its joint states have no effort, which is needed')
     return chosen[0], lines
 
@@ -247,6 +274,11 @@ def timed(stream: Stream, how: ReadAs) -> tuple[Array, list[str]]:
             f'{line}, {offset:.4g} s from the receive times (--clock receive reads these)'
         )
     lines, back = [line], int((np.diff(times) < -_SAME).sum())
+    same = int((np.diff(times) == 0.0).sum())
+    if same and not by_receipt:
+        other = ' (--clock receive)' if same > len(times) // 2 else ''
+        line = f'{same} of {len(times)} states have the stamp of the one before, not read{other}'
+        lines.append(Doubt(f'clock: {line}'))
     if mixed := _mixed(stream, times, back):
         if not how.topic:
             raise ArmError(

@@ -45,7 +45,10 @@ def reading(path: Path | str) -> Iterator[Path]:
     except ArmError as error:
         raise ArmError(f'recording {str(path)!r}: {error}') from None
     except Exception as error:  # a damaged file makes the libraries raise errors of any kind
-        raise ArmError(f'recording {str(path)!r} cannot be read: {one_line(error)}') from None
+        why = one_line(error)
+        if file.suffix == '.db3':
+            why += f'; `sqlite3 {file.name} .recover | sqlite3 whole.db3` saves what is there'
+        raise ArmError(f'recording {str(path)!r} cannot be read: {why}') from None
 
 
 def _check_begin(file: Path) -> None:

@@ -203,7 +203,8 @@ def _factor(name: str, unit: str, quantity: str, slide: bool | None) -> float:
 def _units_line(units: Sequence[str]) -> list[str]:
     named = [x for x in dict.fromkeys(units) if x and UNITS[x.casefold()][1] != 1.0]
     currents = [x for x in dict.fromkeys(units) if x and UNITS[x.casefold()][0] == 'current']
-    lines = [f'read in {", ".join(named)}, as the units'] if named else []
+    words = [f'{x} (as degrees, 360 a turn)' if x.casefold() == 'grad' else x for x in named]
+    lines = [f'read in {", ".join(words)}, as the units'] if named else []
     return lines + [Currents(f'efforts are currents in {x}, by the units') for x in currents[:1]]
 
 

@@ -57,6 +57,12 @@ def test_what_is_not_used_and_weak_joints_are_notes(written):
     assert weak == "gravity asks joint 'a' for more than 90% of its effort"
 
 
+def test_an_arm_that_only_kinematics_takes_is_noted(written):
+    file = written()
+    file.write_text(re.sub('<inertial>.*?</inertial>', '', ARM, flags=re.DOTALL))
+    assert 'moves no inertia: use inertia:=estimate' in arm_sim.inspect_robot(str(file)).notes[-1]
+
+
 def test_the_command_prints_json_alone_and_refuses_in_one_line(written, capsys):
     assert inspect_robot.main([str(written()), '--json']) == 0
     found = json.loads(capsys.readouterr().out)
