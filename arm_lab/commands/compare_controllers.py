@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
+from pathlib import Path
 from typing import Annotated, ClassVar
 
 from arm_controllers.adapted_law import LawAdaptation
-from arm_controllers.laws import law_class, law_names
+from arm_controllers.laws import law_names
 from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.parameters import like, parameter
 from arm_lab.command_line import CommandOptions, File, Folder, Names
 from arm_lab.commands.call import call, program
-from arm_lab.experiments.compared_laws import compared_class, compared_laws, laws_with
+from arm_lab.experiments.compared_laws import any_class, compared_class, compared_laws, laws_with
 from arm_lab.experiments.executors import Jobs, Work, executor
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_lab.experiments.figures import law_figure
@@ -49,7 +50,8 @@ class Options(CommandOptions):
     tasks: Names = parameter(('sinusoid',), f'names of tasks, {_ALL}: {", ".join(task_names())}')
     laws: Names = parameter(
         ('all',),
-        f'control laws, {_ALL}: {", ".join(compared_laws())}; policy:FILE.onnx is a policy',
+        f'control laws, {_ALL}: {", ".join(compared_laws())}; '
+        'policy:FILE.onnx is a policy, FILE.py a law of yours',
     )
     engines: Names = parameter(
         ('mujoco',), f'physics engines, {_ALL}: {", ".join(RIGID_BODY_ENGINES)}'
@@ -108,12 +110,15 @@ def compared(options: Options) -> Report:
     engines = _names('--engines', options.engines, rigid_body_engines(), rigid_body_engines())
     tasks = _names('--tasks', options.tasks, compared_tasks(), task_names())
     for law in laws:
-        if designed:
-            compared_class(law.partition(':')[0])
+        name = law.partition(':')[0]
+        kind = (compared_class if designed else any_class)(name)
+        if name.endswith('.py') and over_topics:
+            raise ArmError(
+                f"law {name!r} runs over 'loop' only; over topics one has an entry point"
+            )
         why = f'sweep {options.sweep}, ' if options.sweep else ''
         why += f'friction_velocity {friction}, ' if friction != 'measured' else ''
-        name = law.partition(':')[0]
-        if name not in law_names() or not law_class(name).evaluation.of_file:
+        if not (name.endswith('.py') or kind.evaluation.of_file):
             one_of(f'law ({why}reference_motion {adapted.reference_motion})', name, possible)
     workers = 1 if over_topics else options.jobs.workers
     if over_topics and options.jobs.scheduler:
@@ -173,7 +178,7 @@ def _compare(cases: list[Experiment], options: Options, work: Work) -> Report:
     measures, courses = zip(*answers, strict=True)
     if options.law_pictures and options.folder:
         for law in dict.fromkeys(case.law for case in cases):
-            save(law_figure(law, cases, courses), options.folder / f'law_{law}.png')
+            save(law_figure(law, cases, courses), options.folder / f'law_{Path(law).stem}.png')
         print(f'wrote law_<law>.png to {options.folder}')
     return comparison_report(cases, measures, errors)
 

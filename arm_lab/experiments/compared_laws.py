@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from arm_controllers.laws import LAWS, law_class, law_names
+from arm_controllers.laws import LAWS, law_class, law_names, law_of_file
 from arm_dynamics.checks import ArmError, one_of
 
 
@@ -37,12 +37,21 @@ def laws_with(motion: str, of_effort: bool = False) -> list[str]:
     return [name for name, law in efforts if motion == 'continuous' or not law.lookahead]
 
 
+def any_class(name: str) -> Any:
+    """Return the class of a law by its name, or of the law in a Python file."""
+    return law_of_file(name) if name.endswith('.py') else law_class(name)
+
+
 def compared_class(name: str) -> Any:
-    """Return the class of a law by its name in comparisons.
+    """Return the class of a law by its name in comparisons, or by its Python file.
 
     Raises:
         ArmError: no such law, one that is not compared, or a plugin that cannot be imported.
     """
+    if name.endswith('.py'):
+        if not any_class(name).designed:
+            raise ArmError(f'law {name!r} has no `designed`; run it with natural_frequency 0')
+        return any_class(name)
     compared = tuple(compared_laws())
     if name in law_names() and law_class(name).evaluation.of_file:
         return law_class(name)

@@ -14,7 +14,7 @@ from arm_controllers.drive_convention import DriveConvention
 from arm_controllers.gripper import GripperLaw, GripperParameters, gains_of_arm
 from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.known_friction import FRICTION_VELOCITIES
-from arm_controllers.laws import Law, law_class, law_of_file
+from arm_controllers.laws import Law
 from arm_controllers.laws.pd import PD
 from arm_controllers.parameter_values import read_fields, ros_values
 from arm_dynamics.actuators import ACTUATORS
@@ -30,7 +30,7 @@ from arm_dynamics.parameters import (
     changed,
     parameter,
 )
-from arm_lab.experiments.compared_laws import compared_class, compared_laws
+from arm_lab.experiments.compared_laws import any_class, compared_class, compared_laws
 from arm_lab.experiments.frequency import at_frequency
 from arm_lab.experiments.ranges import Draw, Ranges
 from arm_sim.devices import SensorParameters
@@ -201,13 +201,8 @@ class LoadedExperiment:
     @cached_property
     def law_class(self) -> Any:
         """The class of the law. Raises ArmError: no such law, or it has no design."""
-        e, (name, _) = self.experiment, self._own_law
-        if not name.endswith('.py'):
-            return compared_class(name) if e.natural_frequency else law_class(name)
-        law = law_of_file(name)
-        if e.natural_frequency and not law.designed:
-            raise ArmError(f'law {name!r} has no `designed`; run it with natural_frequency 0')
-        return law
+        name, _ = self._own_law
+        return compared_class(name) if self.experiment.natural_frequency else any_class(name)
 
     @cached_property
     def law_parameters(self) -> Any:

@@ -9,6 +9,7 @@ import pytest
 from arms import MIXED
 from experiment_parts import law_for, measures_of
 
+import arm_sim
 from arm_controllers.laws import law_class
 from arm_controllers.laws.computed_torque import ComputedTorque
 from arm_controllers.reference import Reference
@@ -32,6 +33,13 @@ from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
 from arm_sim.tasks import make_task
+
+MINE = """
+from arm_controllers.laws.computed_torque import ComputedTorque
+
+class Mine(ComputedTorque):
+    pass
+"""
 
 
 def rms_of(robot, task, laws=(), **settings):
@@ -292,6 +300,17 @@ def test_command_writes_table_json_and_picture(tmp_path, capsys):
     assert '| computed_torque |' in (tmp_path / 'comparison.md').read_text()
     for name in ('comparison', 'law_pd', 'law_computed_torque'):
         assert (tmp_path / f'{name}.png').stat().st_size > 5_000
+
+
+def test_a_law_in_a_file_is_compared_under_the_files_name(tmp_path):
+    file = tmp_path / 'mine.py'
+    file.write_text(MINE)
+    rows = arm_sim.compare(laws=[file, 'computed_torque'], robots=['planar_3r']).rows
+    assert [row['law'] for row in rows] == [str(file), 'computed_torque']
+    mine, theirs = (json.dumps({**row, 'law': ''}) for row in rows)
+    assert mine == theirs
+    with pytest.raises(ArmError, match="runs over 'loop' only"):
+        arm_sim.compare(laws=[file], robots=['planar_3r'], over='topics')
 
 
 @pytest.mark.parametrize(
