@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 from matplotlib.figure import Figure
 from tyro.conf import Positional
@@ -33,8 +33,6 @@ class Options(CommandOptions):
     number of trials whose limits hold. Table, picture and JSON are written.
     """
 
-    rest: ClassVar[str] = 'submissions'
-
     limits: File = like(judge.Options, 'limits')
     seconds: float = like(judge.Options, 'seconds')
     jobs: Jobs = field(default_factory=Jobs)
@@ -51,7 +49,8 @@ class Grade(NamedTuple):
         submission: its file.
         held: number of trials whose limits hold.
         trials: number of all trials.
-        checksum: of all states and torques; equal for equal grades of the same law.
+        checksum: of all states and torques; equal for equal grades of the same law, '' where
+            no trial was completed.
         reason: what the first trial that does not hold breaks, or ''.
     """
 
@@ -91,7 +90,9 @@ def grades(options: Options) -> Report:
         jobs = [(file, str(within / f'{i}_{Path(file).stem}')) for i, file in enumerate(files)]
         found = options.jobs.ordered('submissions', work, jobs)
     headings = ('submission', 'held', 'checksum', 'first failure')
-    rows = [(x.submission, f'{x.held} of {x.trials}', x.checksum[:8], x.reason) for x in found]
+    rows = [
+        (x.submission, f'{x.held} of {x.trials}', x.checksum[:8] or '-', x.reason) for x in found
+    ]
     bad = [i for i, each in enumerate(found) if each.held < each.trials]
     title = f'{len(files)} submissions on {options.limits}'
     listing = Listing(title, headings, rows, texts=('checksum', 'first failure'), bad=bad)
@@ -108,6 +109,7 @@ def _figure(found: Sequence[Grade], title: str) -> Figure:
     axis.barh(places, [each.held for each in found], color=BLUE)
     axis.set_yticks(places, names)
     axis.set_xlim(0, found[0].trials)
+    axis.locator_params(axis='x', integer=True)
     axis.invert_yaxis()
     style(axis, '', f'trials whose limits hold, of {found[0].trials}', grid='x')
     return figure

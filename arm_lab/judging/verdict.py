@@ -76,7 +76,9 @@ class Judgement:
 
     @property
     def checksum(self) -> str:
-        """SHA-256 of all trials: equal for judgements that agree in every bit."""
+        """SHA-256 of all trials: equal for judgements that agree in every bit; '' without one."""
+        if not any(each.checksum for each in self.verdicts):
+            return ''
         parts = (f'{each.trial.name}: {each.checksum}\n' for each in self.verdicts)
         return sha256(''.join(parts).encode()).hexdigest()
 
@@ -90,4 +92,5 @@ class Judgement:
         count, done = len(self.plan.trials), len(self.verdicts)
         held = sum(each.held for each in self.verdicts)
         left = f', {count - done} not run' if done < count else ''
-        return f'{held} of {count} trials held{left}; SHA-256 of all: {self.checksum[:16]}...'
+        of_all = f'; SHA-256 of all: {self.checksum[:16]}...' if self.checksum else ''
+        return f'{held} of {count} trials held{left}{of_all}'

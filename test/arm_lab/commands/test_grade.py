@@ -6,6 +6,7 @@ import psutil
 import pytest
 
 import arm_sim
+from arm_lab.command_line import read
 from arm_lab.commands import grade as command
 from arm_lab.experiments.report import Listing
 
@@ -78,6 +79,13 @@ def test_a_law_gets_the_same_grade_twice_and_a_hostile_one_a_line(tmp_path, capf
     running = psutil.process_iter(['cmdline'])
     stayed = [each for each in running if '98765' in (each.info['cmdline'] or ())]
     assert not stayed or not namespaces()
+
+
+def test_options_may_follow_the_submissions():
+    words = ['a.py', 'b.py', '--output-dir', 'of_a_class', '--seconds', '5']
+    options = read(command.Options, 'grade', words)
+    assert options.submissions == ('a.py', 'b.py')
+    assert (options.output_dir, options.seconds) == ('of_a_class', 5.0)
 
 
 def test_a_submission_without_disk_gets_a_line(tmp_path, monkeypatch):

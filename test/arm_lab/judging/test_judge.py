@@ -219,6 +219,9 @@ def test_the_checksum_distinguishes_judgements_that_differ_in_a_bit_of_a_trial(t
         for each in ((first, second, third), (first, second), (second, first, third))
     }
     assert len(sums) == 3
+    failed = Judgement(plan, '', (Verdict(plan.trials[0], 1.0, reason='it has no law'),))
+    assert failed.checksum == ''
+    assert 'SHA-256' not in failed.summary
 
 
 @pytest.mark.parametrize(
