@@ -1,5 +1,6 @@
 """effort = b(q, v, a_r) + J^T F: a spring and a damper, and along z the force of the goal."""
 
+from contextlib import suppress
 from xml.etree import ElementTree
 
 import numpy as np
@@ -103,4 +104,5 @@ class MyForceController(Node):
 
 
 rclpy.init()
-rclpy.spin(MyForceController())
+with suppress(KeyboardInterrupt):
+    rclpy.spin(MyForceController())

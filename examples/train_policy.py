@@ -124,3 +124,5 @@ if __name__ == '__main__':
         main()
     except ArmError as error:
         raise SystemExit(f'train_policy: {error}') from None
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
