@@ -112,7 +112,8 @@ class Policy(Law):
         if abs(dt - self.layout.period) > 1e-9:
             raise ArmError(
                 f'policy {self.parameters.policy!r} has a control period of '
-                f'{self.layout.period:g} s; the controller has {dt:g} s'
+                f'{self.layout.period:g} s; the controller has {dt:g} s: train with '
+                f'timestep={dt:g}'
             )
 
     def start(self, measured: Measurement, reference: Reference) -> State:

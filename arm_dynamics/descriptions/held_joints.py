@@ -90,7 +90,7 @@ def _chosen(
 def _chain_to(tip: str, tree: Element, joints: dict[str, Element]) -> list[str]:
     links = {link.get('name', '') for link in tree.iterfind('link')}
     if not tip:
-        raise ArmError("joints:=chain needs the chain's end: give tip_frame:= as well")
+        raise ArmError("joints:=chain needs the chain's end: give tip_frame:=LINK as well")
     if tip not in links:
         raise unknown('link in tip_frame:=', tip, links)
     above = {link_of(joint, 'child'): name for name, joint in joints.items()}

@@ -38,7 +38,7 @@ class JointRegressor:
         if model.mimic is not None:
             raise ArmError(
                 f'{model.name!r} has joints that follow others by <mimic>, whose parameters are '
-                'not identified: hold their leaders, for example by joints:=chain'
+                'not identified: hold their leaders, for example by joints:=chain tip_frame:=LINK'
             )
         joints = ElementTree.fromstring(model.urdf).iterfind('joint')
         children = {joint.get('name'): link_of(joint, 'child') for joint in joints}

@@ -228,8 +228,8 @@ class MujocoPlant(ArmsInMujoco):
             mj_model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_SENSOR
         if model.friction.any() and not parameters.has_drive_trains:
             self.notes += (
-                'Coulomb friction: in MuJoCo it is a soft constraint, under which a joint creeps; '
-                f'in the model and in engine analytical it fades below {STANDSTILL} rad/s',
+                'Coulomb friction: in MuJoCo it lets a joint creep, in the model it fades below '
+                f'{STANDSTILL} rad/s; for slow paths there is friction_velocity:=reference',
             )
         if self._touched is not None:
             self.notes += self._touched.notes(mj_model)
