@@ -159,10 +159,10 @@ def picture(found: Identified, robot: str) -> Figure:
     """Draw the torques of the held-back part: measured, as identified and as given."""
     model, rows = found.regressor.model, found.rows
     keep = ~found.train if (~found.train).any() else found.train
-    before, after, t = found.as_given()[keep], found.predicted()[keep], rows.times[keep]
-    figure = new_figure(
-        11.0, 2.6 * -(-model.nv // 3) + 0.8, f'{robot}: torque on the held-back part'
-    )
+    curves = found.as_given(), found.predicted()  # slow motion counts nowhere
+    before, after = (np.where(rows.moving, each, np.nan)[keep] for each in curves)
+    t, what = rows.times[keep], 'torque on the held-back part; models where the joint moves'
+    figure = new_figure(11.0, 2.6 * -(-model.nv // 3) + 0.8, f'{robot}: {what}')
     for i, axis in enumerate(panels(figure, model.nv)):
         axis.plot(t, rows.tau[keep, i], color=QUIET, lw=3.5, label='measured')
         axis.plot(t, before[:, i], color=ORANGE, lw=1.0, label='as given')
