@@ -114,8 +114,9 @@ class CubeReport(TaskReport):
 
     def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
         """Return the errors with their strokes, what every task has, and IK."""
-        rows = [error_row('path error [mm]', report['path_error_mm']), *common_rows(report)]
-        for i, key in enumerate(('path_error_mm', 'tracking_error_mm', 'orientation_error_rad')):
+        tracking, *others = common_rows(report)
+        rows = [tracking, error_row('path error [mm]', report['path_error_mm']), *others]
+        for i, key in enumerate(('tracking_error_mm', 'path_error_mm', 'orientation_error_rad')):
             rows[i] = (*rows[i][:3], f'stroke {report[key]["max_on_stroke"]}, {rows[i][3]}')
         p = self.parameters
         if (p.center, p.side) != (CubeWalk.center, CubeWalk.side):

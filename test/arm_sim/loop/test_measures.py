@@ -203,7 +203,7 @@ def test_table_and_picture_come_for_perfect_and_for_bad_runs(error, share, tmp_p
     assert json.loads((tmp_path / 'report.json').read_text())['recovery_s'] is None
     print_report('cube', cube.report.columns, cube.report.rows(report), ['a note'], [])
     printed = capsys.readouterr().out
-    assert 'path error [mm]' in printed
+    assert 'tracking error [mm]' in printed.partition('path error [mm]')[0]
     assert 'orientation error [rad]' in printed
     assert 'a note' in printed
 
