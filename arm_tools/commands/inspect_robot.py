@@ -71,8 +71,8 @@ class RobotReport(Report):
         notes += [f'gravity asks joint {name!r} for more than 90% of its effort' for name in weak]
         listings = [
             Listing(
-                f'{model.name}: tool {model.tip_frame}, reach {facts["reach_m"]:.3f} m, '
-                f'moving mass {facts["mass_kg"]:.3f} kg',
+                f'{model.name}: tool {model.tip_frame}, reach from the first joint '
+                f'{facts["reach_m"]:.3f} m, moving mass {facts["mass_kg"]:.3f} kg',
                 ('joint', 'lower', 'upper', 'speed', 'effort', 'gravity at most', 'unit'),
                 [_cells(each) for each in joints],
                 texts=('unit',),

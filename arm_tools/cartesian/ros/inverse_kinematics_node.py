@@ -40,6 +40,7 @@ from arm_dynamics.inverse_kinematics import (
     warm_up,
 )
 from arm_dynamics.parameters import parameter
+from arm_dynamics.robots import RobotArgument
 from arm_interfaces.srv import ComputeFK, ComputeIK, ComputeIKPath
 from arm_tools.cartesian.tip_parameters import TipParameters
 
@@ -110,8 +111,8 @@ class InverseKinematicsNode(Node):
         self.create_timer(_DIAGNOSTICS_PERIOD, self._report)
         analytic = ik.analytic
         self._log.info(
-            f'{p.robot}: {self.model.nq} joints, tip {self.model.tip_frame!r}, '
-            f'solver {p.solver!r}, '
+            f'{RobotArgument.of(p.robot).label}: {self.model.nq} joints, '
+            f'tip {self.model.tip_frame!r}, solver {p.solver!r}, '
             + (f'closed form {analytic.family}' if analytic else 'no closed form: iterative')
         )
 

@@ -25,7 +25,7 @@ try:
 except ImportError:
     action = msg = srv = None
 
-_ABSENT = 'simulation_interfaces is not installed: its services are not offered, all others are'
+_ABSENT = 'simulation_interfaces is not installed, or not yet: its services are not offered'
 _LOOK = 0.002  # period of counting the steps [s]
 
 

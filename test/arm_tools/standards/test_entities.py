@@ -156,5 +156,5 @@ def test_without_the_package_one_line_states_it_and_no_service_is_there(monkeypa
         SimpleNamespace(node=None, clock=None)
     )  # asks nothing of the node
     assert received == [
-        'simulation_interfaces is not installed: its services are not offered, all others are'
+        'simulation_interfaces is not installed, or not yet: its services are not offered'
     ]
