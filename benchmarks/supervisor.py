@@ -153,7 +153,7 @@ def table(title: str, keys: tuple[int, ...], rows: dict[tuple, Counter]) -> None
         print(*(f'{word:24}' for word in key), *numbers, f'{count["late"]:8.3f}')
 
 
-def block(first: int, size: int, rows: dict[tuple, Counter], joint: str) -> dict[str, float]:
+def block(first: int, size: int, rows: dict[tuple, Counter], joint: str = '') -> dict[str, float]:
     """Run some arms together; count them, and return the largest share of each limit."""
     rng = np.random.default_rng([7, first])
     number = first // size

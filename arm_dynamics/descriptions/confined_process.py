@@ -203,7 +203,7 @@ class _Asked(dict[str, str]):
         return super().__contains__(name)
 
     def __getitem__(self, name: str) -> str:
-        self.names.append(name)
+        self.names.append(str(name))
         return super().__getitem__(name)
 
 
@@ -219,12 +219,13 @@ def _urdf_or_error(file: str, mappings: str) -> dict[str, str]:
     except (Exception, SystemExit) as error:  # of expressions in the file: any
         answer = {'error': ' '.join(str(error).split()) or type(error).__name__}
     asked = dict.fromkeys(arguments.names)
-    return answer | {
+    others = {
         'said': said.getvalue(),
         'asked': ' '.join(asked),
         'unused': ' '.join(name for name in given if name not in asked),
         'lacking': ' '.join(set(environment.names).difference(environment)),
     }
+    return answer | {name: text for name, text in others.items() if text}
 
 
 if __name__ == '__main__':

@@ -103,7 +103,7 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
     Raises:
         ArmError: too short, not sampled often enough, or no joint moves.
     """
-    if not np.ptp(samples.q, axis=0).any():
+    if len(samples.q) and not np.ptp(samples.q, axis=0).any():
         raise ArmError('no joint moves, so that nothing shows what the numbers are')
     states = _states(samples, cutoff)
     factor = np.where(model.prismatic, 1.0, np.radians(1.0))

@@ -264,7 +264,12 @@ KINDS = {
         'grasp',
     ),
     'chain chosen': ({'arm.urdf': behind(fingers())}, 'joints:=chain tip_frame:=tool', '', 'tool'),
-    'chain without its end': ({'arm.urdf': ARM}, 'joints:=chain', 'give tip_frame:= as well', ''),
+    'chain without its end': (
+        {'arm.urdf': ARM},
+        'joints:=chain',
+        'give tip_frame:=LINK as well',
+        '',
+    ),
     # trees
     'world link': (
         {

@@ -205,7 +205,7 @@ def test_coupled_fingers_move_with_their_leader_and_loops_are_held(
         ('joints:=pan,s', "joint 's' is part of a loop"),
         ('joints:=pam', "unknown joint in joints:= 'pam'; nearest known: 'pan'"),
         ('joints:=stand_fixed', "'stand_fixed' in joints:= is of type 'fixed'"),
-        ('joints:=chain', 'give tip_frame:= as well'),
+        ('joints:=chain', 'give tip_frame:=LINK as well'),
         ('joints:=chain tip_frame:=plam', "unknown link in tip_frame:= 'plam'; .*'palm'"),
         ('joints', "'joints' is not name:=value"),
         ('side:=left', "xacro_args is 'side:=left'; .*arm.xml' is no xacro"),

@@ -58,7 +58,7 @@ def test_coulomb_friction_that_mujoco_makes_soft_is_noted():
         ROBOT.model.armature, ROBOT.model.damping, np.full(ROBOT.model.nv, 2.0)
     )
     (note,) = MujocoPlant(rough, PlantParameters()).notes
-    assert note.startswith('Coulomb friction: in MuJoCo it is a soft constraint')
+    assert note.startswith('Coulomb friction: in MuJoCo it lets a joint creep')
     assert not MujocoPlant(ROBOT.model, PlantParameters()).notes
 
 
