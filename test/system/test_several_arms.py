@@ -103,11 +103,11 @@ def test_the_pages_two_arms_move_one_by_one_under_one_clock(tmp_path):
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
 
-    def until(condition):
+    def until(condition, state=lambda: ''):
         end = time.monotonic() + LONG_WAIT
         while not condition():
             alive = launch.poll() is None and time.monotonic() < end
-            assert alive, (tmp_path / 'log.txt').read_text()
+            assert alive, f'{state()}\n{(tmp_path / "log.txt").read_text()}'
             executor.spin_once(timeout_sec=0.05)
 
     try:
@@ -144,7 +144,7 @@ def test_the_pages_two_arms_move_one_by_one_under_one_clock(tmp_path):
             return [name for name in names if not name.startswith(('/left/', '/right/'))]
 
         # Topics of a process that was killed in this domain stay for a while.
-        until(lambda: not others())
+        until(lambda: not others(), others)
     finally:
         launch.terminate()  # its nodes end with it
         node.destroy_node()
