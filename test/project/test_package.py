@@ -280,3 +280,15 @@ def test_every_installed_executable_can_be_loaded():
     assert 'simulator' in scripts.names
     for script in scripts:
         assert callable(script.load()), script
+
+
+def test_git_ignores_the_folders_that_commands_write_by_default():
+    ignored = (ROOT / '.gitignore').read_text().splitlines()
+    folders = {
+        name
+        for package in ('arm_lab', 'arm_tools')
+        for file in (ROOT / package).rglob('*.py')
+        for name in re.findall(r"output_dir: Folder = parameter\('(\w+)'", file.read_text())
+    }
+    assert len(folders) > 5
+    assert not {f'/{name}/' for name in folders} - set(ignored)
