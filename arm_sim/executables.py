@@ -26,6 +26,10 @@ _OF_ROS = 'rclpy', 'builtin_interfaces', 'control_msgs', 'arm_interfaces'
 _OF_AN_ARM = r'simulator|inverse_kinematics|\w+_controller'
 _WORDS = 'simulator, <law>_controller, inverse_kinematics'
 _PARAMETER = '--ros-args -p robot:=ur5e'
+_WITHOUT_FILE = (
+    'no --params-file: the model is the URDF alone, with the gains of the law; launch files take '
+    'share/arm_sim/config/ROBOT.yaml, which has the rotors, too'
+)
 
 
 def _run(name: str, start: Callable[[], int]) -> int:
@@ -84,6 +88,8 @@ def _main(name: str, module: str, *arguments: str) -> int:
     if stray and node_of(name) and name != 'controller':  # this has the name of a law
         print(f'{name}: {stray[0]!r}; a node has parameters only: {_PARAMETER}', file=sys.stderr)
         return 2
+    if name.endswith('controller') and '--params-file' not in sys.argv:
+        print(f'{name}: {_WITHOUT_FILE}', file=sys.stderr)
     imported = _imported(module)
     if hasattr(imported, 'main'):
         return imported.main(*arguments)

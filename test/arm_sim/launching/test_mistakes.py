@@ -1,6 +1,9 @@
 """What a beginner types: each mistake is one line that says what to type, before any process."""
 
+import atexit
+import signal
 import sys
+from types import SimpleNamespace
 
 import pytest
 from policies import policy_file
@@ -218,13 +221,36 @@ def test_the_words_for_laws_are_one_list():
     assert {*CONTROLLERS} <= {*choices['law']}
 
 
+@pytest.fixture
+def run(monkeypatch):
+    """Return a function that runs an executable here, and lets this process end as before."""
+    monkeypatch.setattr(atexit, 'register', lambda *_: None)
+    monkeypatch.setattr(signal, 'signal', lambda *_: None)
+
+    def run(*words):
+        monkeypatch.setattr(sys, 'argv', [*words])
+        return getattr(executables, words[0])()
+
+    return run
+
+
 @pytest.mark.parametrize('name', ['simulator', 'pd_controller', 'step_task', 'recorder'])
 @pytest.mark.parametrize('word', ['robot:=planar_3r', 'planar_3r', '--robot'])
-def test_a_word_for_a_node_is_no_parameter(monkeypatch, capsys, name, word):
-    monkeypatch.setattr(sys, 'argv', [name, word, '--ros-args', '-p', 'robot:=planar_3r'])
-    assert getattr(executables, name)() == 2
+def test_a_word_for_a_node_is_no_parameter(run, capsys, name, word):
+    assert run(name, word, '--ros-args', '-p', 'robot:=planar_3r') == 2
     answer = f'{name}: {word!r}; a node has parameters only: --ros-args -p robot:=ur5e\n'
     assert capsys.readouterr().err == answer
+
+
+@pytest.mark.parametrize('file', [(), ('--params-file', 'planar_3r.yaml')])
+def test_a_controller_without_a_parameter_file_says_what_its_model_lacks(
+    run, monkeypatch, capsys, file
+):
+    node = SimpleNamespace(main=lambda *_: 0)
+    monkeypatch.setattr(executables, 'import_module', lambda name: node)
+    assert run('controller', 'pd', '--ros-args', *file) == 0
+    line = 'controller: no --params-file: the model is the URDF alone'
+    assert (line in capsys.readouterr().err) is not bool(file)
 
 
 @pytest.mark.parametrize(
