@@ -8,7 +8,8 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from difflib import get_close_matches
 from functools import partial
 from importlib import import_module
@@ -26,10 +27,6 @@ _OF_ROS = 'rclpy', 'builtin_interfaces', 'control_msgs', 'arm_interfaces'
 _OF_AN_ARM = r'simulator|inverse_kinematics|\w+_controller'
 _WORDS = 'simulator, <law>_controller, inverse_kinematics'
 _PARAMETER = '--ros-args -p robot:=ur5e'
-_WITHOUT_FILE = (
-    'no --params-file: the model is the URDF alone, with the gains of the law; launch files take '
-    'share/arm_sim/config/ROBOT.yaml, which has the rotors, too'
-)
 
 
 def _run(name: str, start: Callable[[], int]) -> int:
@@ -88,12 +85,28 @@ def _main(name: str, module: str, *arguments: str) -> int:
     if stray and node_of(name) and name != 'controller':  # this has the name of a law
         print(f'{name}: {stray[0]!r}; a node has parameters only: {_PARAMETER}', file=sys.stderr)
         return 2
-    if name.endswith('controller') and '--params-file' not in sys.argv:
-        print(f'{name}: {_WITHOUT_FILE}', file=sys.stderr)
+    if name.endswith('controller') and (file := _left_out(sys.argv)):
+        print(
+            f'{name}: the arm is its URDF alone, without what launch files add, such as rotors: '
+            f'--params-file {file}',
+            file=sys.stderr,
+        )
     imported = _imported(module)
     if hasattr(imported, 'main'):
         return imported.main(*arguments)
     return import_module('arm_controllers.ros.running').run_node(name, partial(_made, module))
+
+
+def _left_out(words: Sequence[str]) -> str:
+    """Return the parameter file of a robot, where a node's words have no file, or ''."""
+    from arm_dynamics.robots import ArmParameters
+    from arm_sim.parameter_files import files_of
+
+    robots = [word.removeprefix('robot:=') for word in words if word.startswith('robot:=')]
+    with suppress(ValueError):  # the node says what is wrong with its robot
+        files = files_of(robots[-1] if robots else ArmParameters.robot)
+        return str(files[-1]) if files and '--params-file' not in words else ''
+    return ''
 
 
 def _composed() -> int:

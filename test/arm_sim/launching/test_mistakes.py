@@ -242,15 +242,24 @@ def test_a_word_for_a_node_is_no_parameter(run, capsys, name, word):
     assert capsys.readouterr().err == answer
 
 
-@pytest.mark.parametrize('file', [(), ('--params-file', 'planar_3r.yaml')])
+@pytest.mark.parametrize(
+    ('words', 'file'),
+    [
+        ((), 'config/ur5e.yaml'),
+        (('-p', 'robot:=planar_3r'), 'config/planar_3r.yaml'),
+        (('-p', 'robot:=planar_3r', '--params-file', 'planar_3r.yaml'), ''),
+        (('-p', 'robot:=none.urdf'), ''),
+    ],
+)
 def test_a_controller_without_a_parameter_file_says_what_its_model_lacks(
-    run, monkeypatch, capsys, file
+    run, monkeypatch, capsys, words, file
 ):
     node = SimpleNamespace(main=lambda *_: 0)
     monkeypatch.setattr(executables, 'import_module', lambda name: node)
-    assert run('controller', 'pd', '--ros-args', *file) == 0
-    line = 'controller: no --params-file: the model is the URDF alone'
-    assert (line in capsys.readouterr().err) is not bool(file)
+    assert run('controller', 'pd', '--ros-args', *words) == 0
+    said = capsys.readouterr().err
+    assert said.endswith(f'{file}\n' if file else '')
+    assert ('controller: the arm is its URDF alone' in said) == bool(file)
 
 
 @pytest.mark.parametrize(
