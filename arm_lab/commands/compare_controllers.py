@@ -12,7 +12,13 @@ from arm_dynamics.checks import ArmError, one_of
 from arm_dynamics.parameters import like, parameter
 from arm_lab.command_line import CommandOptions, File, Folder, Names
 from arm_lab.commands.call import call, program
-from arm_lab.experiments.compared_laws import any_class, compared_class, compared_laws, laws_with
+from arm_lab.experiments.compared_laws import (
+    any_class,
+    compared_class,
+    compared_laws,
+    follows,
+    laws_with,
+)
 from arm_lab.experiments.executors import Jobs, Work, executor
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_lab.experiments.figures import law_figure
@@ -105,7 +111,8 @@ def compared(options: Options) -> Report:
     designed = options.natural_frequency > 0.0
     if designed and not options.timestep:
         raise ArmError('timestep is 0; gains that are designed need one of at least 1e-05 s')
-    possible = laws_with(adapted.reference_motion, of_effort) if designed else law_names()
+    able = adapted.reference_motion, of_effort
+    possible = laws_with(*able) if designed else law_names()
     robots, laws = _names('--robots', options.robots), _names('--laws', options.laws, possible)
     engines = _names('--engines', options.engines, rigid_body_engines(), rigid_body_engines())
     tasks = _names('--tasks', options.tasks, compared_tasks(), task_names())
@@ -113,12 +120,10 @@ def compared(options: Options) -> Report:
         name = law.partition(':')[0]
         kind = (compared_class if designed else any_class)(name)
         if name.endswith('.py') and over_topics:
-            raise ArmError(
-                f"law {name!r} runs over 'loop' only; over topics one has an entry point"
-            )
+            raise ArmError(f"law {name!r} is a file, which runs over 'loop' only")
         why = f'sweep {options.sweep}, ' if options.sweep else ''
         why += f'friction_velocity {friction}, ' if friction != 'measured' else ''
-        if not (name.endswith('.py') or kind.evaluation.of_file):
+        if not kind.evaluation.of_file and not (name.endswith('.py') and follows(kind, *able)):
             one_of(f'law ({why}reference_motion {adapted.reference_motion})', name, possible)
     workers = 1 if over_topics else options.jobs.workers
     if over_topics and options.jobs.scheduler:

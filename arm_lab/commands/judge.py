@@ -154,5 +154,6 @@ def _unlike_the_first(found: Sequence[Judgement]) -> list[Judgement]:
 def _agreement(found: Sequence[Judgement]) -> str:
     sums, others = {each.checksum for each in found}, len(_unlike_the_first(found))
     words = 'one checksum' if len(sums) == 1 else f'{len(sums)} checksums'
+    words = words if any(sums) else 'none with a checksum'
     count = f'{len(found)} judgement{"s" * (len(found) > 1)}'
     return f'{count}: {others} unlike the first, {words}'

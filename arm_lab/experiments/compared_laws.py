@@ -29,12 +29,15 @@ def laws_with(motion: str, of_effort: bool = False) -> list[str]:
 
     `of_effort`: of those that command torques.
     """
-    names = list(compared_laws())
-    if motion == 'continuous' and not of_effort:
-        return names
-    made = ((name, law_class(compared_laws()[name][0])) for name in names)
-    efforts = ((name, law) for name, law in made if law.command_interface == 'effort')
-    return [name for name, law in efforts if motion == 'continuous' or not law.lookahead]
+    laws = {name: law_class(own) for name, (own, _) in compared_laws().items()}
+    return [name for name, law in laws.items() if follows(law, motion, of_effort)]
+
+
+def follows(law: Any, motion: str, of_effort: bool) -> bool:
+    """Return whether a law can follow this motion of a reference, `of_effort`: by torques."""
+    if motion != 'continuous':
+        return law.command_interface == 'effort' and not law.lookahead
+    return law.command_interface == 'effort' or not of_effort
 
 
 def any_class(name: str) -> Any:
@@ -49,9 +52,10 @@ def compared_class(name: str) -> Any:
         ArmError: no such law, one that is not compared, or a plugin that cannot be imported.
     """
     if name.endswith('.py'):
-        if not any_class(name).designed:
+        law = law_of_file(name)
+        if not law.designed:
             raise ArmError(f'law {name!r} has no `designed`; run it with natural_frequency 0')
-        return any_class(name)
+        return law
     compared = tuple(compared_laws())
     if name in law_names() and law_class(name).evaluation.of_file:
         return law_class(name)

@@ -305,10 +305,15 @@ def test_command_writes_table_json_and_picture(tmp_path, capsys):
 def test_a_law_in_a_file_is_compared_under_the_files_name(tmp_path):
     file = tmp_path / 'mine.py'
     file.write_text(MINE)
-    rows = arm_sim.compare(laws=[file, 'computed_torque'], robots=['planar_3r']).rows
+    options = {'robots': ['planar_3r'], 'law_pictures': True, 'output_dir': tmp_path / 'made'}
+    rows = arm_sim.compare(laws=[file, 'computed_torque'], **options).rows
+    assert (tmp_path / 'made' / 'law_mine.png').stat().st_size > 5_000
     assert [row['law'] for row in rows] == [str(file), 'computed_torque']
     mine, theirs = (json.dumps({**row, 'law': ''}) for row in rows)
     assert mine == theirs
+    file.write_text(MINE + "    command_interface = 'velocity'\n")
+    with pytest.raises(ArmError, match='friction_velocity reference.*allowed: '):
+        arm_sim.compare(laws=[file], robots=['planar_3r'], friction_velocity='reference')
     with pytest.raises(ArmError, match="runs over 'loop' only"):
         arm_sim.compare(laws=[file], robots=['planar_3r'], over='topics')
 
