@@ -29,8 +29,8 @@ def laws_with(motion: str, of_effort: bool = False) -> list[str]:
 
     `of_effort`: of those that command torques.
     """
-    laws = {name: law_class(own) for name, (own, _) in compared_laws().items()}
-    return [name for name, law in laws.items() if follows(law, motion, of_effort)]
+    laws, compared = LAWS.load_all(), compared_laws().items()
+    return [name for name, (own, _) in compared if follows(laws[own], motion, of_effort)]
 
 
 def follows(law: Any, motion: str, of_effort: bool) -> bool:
