@@ -11,7 +11,7 @@ import numpy as np
 from arm_dynamics.checks import ArmError, some_of
 from arm_dynamics.descriptions import mjcf, mjcf_model
 from arm_dynamics.descriptions.held_joints import hold_others
-from arm_dynamics.descriptions.mjcf_grammar import lacking
+from arm_dynamics.descriptions.mjcf_lacks import lacking
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import ParameterValues
 

@@ -7,9 +7,10 @@ import pytest
 from scripts import load_script
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.descriptions.mjcf_grammar import CONVERTED, LACKS, NAMED, ROWS, fate_of
+from arm_dynamics.descriptions.mjcf_lacks import CONVERTED, LACKS
 from arm_sim.robot import Robot
 
+TABLE = load_script('tools/mjcf_elements.py')
 ELEMENT = re.compile(r'( *)(\S+) \([!?*R]\) *(.*)')
 
 
@@ -29,23 +30,22 @@ def test_each_element_and_attribute_of_the_installed_mujoco_has_a_fate():
     every = schema()
     assert len(every) > 1500
     assert ('(world)body/joint', 'springref') in every
-    assert [each for each in every if fate_of(*each) is None] == []
+    assert [each for each in every if TABLE.fate_of(*each) is None] == []
 
 
 def test_a_name_that_is_new_in_mujoco_has_none():
-    assert fate_of('(world)body/joint', 'backlash') is None
-    assert fate_of('default/joint', 'backlash') is None
-    assert fate_of('actuator/hydraulic', 'gear') is None
-    assert fate_of('option', 'relativity') is None
+    assert TABLE.fate_of('(world)body/joint', 'backlash') is None
+    assert TABLE.fate_of('default/joint', 'backlash') is None
+    assert TABLE.fate_of('actuator/hydraulic', 'gear') is None
+    assert TABLE.fate_of('option', 'relativity') is None
 
 
 def test_what_the_table_names_is_what_the_line_can_name():
-    assert {row.what for row in ROWS if row.fate == NAMED} == {*LACKS, *CONVERTED}
+    assert {row.what for row in TABLE.ROWS if row.fate == TABLE.NAMED} == {*LACKS, *CONVERTED}
 
 
 def test_the_page_is_generated():
-    tool = load_script('tools/mjcf_elements.py')
-    assert tool.PAGE.read_text() == tool.page(), './ws python tools/mjcf_elements.py'
+    assert TABLE.PAGE.read_text() == TABLE.page(), './ws python tools/mjcf_elements.py'
 
 
 ARM = """<mujoco>{top}<worldbody>{world}<body name="one" {body}><joint name="a" axis="0 1 0"

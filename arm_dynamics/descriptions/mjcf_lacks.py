@@ -1,12 +1,10 @@
-"""Fates of an MJCF's elements and attributes: used, harmless, named, refused.
+"""What an MJCF has and its URDF, the model of the controllers and of `mjcf:=converted`, lacks.
 
-`ROWS` is the table; docs/mjcf_elements.md shows it. MuJoCo simulates nearly everything. The fate
-is that of the model of the controllers, which is a URDF, and of `mjcf:=converted`. What is named
-is found in the model that MuJoCo compiles, so that defaults, includes and frames count as well.
+It is found in the model that MuJoCo compiles, so that defaults, includes and frames count as well.
+docs/mjcf_elements.md has all elements and attributes (tools/mjcf_elements.py).
 """
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -18,9 +16,7 @@ from arm_dynamics.descriptions.mjcf_model import has_spring, home, home_state, s
 from arm_dynamics.descriptions.mjcf_shapes import SOLIDS
 from arm_dynamics.model import RobotModel
 
-USED, HARMLESS, NAMED, REFUSED = 'used', 'harmless', 'named', 'refused'
-
-_FLAGS = ('clampctrl', 'constraint', 'damper', 'equality', 'frictionloss', 'limit')
+FLAGS = ('clampctrl', 'constraint', 'damper', 'equality', 'frictionloss', 'limit')
 _ENDLESS, _ROUNDING = (-np.inf, np.inf), 1e-6  # of a range [rad | m]
 _CONTACT = {
     'condim': [3.0],
@@ -34,127 +30,7 @@ _CONTACT = {
     'adhesion': [0.0],
     'surfacevel': [0.0],
 }
-
-
-class Row(NamedTuple):
-    """A fate, the elements that have it, and their attributes.
-
-    Attributes:
-        fate: one of USED, HARMLESS, NAMED, REFUSED.
-        elements: paths of two names at most, as in MuJoCo's schema; 'sensor/*': all in it.
-        attributes: names; '*': all, and all elements inside.
-        what: what becomes of it; of NAMED the phrase of `LACKS` in the line at the start, which
-            attributes that are used as well get for some values.
-    """
-
-    fate: str
-    elements: str
-    attributes: str
-    what: str
-
-
-_BY_DIRECTION = 'efforts that differ by direction (the larger counts)'
-_POSE = 'pos quat axisangle euler xyaxes zaxis'
-_OF_LIMITS = 'margin solreflimit solimplimit solreffriction solimpfriction'
-_KINDS = 'velocity intvelocity orientation pid damper cylinder muscle adhesion dcmotor plugin'
-_OTHER_DRIVES = ' '.join(f'actuator/{x} default/{x}' for x in _KINDS.split())
-_DRIVES = ' '.join(f'actuator/{x} default/{x}' for x in ('general', 'motor', 'position'))
-
-ROWS = (
-    Row(USED, 'mujoco', 'model', 'the name'),
-    Row(USED, 'default', 'class', 'MuJoCo reads the file with it'),
-    Row(USED, 'compiler include frame replicate asset/model body/attach', '*',
-        'MuJoCo reads the file with it'),
-    Row(USED, 'body', f'name {_POSE} childclass fuse simple', 'links'),
-    Row(USED, 'asset/mesh default/mesh', '*', 'meshes'),
-    Row(USED, 'body/inertial', '*', 'mass and inertia'),
-    Row(USED, 'body/joint default/joint',
-        'name class type pos axis ref limited range armature damping frictionloss '
-        'actuatorfrclimited actuatorfrcrange',
-        'joints'),
-    Row(USED, 'body/geom default/geom',
-        f'name class type size fromto {_POSE} mesh fitscale mass density shellinertia contype '
-        'conaffinity group rgba material',
-        'inertia, shapes of the clearance check and looks'),
-    Row(USED, 'body/site default/site', '*', 'frames, at which a tool may be mounted'),
-    Row(USED, _DRIVES,
-        'name class joint jointinparent gear ctrllimited ctrlrange forcelimited forcerange '
-        'inheritrange kp kv dampratio gaintype gainprm biastype biasprm armature damping',
-        'kp, kd and effort limit of the drive'),
-    Row(USED, 'keyframe/key', 'name qpos ctrl act', 'the start: key frame home, else the first'),
-    Row(USED, 'option', 'gravity', 'gravity'),
-    Row(USED, 'option/flag', 'gravity', 'gravity'),
-    Row(NAMED, 'body/joint default/joint', 'stiffness springdamper springref springyield',
-        'springs of joints'),
-    Row(NAMED, 'body/joint default/joint', 'damping', 'nonlinear damping of joints'),
-    Row(NAMED, 'actuator/position default/position', 'ctrlrange',
-        'control ranges narrower than those of the joints'),
-    Row(NAMED, _DRIVES, 'ctrlrange forcerange', _BY_DIRECTION),
-    Row(NAMED, 'body/joint default/joint', 'actuatorfrcrange', _BY_DIRECTION),
-    Row(NAMED, 'body', 'gravcomp', 'gravcomp (carried by the law)'),
-    Row(NAMED, 'body/joint default/joint', 'actuatorgravcomp', 'gravcomp (carried by the law)'),
-    Row(NAMED, 'body', 'mocap', 'mocap bodies'),
-    Row(NAMED, 'body/geom default/geom', 'hfield', 'shapes without a URDF element'),
-    Row(NAMED, 'asset/hfield', '*', 'shapes without a URDF element'),
-    Row(NAMED, 'body/geom default/geom',
-        'friction condim priority solref solimp solmix margin gap adhesion surfacevel',
-        'contact parameters'),
-    Row(NAMED, 'body/geom default/geom', 'fluidshape fluidcoef', 'fluid'),
-    Row(NAMED, 'option', 'density viscosity wind', 'fluid'),
-    Row(NAMED, 'option', 'actuatorgroupdisable', 'disabled groups of actuators'),
-    Row(NAMED, 'option/flag', ' '.join(_FLAGS), 'disabled by flags'),
-    Row(NAMED, 'contact/pair contact/exclude default/pair', '*', 'contact pairs and exclusions'),
-    Row(NAMED, 'tendon default/tendon', '*', 'tendons'),
-    Row(NAMED, 'equality default/equality', '*', 'equalities'),
-    Row(NAMED, _DRIVES, 'tendon site refsite body cranksite slidersite cranklength', 'actuators'),
-    Row(NAMED, _DRIVES, 'delay nsample interp', 'delays of drives'),
-    Row(NAMED, _DRIVES, 'timeconst dyntype dynprm actdim actearly actlimited actrange',
-        'activation of drives'),
-    Row(NAMED, _DRIVES, 'input ffrange velrange', 'other drives'),
-    Row(NAMED, _OTHER_DRIVES, '*', 'other drives'),
-    Row(NAMED, 'sensor', '*', 'sensors'),
-    Row(NAMED, 'deformable/flex body/flexcomp', '*', 'flexes'),
-    Row(NAMED, 'extension/plugin body/plugin geom/plugin mesh/plugin', '*', 'plugins'),
-    Row(NAMED, 'keyframe/key', 'qpos', 'start of the key frame beyond the limits'),
-    Row(NAMED, 'keyframe/key', 'qvel', 'velocities of the key frame'),
-    Row(REFUSED, 'body/freejoint', '*', 'a base that floats; so are joints of type free and ball'),
-    Row(REFUSED, 'option/flag', 'actuation', 'no drive would act'),
-    Row(REFUSED, 'actuator/pid actuator/orientation default/pid default/orientation', '*',
-        'where they have several controls or outputs'),
-    Row(HARMLESS, 'option',
-        'timestep integrator solver iterations tolerance ls_iterations ls_tolerance '
-        'noslip_iterations noslip_tolerance ccd_iterations ccd_tolerance jacobian cone impratio '
-        'sdf_iterations sdf_initpoints sleep_tolerance magnetic o_margin o_solref o_solimp '
-        'o_friction',
-        'step and solver are parameters of the simulator'),
-    Row(HARMLESS, 'option/flag',
-        'autoreset contact diagexact energy eulerdamp filterparent fwdinv invdiscrete ipc island '
-        'midphase multiccd nativeccd override refsafe sensor sleep speculative spring warmstart',
-        'numerics; contacts:=true switches contacts on; without springs nothing is lost'),
-    Row(HARMLESS, 'body/joint default/joint', _OF_LIMITS, 'how hard MuJoCo stops a joint'),
-    Row(HARMLESS, 'body body/joint default/joint body/geom default/geom ' + _DRIVES,
-        'group user sleep castshadow lengthrange', 'of viewers and of other programs'),
-    Row(HARMLESS, 'body/camera default/camera body/light default/light asset/texture '
-        'default/texture asset/material default/material asset/skin deformable/skin visual '
-        'statistic', '*', 'looks'),
-    Row(HARMLESS, 'size custom', '*', 'memory, and numbers of other programs'),
-    Row(HARMLESS, 'keyframe/key', 'time mpos mquat plastic', 'of parts that are named'),
-)  # fmt: skip
-
-
-def fate_of(element: str, attribute: str) -> Row | None:
-    """Return the row of an attribute; `element`: its path below <mujoco>, such as 'body/joint'.
-
-    A row of an element holds for what is inside of it as well, unless that has a row of its own.
-    """
-    names = element.replace('(world)', '').split('/') if element else ['mujoco']
-    found = None
-    for end in range(1, len(names) + 1):
-        path, inside = '/'.join(names[max(0, end - 2) : end]), end < len(names)
-        known = {'*'} if inside else {'*', attribute}
-        own = (row for row in ROWS if path in row.elements.split())
-        found = next((row for row in own if known & {*row.attributes.split()}), found)
-    return found
+BY_DIRECTION = 'efforts that differ by direction (the larger counts)'
 
 
 def _names(what: str, numbers: Iterable[int], m: mujoco.MjModel) -> list[str]:
@@ -269,7 +145,7 @@ def _pairs(m: mujoco.MjModel, model: RobotModel) -> list[str]:
 
 
 def _flags(m: mujoco.MjModel, model: RobotModel) -> list[str]:
-    bits = {name: int(getattr(mujoco.mjtDisableBit, f'mjDSBL_{name.upper()}')) for name in _FLAGS}
+    bits = {name: int(getattr(mujoco.mjtDisableBit, f'mjDSBL_{name.upper()}')) for name in FLAGS}
     return [name for name, bit in bits.items() if m.opt.disableflags & bit]
 
 
@@ -307,7 +183,7 @@ LACKS: dict[str, Callable[[mujoco.MjModel, RobotModel], list[str]]] = {
     'activation of drives': _active,
     'delays of drives': _delayed,
     'control ranges narrower than those of the joints': _narrow,
-    _BY_DIRECTION: _one_sided,
+    BY_DIRECTION: _one_sided,
     'disabled groups of actuators': _groups,
     'disabled by flags': _flags,
     'fluid': _fluid,
