@@ -2,14 +2,20 @@
 
 import json
 import runpy
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from domains import fresh_domain
 from experiment_parts import measures_of
 from launch.actions import DeclareLaunchArgument
 from launched import launch
+from started_launches import started
 
+from arm_dynamics.checks import ArmError
+from arm_dynamics.model_error import ModelError
 from arm_dynamics.robots import share_folder
+from arm_lab.commands.compare_controllers import main
 from arm_lab.experiments.experiment import Experiment
 
 _SHORT = 'sinusoid_task: {ros__parameters: {cycles: 0.1}}'
@@ -57,18 +63,18 @@ def test_every_launch_file_takes_a_parameter_file_and_those_of_tasks_errors_of_a
 
 def test_a_controller_that_knows_the_error_of_the_arm_tracks_as_without_any(tmp_path):
     (tmp_path / 'short.yaml').write_text(_SHORT)
-    error = '{mass_scale: [1.3]}'
-    rms = []
-    for name, given in (('without', ()), ('arm', ('plant',)), ('both', ('plant', 'model'))):
-        (tmp_path / name).mkdir()
-        errors = [f'{each}_error:={error}' for each in given]
-        short = f'config:={tmp_path / "short.yaml"}'
-        arguments = ('task.launch.py', 'robot:=planar_3r', short, *errors)
-        code, printed, report = launch(tmp_path / name, *arguments)
-        assert code == 0, printed
-        rms.append(report['tracking_error_mm']['rms'])
-    assert rms[1] > 10.0 * rms[0]
-    np.testing.assert_allclose(rms[2], rms[0], rtol=0.01)
+    errors = [f'{each}_error:={{mass_scale: [1.3]}}' for each in ('plant', 'model')]
+    short = f'config:={tmp_path / "short.yaml"}'
+    code, printed, report = launch(tmp_path, 'task.launch.py', 'robot:=planar_3r', short, *errors)
+    assert code == 0, printed
+    config = str(tmp_path / 'short.yaml')
+    exact = Experiment('planar_3r', 'sinusoid', 'computed_torque', config=config)
+    without, wrong = (
+        measures_of(replace(exact, error=error)).tracking_rms_mm
+        for error in (ModelError(), ModelError(mass_scale=(1.3,)))
+    )
+    assert wrong > 10.0 * without
+    np.testing.assert_allclose(report['tracking_error_mm']['rms'], without, rtol=0.01)
 
 
 def test_the_cubes_controller_may_believe_in_a_wrong_arm(tmp_path):
@@ -81,23 +87,13 @@ def test_the_cubes_controller_may_believe_in_a_wrong_arm(tmp_path):
 
 
 @pytest.mark.parametrize(
-    'file', ['compare.launch.py', 'model_mismatch.launch.py', 'sinusoid.launch.py']
+    'words', ['compare.launch.py', 'model_mismatch.launch.py', 'sinusoid.launch.py sweep:=loop']
 )
-def test_a_comparison_takes_a_parameter_file_and_refuses_a_typo_in_it(file, tmp_path):
+def test_a_comparison_refuses_a_typo_in_its_parameter_file(words, tmp_path, monkeypatch):
     config = tmp_path / 'mine.yaml'
     config.write_text('sinusoid_task: {ros__parameters: {amplitud: [0.1]}}')
-    arguments = ['sweep:=loop'] if file == 'sinusoid.launch.py' else []
-    code, printed, _ = launch(tmp_path, file, f'config:={config}', *arguments)
-    assert code == 1
-    assert "'amplitud'; nearest known: 'amplitude'" in printed
-    assert 'Traceback' not in printed
-
-
-def test_an_impossible_plant_is_refused_in_one_line(tmp_path):
-    code, printed, _ = launch(tmp_path, 'sinusoid.launch.py', 'plant_error:={mass_scale: [0.0]}')
-    assert code == 1
-    assert 'plant_error: mass_scale is 0; it must be finite, > 0' in printed
-    assert 'Traceback' not in printed
+    with pytest.raises(ArmError, match="'amplitud'; nearest known: 'amplitude'$"):
+        started(monkeypatch, *words.split(), f'config:={config}')
 
 
 def test_a_motion_model_follows_a_sinusoid_without_lag(tmp_path):
@@ -116,15 +112,14 @@ def test_mismatch_sweep_writes_table_and_picture(tmp_path):
     assert '| pd |' in (tmp_path / 'sweep_mass_scale.md').read_text()
 
 
-def test_a_table_of_laws_and_errors_over_topics_is_that_of_the_loop(tmp_path):
+def test_a_table_of_laws_and_errors_over_topics_is_that_of_the_loop(tmp_path, monkeypatch):
     (tmp_path / 'short.yaml').write_text(_SHORT)
-    parameters = ['robot:=planar_3r', 'timestep:=0.002', f'config:={tmp_path / "short.yaml"}']
-    parameters += ['laws:=computed_torque', 'sweep:=errors', 'values:=exact,mass_scale=1.2']
-    file = 'model_mismatch.launch.py'
+    words = ['--robots=planar_3r', '--timestep=0.002', f'--config={tmp_path / "short.yaml"}']
+    words += ['--laws=computed_torque', '--sweep=errors', '--values=exact,mass_scale=1.2']
+    monkeypatch.setenv('ROS_DOMAIN_ID', fresh_domain())
     tables = []
     for over in ('topics', 'loop'):
-        code, printed, _ = launch(tmp_path / over, file, *parameters, f'over:={over}')
-        assert code == 0, printed
+        assert main([*words, f'--over={over}', f'--output-dir={tmp_path / over}']) == 0
         report = json.loads((tmp_path / over / 'sweep_errors.json').read_text())
         tables.append([row['tracking_rms_mm'] for row in report['rows']])
     # A goal has quintics between samples where the loop has a formula.
