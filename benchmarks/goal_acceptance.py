@@ -25,7 +25,7 @@ from arm_controllers.follower.goal import Goal
 from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.ros.messages import to_ns, trajectory_message
 from arm_controllers.ros.qos import STATE_QOS
-from arm_controllers.ros.running import make_executor, wait_for, wait_until
+from arm_controllers.ros.running import make_executor, wait_until
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.parameter_files import as_arguments, files_of
@@ -90,8 +90,9 @@ def pauses_in_real_time(model: RobotModel) -> tuple[float, float]:
             quiet.append(_longest_pause(executor, stamps))
             sent = client.send_goal_async(request)
             busy.append(_longest_pause(executor, stamps))
-            handle = wait_for(executor, sent, 'answer to the goal', _TIMEOUT)
-            wait_for(executor, handle.cancel_goal_async(), 'answer to the cancel', _TIMEOUT)
+            wait_until(executor, sent.done, 'answer to the goal', _TIMEOUT, sent)
+            canceled = sent.result().cancel_goal_async()
+            wait_until(executor, canceled.done, 'answer to the cancel', _TIMEOUT, canceled)
             _longest_pause(executor, stamps)
     finally:
         for process in processes:

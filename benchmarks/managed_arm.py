@@ -29,7 +29,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.ros.messages import set_stamp
 from arm_controllers.ros.qos import CONTROL_QOS, RECORD_QOS
-from arm_controllers.ros.running import make_executor, wait_for, wait_until
+from arm_controllers.ros.running import make_executor, wait_until
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import Array
 from arm_sim.robot import Robot
@@ -137,7 +137,8 @@ class ManagedArm:
 
     def result(self, future, what: str):
         """Return the result of a future."""
-        return wait_for(self.executor, future, what, LONG_WAIT)
+        wait_until(self.executor, future.done, what, LONG_WAIT, future)
+        return future.result()
 
     def settle(self) -> None:
         """Wait until the manager has answered the state at which time has stopped."""

@@ -29,7 +29,7 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.ros.messages import to_ns
-from arm_controllers.ros.running import make_executor, wait_for, wait_until
+from arm_controllers.ros.running import make_executor, wait_until
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 
@@ -186,7 +186,8 @@ class MockRobot:
         client = self.node.create_client(Trigger, f'{DRIVE}/{what}')
         self.until(client.service_is_ready, 'supervisor')
         future = client.call_async(Trigger.Request())
-        return wait_for(self.executor, future, what, LONG_WAIT).message
+        wait_until(self.executor, future.done, what, LONG_WAIT, future)
+        return future.result().message
 
     def end(self) -> None:
         """End everything, the law first."""

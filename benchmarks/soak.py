@@ -30,7 +30,7 @@ from rclpy.action import ActionClient
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.ros.messages import set_stamp, to_ns
-from arm_controllers.ros.running import make_executor, wait_for, wait_until
+from arm_controllers.ros.running import make_executor, wait_until
 from arm_dynamics.checks import ArmError
 from arm_sim.parameter_files import as_arguments, files_of
 
@@ -168,7 +168,8 @@ class Soak:
             self.wrong.append(f'{what}: succeeded, but was at {t:.2f} of {duration:.2f} s')
 
     def _wait(self, future, what: str):
-        return wait_for(self.executor, future, what, _TIMEOUT)
+        wait_until(self.executor, future.done, what, _TIMEOUT, future)
+        return future.result()
 
     def _start(self, executable: str, *parameters: str) -> subprocess.Popen:
         code = f'import sys; from arm_sim.executables import {executable} as run; sys.exit(run())'

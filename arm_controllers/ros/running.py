@@ -130,12 +130,6 @@ def end_node() -> None:
     signal.raise_signal(signal.SIGTERM)
 
 
-def wait_for(executor: Executor, future: Future, what: str, timeout: float) -> Any:
-    """Return a future's result; wait for it as `wait_until` does."""
-    wait_until(executor, future.done, what, timeout, future)
-    return future.result()
-
-
 def wait_until(
     executor: Executor,
     condition: Callable[[], bool],

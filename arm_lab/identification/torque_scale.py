@@ -56,7 +56,6 @@ class TorqueScales:
         errors: (n,) standard errors of their logarithms.
         shown: (n,) whether the recordings show the scale without the prior of the links.
         pi: (14 n,) parameters of the arm.
-        pi_errors: (14 n,) standard errors of the parameters.
         center, center_errors: (3,) centre of the known load in the tool frame [m], and standard
             errors; None: no recording has a load.
     """
@@ -65,7 +64,6 @@ class TorqueScales:
     errors: Array
     shown: NDArray[np.bool_]
     pi: Array
-    pi_errors: Array
     center: Array | None = None
     center_errors: Array | None = None
 
@@ -156,7 +154,7 @@ def torque_scales(
     alone = np.zeros(size)
     alone[free] = standard_errors(open_matrix, np.vstack([*gradients, open_root]))
     shown = (alone[scales] < _SHOWN) & (np.abs(change) < _SHOWN)  # the second: it has converged
-    found = np.exp(log), errors[scales], shown, x[:-1], errors[: len(x) - 1]
+    found = np.exp(log), errors[scales], shown, x[:-1]
     if not loaded:
         return TorqueScales(*found)
     return TorqueScales(*found, place[:3], errors[places][:3])

@@ -219,16 +219,12 @@ def validate(
     """Return COLUMNS (count, 4) of arms that the search has not seen."""
     fresh = replace(experiment, seed=experiment.seed + 1_000_003)
     jobs = [(Drawn(k, min(_CHUNK, count - k)),) for k in range(0, count, _CHUNK)]
-    run = partial(_try_arms, fresh, parameters)
+    run = partial(try_gains, fresh, candidates=[parameters])
 
     def show(finished: int) -> None:
         progress(min(finished * _CHUNK, count))
 
-    return np.concatenate(ordered(executor, run, jobs, show))
-
-
-def _try_arms(experiment: Experiment, parameters: Parameters, arms: Sequence[Drawn]) -> Array:
-    return try_gains(experiment, arms, [parameters])[0]
+    return np.concatenate(ordered(executor, run, jobs, show), axis=1)[0]
 
 
 def _made(space: GainSpace, x: Array) -> Parameters | None:

@@ -96,7 +96,7 @@ class PickAndPlaceReport(TaskReport):
         grips = [self._in_hand(record.q[k], poses[k]) for k in at]
         slip = 1e3 * np.linalg.norm(grips[1].translation - grips[0].translation)
         end, rest = _pose(poses[-1]), round(_REST / (record.t[1] - record.t[0]))
-        turn = _turn_to(end.rotation)
+        turn = float(np.linalg.norm(pin.log3(end.rotation)))
         moved = np.abs(poses[-rest:, :3] - poses[-1, :3]).max()
         error = np.linalg.norm(end.translation - self.task.target.translation)
         success = error <= p.tolerance and turn <= p.turn_tolerance and moved <= _AT_REST
@@ -265,8 +265,3 @@ class PickAndPlace(PointsTask):
 def _pose(row: Array) -> pin.SE3:
     """Return a pose from position and quaternion x, y, z, w (7,)."""
     return pin.XYZQUATToSE3(row)
-
-
-def _turn_to(rotation: Array) -> float:
-    """Return the angle of a rotation [rad]."""
-    return float(np.linalg.norm(pin.log3(rotation)))

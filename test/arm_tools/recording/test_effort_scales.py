@@ -111,7 +111,7 @@ def test_links_give_no_scale_to_a_joint_that_they_hardly_load(files, monkeypatch
     read = SimpleNamespace(samples=read.samples, currents=True, shown=light)
     monkeypatch.setattr(
         'arm_tools.commands.identified_drives.torque_scales',
-        lambda *_: TorqueScales(SCALES, 0.01 * SCALES, np.ones(6, dtype=bool), *np.zeros((2, 84))),
+        lambda *_: TorqueScales(SCALES, 0.01 * SCALES, np.ones(6, dtype=bool), np.zeros(84)),
     )
     regressor = SimpleNamespace(model=model)
     known = SimpleNamespace(payload=False)
