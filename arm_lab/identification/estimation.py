@@ -27,6 +27,7 @@ _ROUNDS = 3  # of estimating each joint's noise
 _SURE = 3.0  # standard errors below which a torque sensor has no offset
 _ROUNDING = 1e-9  # relative, of a share
 _CARRYING = 10.0  # relative spread of the link that carries a payload
+_MUCH = 0.5  # share of the torque; what explains less is no model
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,22 +155,34 @@ def identify(
 
     Where a joint's held-back torque is explained worse than by the given parameters, its own
     parameters are those given, and if need be those of all links that its torque depends on.
-    `without` says by a joint's index why its torque is not used.
+    A torque of which half the held-back part is left by every estimate is not used, the worst one
+    first. `without` says by a joint's index why its torque is not used.
 
     Raises:
-        ArmError: a recording that is too short, without torques, or in which the arm hardly moves.
+        ArmError: a recording that is too short, without torques, or in which the arm hardly moves;
+            torques that no estimate explains.
     """
     rows = rows_of(regressor, samples, parameters.cutoff)
     count, n = len(rows.times), regressor.model.nv
     train = np.arange(count) <= (1.0 - parameters.held_back) * (count - 1)
     lacking = lacking_rows(rows.part(train), regressor.model) | dict(without)
-    if len(lacking) == n:
-        raise ArmError(lacking[0])
-    rows = rows.without(list(lacking))
     links = [tool_link(regressor)] if parameters.payload else list(range(n))
-    kept = np.isin(np.arange(n), list(lacking))
+    kept = np.zeros(n, dtype=bool)
     while True:
+        if len(lacking) == n:
+            raise ArmError(lacking[0])
+        rows = rows.without(list(lacking))
+        kept[list(lacking)] = True
         found = _identified(regressor, rows, train, parameters, links, kept, lacking)
+        left = np.nan_to_num(found.validation)
+        if left.max() > _MUCH:
+            i = int(left.argmax())
+            lacking[i] = (
+                f'joint {regressor.model.joint_names[i]!r}: {left[i]:.0%} of its held-back torque '
+                'is not explained by any estimate (coupled joints, another sign or unit, or noise '
+                'larger than the torque: inspect_recording says what it is)'
+            )
+            continue
         given = found.validation_as_given()
         unproven = np.isnan(found.validation) & ~kept & bool((~train).any())
         if unproven.any():

@@ -11,7 +11,6 @@ from arm_sim.pictures import BLUE, ORANGE, QUIET, legend, new_figure, panels, st
 
 _NOTHING = 0.1  # of the standard error: a parameter below it is at its bound
 _ROUNDING = 1e-9  # relative, of a share
-_MUCH = 0.5  # share of the torque; what explains less is no model
 _UNKNOWN = 0.5  # of what was believed: a parameter whose spread is still larger is not shown
 
 
@@ -72,7 +71,7 @@ def improved(found: Identified) -> NDArray[np.bool_]:
 
 
 def _verdict(found: Identified) -> list[str]:
-    """Return lines on joints that keep their given parameters, and on torque that is left."""
+    """Return lines on joints that keep their given parameters."""
     names = np.array(found.regressor.model.joint_names)
     lines = []
     worse = found.kept & ~np.isin(np.arange(len(names)), list(found.lacking))
@@ -83,13 +82,6 @@ def _verdict(found: Identified) -> list[str]:
         )
     for i, why in found.lacking.items():
         lines.append(f'{why}; {names[i]} keeps its given parameters, and its torque is not used')
-    left = np.nan_to_num(found.validation)
-    for name, share in zip(names[left > _MUCH], left[left > _MUCH], strict=True):
-        lines.append(
-            f'{name}: {share:.0%} of the held-back torque is not explained by any '
-            'estimate: do not use its parameters; inspect_recording says what its effort is '
-            '(coupled joints, another sign or unit, or noise larger than the torque)'
-        )
     if not (~found.train).any():
         lines.append('nothing was held back, so that nothing shows whether this model is better')
     elif not improved(found).any():

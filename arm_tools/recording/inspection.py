@@ -18,10 +18,11 @@ from arm_lab.identification.effort_rest import Rest
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.recording.effort_presets import PRESETS
 from arm_tools.recording.effort_scales import in_torques, joint_numbers
-from arm_tools.recording.joint_streams import AS_FOUND, Currents, Doubt, ReadAs
-from arm_tools.recording.position_units import in_radians, spikes, unwrapped
+from arm_tools.recording.joint_streams import AS_FOUND, Currents, ReadAs
+from arm_tools.recording.position_units import in_radians, unwrapped
 from arm_tools.recording.recorded_samples import inspected_samples
 from arm_tools.recording.wrong_numbers import as_words
+from arm_tools.recording.wrong_states import measured_states_of
 
 _NONE = 'none'
 _DELAYED = 0.001  # a delay that is named [s]
@@ -124,8 +125,8 @@ def inspected(
     samples, lines = inspected_samples(path, joints[0], how, units, joints[1].tolist())
     q, turns = unwrapped(in_radians(samples.q, *joints, units), *joints)
     samples = replace(samples, q=q)
-    samples, alone = _without_spikes(samples, model)
-    lines = [*lines, *turns, *alone, *_resolution(samples, model)]
+    samples, measured = measured_states_of(samples, joints[0])
+    lines = [*lines, *turns, *measured, *_resolution(samples, model)]
     samples = _moved(samples, efforts, model)
     efforts = efforts.with_preset(lines)
     if efforts.effort_scales:
@@ -183,17 +184,6 @@ def _moved(samples: MotionSamples, known: EffortsAre, model: RobotModel) -> Moti
         i, j = map(names.index, pair)
         order[[i, j]] = j, i
     return replace(samples, q=q[:, order], effort=samples.effort[:, order])
-
-
-def _without_spikes(samples: MotionSamples, model: RobotModel) -> tuple[MotionSamples, list[str]]:
-    """Return samples without states that have positions of their own, and a line on them."""
-    found = spikes(samples.q)
-    states = found.any(axis=1)
-    if not states.any():
-        return samples, []
-    names = ', '.join(np.array(model.joint_names)[found.any(axis=0)])
-    line = f'{names} jump there and back in {states.sum()} of {len(states)} states, not read'
-    return samples.part(np.flatnonzero(~states)), [Doubt(f'positions: {line}')]
 
 
 def _resolution(samples: MotionSamples, model: RobotModel) -> list[str]:

@@ -12,7 +12,6 @@ _TURNS = 6.0 * np.pi  # largest position that is taken as radians: three turns
 # The line of `tables` on positions that the header has turned into radians.
 _BY_HEADER = re.compile(r'file: read in .*(deg|°|grad)', re.IGNORECASE)
 _FEW = 0.1  # share of states below which they are counted
-_SPIKE, _LEAST = 10.0, 0.02  # steps there and back: of the usual ones, and [rad | m]
 _NEAR = 0.5  # of a turn, a jump from state to state that is one; and larger than any motion [rad]
 
 
@@ -68,14 +67,3 @@ def unwrapped(
     whole = q.copy()
     whole[1:] -= 2.0 * np.pi * np.cumsum(turns, axis=0)
     return whole, [line]
-
-
-def spikes(q: Array) -> NDArray[np.bool_]:
-    """Return which positions (m, n) leave those around them for one state alone."""
-    steps, found = np.diff(q, axis=0), np.zeros(q.shape, dtype=bool)
-    if len(steps) > 2:
-        least = np.maximum(_SPIKE * np.quantile(np.abs(steps), 0.9, axis=0), _LEAST)
-        there, back = steps[:-1], steps[1:]
-        far = np.minimum(np.abs(there), np.abs(back)) > least
-        found[1:-1] = far & (there * back < 0.0)
-    return found

@@ -9,8 +9,9 @@ from identification_samples import exact_samples, some_motion
 from arm_dynamics import ArmError
 from arm_tools.recording.inspection import inspected
 from arm_tools.recording.joint_streams import AS_FOUND, Stream, timed
-from arm_tools.recording.position_units import in_radians, spikes
+from arm_tools.recording.position_units import in_radians
 from arm_tools.recording.recorded_samples import inspected_samples
+from arm_tools.recording.wrong_states import spikes
 
 
 @pytest.fixture(scope='module')
