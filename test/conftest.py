@@ -8,6 +8,10 @@ import psutil
 import pytest
 from domains import own_domain
 
+# Threads of linear algebra spin where they wait for each other, which takes the processor from
+# other tests and the processes that they start; numpy reads this when it is imported.
+os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
+
 
 def pytest_configure(config):
     """Let nodes in this process be alone: other runs on this machine choose domains too."""
