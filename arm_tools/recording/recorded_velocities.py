@@ -3,11 +3,19 @@
 import numpy as np
 
 from arm_dynamics.checks import Array
+from arm_tools.recording.joint_streams import Doubt
 
 _MOST = 40  # states by which velocities may be late
 _LEAST = 200  # states from which on a delay is looked for
 _NOTHING = 0.2  # of a period: less is no delay
 _FITS = 0.5  # share of the variance; what leaves more is no velocity of these positions
+_ALIKE = 0.95  # correlation from which on velocities differ by their unit alone
+# What such velocities are over those of the positions, and why.
+_UNITS = {
+    2.0 * np.pi: ': the positions are probably turns, convert them to rad',
+    np.pi / 180.0: ': the positions are probably degrees, --units deg reads them',
+    -1.0: ': one of both has the other sign',
+}
 
 
 def of_velocities(times: Array, q: Array, v: Array) -> list[str]:
@@ -23,7 +31,7 @@ def of_velocities(times: Array, q: Array, v: Array) -> list[str]:
     errors = np.array([((given[k : k + end] - moved) ** 2).sum() for k in range(_MOST)])
     best = int(np.argmin(errors))
     if errors[best] > _FITS * (moved**2).sum():
-        return ['velocities: the recorded ones are not those of the positions; not used']
+        return [_of_another_unit(wanted, v)]
     k = int(np.clip(best, 1, _MOST - 2))
     before, middle, after = errors[k - 1 : k + 2]
     curve = before - 2.0 * middle + after
@@ -33,3 +41,13 @@ def of_velocities(times: Array, q: Array, v: Array) -> list[str]:
         return ['velocities: those of the positions']
     what = f'about {1e3 * late * period:.1f} ms behind the derivative of the positions'
     return [f'velocities: the recorded ones are filtered, {what}; not used']
+
+
+def _of_another_unit(wanted: Array, v: Array) -> str:
+    """Return a line on velocities (m, n) that are not those of the positions."""
+    product, squares = float((v * wanted).sum()), float((wanted**2).sum())
+    if product**2 < _ALIKE**2 * squares * float((v**2).sum()):
+        return 'velocities: the recorded ones are not those of the positions; not used'
+    times = product / squares
+    why = (x for of, x in _UNITS.items() if np.isclose(times, of, rtol=0.05))
+    return Doubt(f'velocities: {times:.4g} times those of the positions, not used{next(why, "")}')

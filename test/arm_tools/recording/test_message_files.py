@@ -197,8 +197,24 @@ def test_velocities_that_are_filtered_are_named_with_their_delay():
     (line,) = of_velocities(times, q, late)
     assert 8.0 < float(re.search(r'about ([\d.]+) ms behind', line)[1]) < 12.0
     assert of_velocities(times, q, np.full_like(v, np.nan)) == ['velocities: not recorded']
-    (line,) = of_velocities(times, q, np.degrees(v))
+    (line,) = of_velocities(times, q, q)
     assert 'not those of the positions' in line
+
+
+@pytest.mark.parametrize(
+    ('unit', 'velocities', 'says'),
+    [
+        (2.0 * np.pi, 1.0, '6.283 times .* not used: the positions are probably turns, convert'),
+        (np.pi / 180.0, 1.0, '0.01745 times .* not used: .* degrees, --units deg reads them'),
+        (-1.0, 1.0, '-1 times .* not used: one of both has the other sign'),
+        (1.0, 180.0 / np.pi, '57.3 times those of the positions, not used$'),
+    ],
+)
+def test_positions_in_turns_are_named_by_the_velocities(unit, velocities, says):
+    times = np.arange(0.0, 8.0, 0.002)
+    q, v = np.sin(3.0 * times)[:, np.newaxis], 3.0 * np.cos(3.0 * times)[:, np.newaxis]
+    (line,) = of_velocities(times, q / unit, velocities * v)
+    assert re.search(says, line)
 
 
 def test_what_a_packed_file_or_message_unpacks_to_has_a_limit(tmp_path, monkeypatch):
