@@ -18,7 +18,7 @@ from arm_lab.identification.effort_rest import Rest
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.recording.effort_presets import PRESETS
 from arm_tools.recording.effort_scales import in_torques, joint_numbers
-from arm_tools.recording.joint_streams import AS_FOUND, Currents, ReadAs
+from arm_tools.recording.joint_streams import AS_FOUND, Currents, OtherUnit, ReadAs
 from arm_tools.recording.position_units import in_radians, unwrapped
 from arm_tools.recording.recorded_samples import inspected_samples
 from arm_tools.recording.wrong_numbers import as_words
@@ -132,6 +132,8 @@ def inspected(
     if efforts.effort_scales:
         samples, line = in_torques(samples, model, efforts.effort_scales)
         lines, efforts = [*lines, line], replace(efforts, efforts='torque')
+    other = [x for x in lines if isinstance(x, OtherUnit) and units == 'auto']
+    still = [f'{line}; --units rad keeps them' for line in other]
     flips = {
         kind: _named(f'--flip-{kind}', getattr(efforts, f'flip_{kind}'), model)
         for kind in ('positions', 'efforts')
@@ -143,10 +145,9 @@ def inspected(
     except ArmError as error:
         return Inspected(
             samples, efforts.gravity == 'missing', False, np.ones(model.nv, dtype=bool),
-            [*lines, f'conventions: {error}'], [],
+            [*lines, f'conventions: {error}'], still,
         )  # fmt: skip
     lines = [*lines]
-    still: list[str] = []
     _of_positions(found, units, flips['positions'] is not None, lines, still)
     signs = flips['efforts']
     if signs is None:

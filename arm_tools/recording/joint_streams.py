@@ -36,6 +36,12 @@ class Doubt(str):
     __slots__ = ()
 
 
+class OtherUnit(Doubt):
+    """A finding by which the positions have another unit."""
+
+    __slots__ = ()
+
+
 class Currents(str):
     """A finding by which the efforts are currents."""
 

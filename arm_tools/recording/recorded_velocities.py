@@ -3,7 +3,7 @@
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_tools.recording.joint_streams import Doubt
+from arm_tools.recording.joint_streams import Doubt, OtherUnit
 
 _MOST = 40  # states by which velocities may be late
 _LEAST = 200  # states from which on a delay is looked for
@@ -14,7 +14,6 @@ _ALIKE = 0.95  # correlation from which on velocities differ by their unit alone
 _UNITS = {
     2.0 * np.pi: ': the positions are probably turns, convert them to rad',
     np.pi / 180.0: ': the positions are probably degrees, --units deg reads them',
-    -1.0: ': one of both has the other sign',
 }
 
 
@@ -49,5 +48,6 @@ def _of_another_unit(wanted: Array, v: Array) -> str:
     if product**2 < _ALIKE**2 * squares * float((v**2).sum()):
         return 'velocities: the recorded ones are not those of the positions; not used'
     times = product / squares
+    line = f'velocities: {times:.4g} times those of the positions, not used'
     why = (x for of, x in _UNITS.items() if np.isclose(times, of, rtol=0.05))
-    return Doubt(f'velocities: {times:.4g} times those of the positions, not used{next(why, "")}')
+    return next((OtherUnit(line + x) for x in why), Doubt(line))

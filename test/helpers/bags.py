@@ -18,7 +18,7 @@ def write_bag(folder, messages, velocity=(), urdf='', pushed=False):
     """Write a bag of messages in this order; return its folder.
 
     Each one is a topic, times of receipt and of the header [s], names, positions and efforts, and
-    maybe a frame; all have the same velocity. A URDF is the description of the arm, which may be
+    maybe a frame; all have the same velocity, or one of the rows each. A URDF is the description of the arm, which may be
     `pushed` at the start.
     """
     with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
@@ -33,12 +33,11 @@ def write_bag(folder, messages, velocity=(), urdf='', pushed=False):
             link = writer.add_connection('/external_wrench', PUSH, typestore=STORE)
             data = STORE.serialize_cdr(STORE.types[PUSH](header, wrench), PUSH)
             writer.write(link, round(messages[0][1] * 1e9), data)
-        for topic, received, stamp, names, q, effort, *frame in messages:
+        for k, (topic, received, stamp, names, q, effort, *frame) in enumerate(messages):
             if topic not in links:
                 links[topic] = writer.add_connection(f'/{topic}', KIND, typestore=STORE)
             header = HEADER(TIME(*divmod(round(stamp * 1e9), 10**9)), *(frame or ['']))
-            state = STATE(
-                header, list(names), np.array(q), np.array(velocity, float), np.array(effort)
-            )
+            v = np.array(velocity[k] if np.ndim(velocity) == 2 else velocity, float)
+            state = STATE(header, list(names), np.array(q), v, np.array(effort))
             writer.write(links[topic], round(received * 1e9), STORE.serialize_cdr(state, KIND))
     return folder

@@ -278,6 +278,19 @@ def test_no_arm_is_written_where_no_estimate_explains_the_torques(tmp_path, caps
     assert 'of its held-back torque is not explained' in capsys.readouterr().err
 
 
+def test_positions_in_turns_stop_until_an_option_says_so(tmp_path):
+    model, samples = load_arm('planar_3r'), planar()
+    turns = samples.q / (2.0 * np.pi)
+    rows = zip(samples.times, turns, samples.effort, strict=True)
+    messages = [('joint_states', t + START, t, model.joint_names, *row) for t, *row in rows]
+    velocity = np.gradient(samples.q, samples.times, axis=0)
+    file = write_bag(tmp_path / 'x', messages, velocity)
+    assert (
+        'the positions are probably turns, convert them to rad' in inspected(file, model).open[0]
+    )
+    assert not any('turns' in x for x in inspected(file, model, units='rad').open)
+
+
 def test_a_torque_that_no_estimate_explains_is_not_used(tmp_path):
     samples = planar()
     effort = samples.effort + np.sign(np.gradient(samples.q, axis=0))

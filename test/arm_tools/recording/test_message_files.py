@@ -206,7 +206,7 @@ def test_velocities_that_are_filtered_are_named_with_their_delay():
     [
         (2.0 * np.pi, 1.0, '6.283 times .* not used: the positions are probably turns, convert'),
         (np.pi / 180.0, 1.0, '0.01745 times .* not used: .* degrees, --units deg reads them'),
-        (-1.0, 1.0, '-1 times .* not used: one of both has the other sign'),
+        (-1.0, 1.0, '-1 times those of the positions, not used$'),
         (1.0, 180.0 / np.pi, '57.3 times those of the positions, not used$'),
     ],
 )
