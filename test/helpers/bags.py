@@ -18,8 +18,8 @@ def write_bag(folder, messages, velocity=(), urdf='', pushed=False):
     """Write a bag of messages in this order; return its folder.
 
     Each one is a topic, times of receipt and of the header [s], names, positions and efforts, and
-    maybe a frame; all have the same velocity, or one of the rows each. A URDF is the description of the arm, which may be
-    `pushed` at the start.
+    maybe a frame; all have the same velocity, or one of the rows each. A URDF is the description
+    of the arm, which may be `pushed` at the start.
     """
     with Writer(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
         links = {}
