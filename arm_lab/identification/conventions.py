@@ -4,10 +4,10 @@
 
 g is 1 or 0: efforts with gravity or without it. s_j is the scale: about 1 for N.m or N, negative
 for the other sign. The same regression is made with each joint's position reversed or a quarter
-turn off, and with two joints exchanged. A reading is better by sum_j log(r_j / r'_j), where r are
-the variances that it leaves. Gravity and signs are read with the mass at the tool that leaves
-least: a light wrist under an unknown one looks as if it had the other sign. Scales are those of
-the arm as given.
+turn off, with two joints exchanged, and with the efforts in another order. A reading is better by
+sum_j log(r_j / r'_j), where r are the variances that it leaves. Gravity and signs are read with
+the mass at the tool that leaves least: a light wrist under an unknown one looks as if it had the
+other sign. Scales are those of the arm as given.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
+from scipy.optimize import linear_sum_assignment, minimize_scalar
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import STANDSTILL, RobotModel
@@ -36,11 +36,12 @@ _TURNS = np.pi * np.array([0.5, 1.0, -0.5])
 
 
 class Reading(NamedTuple):
-    """Another reading of the recorded positions.
+    """Another reading of the recorded positions, or of the order of the efforts.
 
     Attributes:
-        kind: 'reversed' (the other sign), 'turned' (with another zero), or 'exchanged'.
-        joints: names of one joint, of two where they are exchanged.
+        kind: 'reversed' (the other sign), 'turned' (with another zero), 'exchanged', 'order'.
+        joints: names of one joint, of two where they are exchanged; of all in the order of the
+            arm: under which name each one's effort is.
         offset: to be added to the recorded positions where they are turned [rad].
     """
 
@@ -183,12 +184,14 @@ def _positions(
 
 
 def _others(model: RobotModel, states: _States) -> list[tuple[Reading, _States]]:
-    """Return the states in other readings of one joint's, or of two joints', positions."""
+    """Return the states in other readings of one or two joints' positions, and of the efforts."""
     names = model.joint_names
     readings = [Reading('reversed', (name,)) for name in names]
     for j in np.flatnonzero(~model.prismatic).tolist():
         readings += [Reading('turned', (names[j],), turn) for turn in _TURNS.tolist()]
     readings += [Reading('exchanged', pair) for pair in combinations(names, 2)]
+    orders = {_order(model, states, gravity) for gravity in (1.0, 0.0)}
+    readings += [Reading('order', tuple(names[k] for k in order)) for order in sorted(orders)]
     return [(each, _read_as(states, each, names)) for each in readings]
 
 
@@ -200,9 +203,19 @@ def _read_as(states: _States, reading: Reading, names: Sequence[str]) -> _States
         return _times(states, np.where(first, -1.0, 1.0))
     if reading.kind == 'turned':
         return replace(states, q=states.q + reading.offset * first)
+    if reading.kind == 'order':
+        return replace(states, tau=states.tau[:, joints])
     order[joints] = joints[::-1]
     parts = {x: getattr(states, x)[:, order] for x in ('q', 'v', 'a', 'tau')}
     return replace(states, **parts, order=states.order[order])
+
+
+def _order(model: RobotModel, states: _States, gravity: float) -> tuple[int, ...]:
+    """Return the column of the efforts that fits each joint best, each column once."""
+    of_model, joints = _torques(model, states, gravity), range(model.nv)
+    repeated = (replace(states, tau=states.tau[:, [k] * model.nv]) for k in joints)
+    left = [_regression(of_model, each).left for each in repeated]
+    return tuple(linear_sum_assignment(np.log(np.transpose(left)))[1].tolist())
 
 
 def _best(model: RobotModel, states: _States) -> float:

@@ -51,6 +51,9 @@ class EffortsAre(Parameters):
         '', 'what is added to recorded positions [rad | m], as elbow_joint=1.5708'
     )
     exchange_joints: str = parameter('', 'two joints that the recording has exchanged, as a,b')
+    effort_order: str = parameter(
+        '', 'under which name the effort of each joint of the arm is recorded, as a,c,b'
+    )
     effort_scales: str = parameter(
         '',
         'recorded effort over torque of each joint, as elbow_joint=0.1,wrist_1_joint=0.09; or '
@@ -171,7 +174,7 @@ def _named(option: str, joints: str, model: RobotModel) -> Array | None:
 
 
 def _moved(samples: MotionSamples, known: EffortsAre, model: RobotModel) -> MotionSamples:
-    """Return samples with other zeros of positions, and with two joints exchanged."""
+    """Return samples with other zeros, two joints exchanged, and efforts in another order."""
     names = model.joint_names
     shifts = joint_numbers('--shift-positions', known.shift_positions, names)
     q = samples.q + np.array([shifts.get(name, 0.0) for name in names])
@@ -184,7 +187,14 @@ def _moved(samples: MotionSamples, known: EffortsAre, model: RobotModel) -> Moti
             raise ArmError(f'--exchange-joints {known.exchange_joints!r}: it must be two joints')
         i, j = map(names.index, pair)
         order[[i, j]] = j, i
-    return replace(samples, q=q[:, order], effort=samples.effort[:, order])
+    effort = samples.effort[:, order]
+    if under := [x.strip() for x in known.effort_order.split(',') if x.strip()]:
+        if sorted(under) != sorted(names):
+            raise ArmError(
+                f'--effort-order {known.effort_order!r}: it must have each of {", ".join(names)}'
+            )
+        effort = effort[:, [names.index(x) for x in under]]
+    return replace(samples, q=q[:, order], effort=effort)
 
 
 def _resolution(samples: MotionSamples, model: RobotModel) -> list[str]:
@@ -222,17 +232,18 @@ def _of_positions(
         lines.append(f'sign of the positions: not shown by this motion: {hidden}')
     several = sum(alike[0].kind == 'reversed' for alike in found.positions) > 1
     for alike in found.positions:
-        line = 'positions fit the arm ' + ', or alike '.join(_reading(each) for each in alike)
+        line = ', or alike '.join(_reading(each) for each in alike)
         line += f'; --flip-positions {_NONE} keeps them'
         still.append(line + (' (several: with commas between the names)' if several else ''))
 
 
 def _reading(of: Reading) -> str:
-    """Return another reading of the positions in words, with what brings it about."""
+    """Return another reading in words, with what brings it about."""
     remedy = {
         'reversed': f'--flip-positions {of.joints[0]}',
         'turned': f'--shift-positions {of.joints[0]}={of.offset:.4f}',
         'exchanged': f'--exchange-joints {",".join(of.joints)}',
+        'order': f'--effort-order {",".join(of.joints)}',
     }
     return f'{as_words(of)}: {remedy[of.kind]}'
 

@@ -24,7 +24,7 @@ def wrong_numbers(model: RobotModel, samples: MotionSamples) -> list[str]:
         return []
     names = np.array(model.joint_names)
     lines = ['positions fit the arm in degrees, not in radians'] if found.degrees else []
-    lines += [f'positions fit the arm {as_words(alike[0])}' for alike in found.positions]
+    lines += [as_words(alike[0]) for alike in found.positions]
     if (found.signs < 0.0).any():
         lines.append(f'the efforts of {", ".join(names[found.signs < 0.0])} have the other sign')
     if found.gravity == 'missing':
@@ -48,9 +48,11 @@ def model_of(urdf: str) -> RobotModel | None:
 
 
 def as_words(of: Reading) -> str:
-    """Return another reading of the positions in words."""
+    """Return another reading of the numbers in words."""
+    if of.kind == 'order':
+        return f'efforts fit the arm if those of its joints are under {", ".join(of.joints)}'
     if of.kind == 'reversed':
-        return f'with the other sign of {of.joints[0]}'
+        return f'positions fit the arm with the other sign of {of.joints[0]}'
     if of.kind == 'turned':
-        return f'with {of.offset:+.4f} rad added to {of.joints[0]}'
-    return f'with {" and ".join(of.joints)} exchanged'
+        return f'positions fit the arm with {of.offset:+.4f} rad added to {of.joints[0]}'
+    return f'positions fit the arm with {" and ".join(of.joints)} exchanged'

@@ -170,16 +170,20 @@ def test_what_changes_the_arm_stops_until_an_option_says_so(tmp_path, arm, chang
         assert not inspected(file, model, efforts=EffortsAre(efforts=option)).open
 
 
-def test_another_zero_and_exchanged_joints_have_options_that_read_them(tmp_path, arm):
+def test_another_zero_order_and_exchanged_joints_have_options_that_read_them(tmp_path, arm):
     model, samples = arm
     order = np.array([0, 2, 1, 3, 4, 5])
     turned = changed(samples, samples.q + 0.5 * np.pi * np.eye(6)[1])
     other = MotionSamples(samples.times, samples.q[:, order], samples.effort[:, order])
+    cycle = np.array([0, 2, 4, 3, 1, 5])
+    under = ','.join(np.array(model.joint_names)[np.argsort(cycle)])
     for name, wrong, remedy, options in (
         ('x', turned, '--shift-positions shoulder_lift_joint=-1.5708',
          EffortsAre(shift_positions=f'shoulder_lift_joint={-0.5 * np.pi}')),
         ('y', other, '--exchange-joints shoulder_lift_joint,elbow_joint',
          EffortsAre(exchange_joints='shoulder_lift_joint,elbow_joint')),
+        ('z', changed(samples, effort=samples.effort[:, cycle]), f'--effort-order {under}',
+         EffortsAre(effort_order=under)),
     ):  # fmt: skip
         file = archive(tmp_path / f'{name}.npz', wrong)
         assert remedy in ' '.join(inspected(file, model).open)
@@ -187,9 +191,22 @@ def test_another_zero_and_exchanged_joints_have_options_that_read_them(tmp_path,
         assert not found.open
         np.testing.assert_allclose(found.samples.q, samples.q, atol=1e-12)
         np.testing.assert_allclose(found.samples.effort, samples.effort)
-    for bad in (EffortsAre(shift_positions='x=1'), EffortsAre(exchange_joints='elbow_joint')):
-        with pytest.raises(ArmError, match='--shift-positions|it must be two joints'):
+    for bad in (
+        EffortsAre(shift_positions='x=1'),
+        EffortsAre(exchange_joints='elbow_joint'),
+        EffortsAre(effort_order='elbow_joint'),
+    ):
+        with pytest.raises(ArmError, match='--shift|must be two joints|each of should'):
             inspected(file, model, efforts=bad)
+
+
+def test_another_order_of_efforts_that_lack_gravity_is_named_as_well(tmp_path):
+    model, order = load_arm('five_joint_arm'), np.array([2, 1, 0, 4, 3])
+    samples = exact_samples(model, some_motion(model, 3), 12.0, noise=0.01)
+    weight = np.array([model.gravity_torque(q) for q in samples.q])
+    light = changed(samples, effort=(samples.effort - weight)[:, order])
+    (line,) = inspected(archive(tmp_path / 'x.npz', light), model).open
+    assert f'--effort-order {",".join(np.array(model.joint_names)[order])};' in line
 
 
 def test_a_sign_that_a_symmetric_arm_has_twice_is_named_with_both_readings(tmp_path):
