@@ -34,6 +34,8 @@ def measured_states_of(
         ArmError: efforts without a sign.
     """
     lines: list[str] = []
+    if len(samples.times) < 2:
+        return samples, lines
     for step in (_renewed, _continuous, _with_efforts, _in_one_frame, _signed, _unclipped):
         samples, said = step(samples, np.array(names))
         lines += [Doubt(line) for line in said]
