@@ -265,7 +265,7 @@ def test_a_word_for_a_node_is_no_parameter(run, capsys, name, word):
 def test_a_controller_without_a_parameter_file_says_what_its_model_lacks(
     run, monkeypatch, capsys, words, file
 ):
-    node = SimpleNamespace(main=lambda *_: 0)
+    node = SimpleNamespace(main=lambda *_: 0, watch=lambda *_: None)
     monkeypatch.setattr(executables, 'import_module', lambda name: node)
     assert run('controller', 'pd', '--ros-args', *words) == 0
     said = capsys.readouterr().err
