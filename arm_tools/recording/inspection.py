@@ -151,7 +151,10 @@ def inspected(
             [*lines, f'conventions: {error}'], still,
         )  # fmt: skip
     lines = [*lines]
-    _of_positions(found, units, flips['positions'] is not None, lines, still)
+    known = {'order'} if efforts.effort_order else set()
+    if flips['positions'] is not None:
+        known |= {'reversed', 'turned', 'exchanged'}
+    _of_positions(found, units, known, lines, still)
     signs = flips['efforts']
     if signs is None:
         signs = np.where(found.signs == 0.0, 1.0, found.signs)
@@ -217,22 +220,28 @@ def _resolution(samples: MotionSamples, model: RobotModel) -> list[str]:
 
 
 def _of_positions(
-    found: Conventions, units: str, known: bool, lines: list[str], still: list[str]
+    found: Conventions, units: str, known: set[str], lines: list[str], still: list[str]
 ) -> None:
-    """Add what the positions are, if they are not as the model has them."""
+    """Add what positions and the order of efforts are, if not as the model has them.
+
+    `known`: kinds of readings that an option has decided.
+    """
     if found.degrees and units != 'rad':
         still.append(
             'positions fit the arm in degrees, and not in radians: --units deg reads them so, '
             '--units rad confirms radians'
         )
-    if known:
-        return
-    if found.hidden_positions:
+    if found.hidden_positions and 'reversed' not in known:
         hidden = ', '.join(found.hidden_positions)
         lines.append(f'sign of the positions: not shown by this motion: {hidden}')
     several = sum(alike[0].kind == 'reversed' for alike in found.positions) > 1
     for alike in found.positions:
+        if (kind := alike[0].kind) in known:
+            continue
         line = ', or alike '.join(_reading(each) for each in alike)
+        if kind == 'order':
+            still.append(f'{line}; --effort-order with the names in order keeps them')
+            continue
         line += f'; --flip-positions {_NONE} keeps them'
         still.append(line + (' (several: with commas between the names)' if several else ''))
 

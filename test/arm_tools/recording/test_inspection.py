@@ -207,6 +207,12 @@ def test_another_order_of_efforts_that_lack_gravity_is_named_as_well(tmp_path):
     light = changed(samples, effort=(samples.effort - weight)[:, order])
     (line,) = inspected(archive(tmp_path / 'x.npz', light), model).open
     assert f'--effort-order {",".join(np.array(model.joint_names)[order])};' in line
+    for kept, count in (
+        (EffortsAre(effort_order=','.join(model.joint_names)), 0),
+        (EffortsAre(flip_positions='none'), 1),  # says nothing of the efforts
+    ):
+        found = inspected(tmp_path / 'x.npz', model, efforts=kept)
+        assert sum('--effort-order' in x for x in found.open) == count
 
 
 def test_a_sign_that_a_symmetric_arm_has_twice_is_named_with_both_readings(tmp_path):
