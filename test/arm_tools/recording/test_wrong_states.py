@@ -50,6 +50,20 @@ def test_positions_of_zero_or_the_last_ones_for_a_second_are_left_out(to):
     np.testing.assert_array_equal(samples.q, np.delete(Q, MIDDLE, axis=0))
 
 
+def test_old_positions_at_the_end_are_left_out():
+    end = slice(950, 1000)
+    samples, lines = outcome(q=changed(Q, end, Q[700]))
+    assert lines == 'positions: stand still up to a jump in 50 of 1000 states, not read'
+    np.testing.assert_array_equal(samples.q, Q[:950])
+
+
+def test_efforts_that_fall_to_zero_and_rise_from_it_are_read():
+    one = EFFORT[:, :1] - np.clip(EFFORT[:, :1], -10.0, 10.0)  # 0 for a third of the time
+    samples, lines = outcome(effort=one * [1.0, -1.0])
+    assert not lines
+    assert len(samples.times) == len(TIMES)
+
+
 def test_positions_that_come_more_rarely_than_the_states_are_read_once():
     samples, lines = outcome(q=np.repeat(Q[::5], 5, axis=0))
     assert lines == ('positions: new in about one of 5 states; the others repeat them, not read')
