@@ -93,8 +93,7 @@ def _main(name: str, module: str, *arguments: str) -> int:
         )
     imported = _imported(module)
     if '.ros.' in module:
-        starts_again = name.endswith('controller') or name == 'inverse_kinematics'
-        import_module('arm_sim.ros.deafness').watch(name, starts_again)
+        import_module('arm_sim.ros.fast_dds').use_udp()
     if hasattr(imported, 'main'):
         return imported.main(*arguments)
     return import_module('arm_controllers.ros.running').run_node(name, partial(_made, module))
@@ -120,7 +119,7 @@ def _composed() -> int:
         given = repr(wrong[0]) if wrong else 'without names'
         print(f'composed: {given}; allowed: {_WORDS}', file=sys.stderr)
         return 2
-    import_module('arm_sim.ros.deafness').watch('composed', starts_again=False)
+    import_module('arm_sim.ros.fast_dds').use_udp()
     transport = import_module('arm_controllers.ros.in_process').InProcessTransport()
     makers = {name: partial(_made, *_module(name), transport=transport) for name in names}
     return import_module('arm_controllers.ros.running').run_nodes(makers)

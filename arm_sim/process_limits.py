@@ -6,7 +6,7 @@ import resource
 # `./ws` checks the first two as well, before any process starts.
 _OPEN_FILES = 256
 _ADDRESS_SPACE = 4_000_000  # [kB]
-_SHARED_MEMORY = 1_000_000  # of one process with Fast DDS, which dies in full memory [bytes]
+_SHARED_MEMORY = 1_000_000  # of one process with ROS 2, which dies in full memory [bytes]
 
 
 def missing_resource(shared_memory: str = '/dev/shm') -> str:

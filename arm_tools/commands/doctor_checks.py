@@ -107,9 +107,9 @@ def network() -> list[Diagnosis]:
 
 
 def shared_memory(folder: Path = Path('/dev/shm')) -> list[Diagnosis]:
-    """Check shared memory, the transport between processes of one machine."""
+    """Check shared memory, by which Fast DDS sends in others' nodes and commands."""
     if not os.access(folder, os.W_OK):
-        advice = 'slower without it: give the container --ipc=host or --shm-size=256m'
+        advice = 'commands of ROS use it: give the container --ipc=host or --shm-size=256m'
         return [_finding('shared memory', f'{folder} cannot be written', advice, Severity.NOTE)]
     free = shutil.disk_usage(folder).free / 1e6
     full = 'give the container --shm-size=256m, or run "fastdds shm clean"'

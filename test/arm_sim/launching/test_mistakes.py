@@ -254,34 +254,6 @@ def test_a_word_for_a_node_is_no_parameter(run, capsys, name, word):
 
 
 @pytest.mark.parametrize(
-    ('words', 'starts_again'),
-    [
-        (['pd_controller'], [True]),
-        (['gripper_controller'], [True]),
-        (['inverse_kinematics'], [True]),
-        (['simulator'], [False]),
-        (['recorder'], [False]),
-        (['step_task'], [False]),
-        (['composed', 'simulator', 'pd_controller'], [False]),
-        (['doctor'], []),
-    ],
-)
-def test_a_node_without_a_state_of_its_own_starts_again_where_it_is_deaf(
-    run, monkeypatch, words, starts_again
-):
-    watched = []
-    node = SimpleNamespace(
-        main=lambda *_: 0,
-        watch=lambda name, starts_again: watched.append((name, starts_again)),
-        InProcessTransport=lambda: None,
-        run_nodes=lambda makers: 0,
-    )
-    monkeypatch.setattr(executables, 'import_module', lambda name: node)
-    assert run(*words) == 0
-    assert watched == [(words[0], again) for again in starts_again]
-
-
-@pytest.mark.parametrize(
     ('words', 'file'),
     [
         ((), 'config/ur5e.yaml'),
@@ -293,7 +265,7 @@ def test_a_node_without_a_state_of_its_own_starts_again_where_it_is_deaf(
 def test_a_controller_without_a_parameter_file_says_what_its_model_lacks(
     run, monkeypatch, capsys, words, file
 ):
-    node = SimpleNamespace(main=lambda *_: 0, watch=lambda *_: None)
+    node = SimpleNamespace(main=lambda *_: 0, use_udp=lambda: None)
     monkeypatch.setattr(executables, 'import_module', lambda name: node)
     assert run('controller', 'pd', '--ros-args', *words) == 0
     said = capsys.readouterr().err

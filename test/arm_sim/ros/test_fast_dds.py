@@ -1,0 +1,102 @@
+"""Nodes send by UDP, where one that was stopped goes on to receive; users' settings are kept."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import rclpy
+from domains import fresh_domain
+from long_wait import LONG_WAIT
+from std_msgs.msg import String
+
+from arm_sim.ros.fast_dds import use_udp
+
+LISTENER = """
+import sys
+from rclpy.node import Node
+from std_msgs.msg import String
+from arm_controllers.ros.running import run_node
+from arm_sim.ros.fast_dds import use_udp
+
+class Listener(Node):
+    def __init__(self):
+        super().__init__('listener')
+        self.create_subscription(String, 'words', lambda word: print(word.data, flush=True), 1)
+
+use_udp()
+sys.exit(run_node('listener', Listener))
+"""
+
+
+@pytest.fixture
+def publisher(monkeypatch):
+    """Return a function that makes a publisher of words in a ROS domain, with its reach."""
+    context = rclpy.Context()
+
+    def make(domain, reach):
+        monkeypatch.setenv('ROS_AUTOMATIC_DISCOVERY_RANGE', reach)
+        rclpy.init(context=context, domain_id=int(domain))
+        return rclpy.create_node('speaker', context=context).create_publisher(String, 'words', 1)
+
+    yield make
+    context.try_shutdown()
+
+
+def speak(publisher, word, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        publisher.publish(String(data=word))
+        time.sleep(0.01)
+
+
+def shared_memory(process):
+    """Return the files in shared memory by which Fast DDS lets a process receive."""
+    links = [os.readlink(link) for link in Path(f'/proc/{process.pid}/fd').iterdir()]
+    return [link for link in links if re.search(r'fastrtps_port\d+', link)]
+
+
+@pytest.mark.parametrize('reach', ['LOCALHOST', 'SUBNET'])
+def test_a_node_that_stood_still_for_seconds_listens_where_others_send(publisher, reach):
+    domain = fresh_domain()
+    own = os.environ | {'ROS_DOMAIN_ID': domain, 'ROS_AUTOMATIC_DISCOVERY_RANGE': reach}
+    command = [sys.executable, '-c', LISTENER]
+    with subprocess.Popen(command, env=own, stdout=subprocess.PIPE, text=True) as listener:
+        words = publisher(domain, reach)
+        end = time.monotonic() + LONG_WAIT
+        while not words.get_subscription_count() and time.monotonic() < end:
+            time.sleep(0.01)
+        speak(words, 'before', 0.5)
+        ports = shared_memory(listener)
+        listener.send_signal(signal.SIGSTOP)
+        speak(words, 'meanwhile', 3.0)
+        listener.send_signal(signal.SIGCONT)
+        speak(words, 'after', 0.5)
+        listener.send_signal(signal.SIGINT)
+        heard = listener.communicate(timeout=LONG_WAIT)[0].splitlines()
+    assert 'before' in heard
+    assert heard[-1] == 'after'
+    assert not ports
+
+
+OWN = {
+    'FASTRTPS_DEFAULT_PROFILES_FILE': '/own.xml',
+    'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4',
+    'ROS_LOCALHOST_ONLY': '1',
+    'ROS_STATIC_PEERS': '10.0.0.2',
+    'ROS_AUTOMATIC_DISCOVERY_RANGE': 'OFF',
+}
+
+
+@pytest.mark.parametrize('name', OWN)
+def test_what_users_say_of_fast_dds_is_kept(monkeypatch, name):
+    for each in OWN:
+        monkeypatch.delenv(each, raising=False)
+    monkeypatch.setenv(name, OWN[name])
+    before = dict(os.environ)
+    use_udp()
+    assert dict(os.environ) == before
