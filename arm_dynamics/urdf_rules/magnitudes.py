@@ -12,7 +12,7 @@ from arm_dynamics.urdf_rules import UrdfRule
 
 _BOUNDS = 'lower', 'upper'
 _ONE_TURN, _MULTI_TURN = 2.0 * np.pi, 19.0  # [rad]; beyond, degrees may be meant
-_FAR, _FAST, _WIDE = 5.0, 100.0, 20.0  # [m], [rad/s | m/s], of a slide [m]
+_NEAR, _FAR, _FAST, _WIDE = 1.0, 5.0, 100.0, 20.0  # [m], [m], [rad/s | m/s], of a slide [m]
 _NO_BOUND = 1e8  # of a slide [m]; beyond, it has none
 
 
@@ -32,9 +32,13 @@ class MagnitudesRule(UrdfRule):
                 f'{some_of(far)}: more than {_FAR:g} m from the joint before; are lengths in '
                 'centimetres or millimetres?'
             )
-        far = _names(tree, 'link', lambda x: _length(x, 'inertial/origin') > _FAR)
+        usual = _usual(tree)
+        far = _names(tree, 'link', lambda x: _length(x, 'inertial/origin') > usual)
         if far:
-            yield f'{some_of(far)}: centre of mass beyond {_FAR:g} m; is it in millimetres?'
+            yield (
+                f'{some_of(far)}: centre of mass beyond {usual:.3g} m; is it in centimetres or '
+                'millimetres?'
+            )
         far = _names(tree, 'joint', lambda x: _WIDE < _range(x) < _NO_BOUND)
         if far:
             yield f'{some_of(far)}: slides by more than {_WIDE:g} m; is it in millimetres?'
@@ -58,6 +62,12 @@ def _names(tree: Element, tag: str, which: Any) -> list[str]:
 
 def _length(owner: Element, path: str) -> float:
     return float(np.linalg.norm(vector(owner.find(path), 'xyz')))
+
+
+def _usual(tree: Element) -> float:
+    """Return how far a centre of mass may be from its link's frame [m], in an arm of such size."""
+    longest = max((_length(joint, 'origin') for joint in tree.iterfind('joint')), default=0.0)
+    return max(2.0 * longest, _NEAR)
 
 
 def _limit(joint: Element, key: str) -> float:

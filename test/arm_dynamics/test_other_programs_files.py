@@ -73,7 +73,11 @@ def gazebo(reference, inside):
         (LIMIT, f'{LIMIT}<dynamics damping="1">0.3</dynamics>', ': text in <dynamics>; is it a s'),
         (LIMIT, f'{LIMIT}<dynamics damping="1"/>0.3', ': text in <joint>; is it a slip'),
         ('xyz="0 0 0.3"', 'xyz="0 0 30"', 'a: more than 5 m from the joint before; are lengths i'),
-        ('xyz="0.03 -0.02 0.1"', 'xyz="0.03 -0.02 10"', 'a_link: centre of mass beyond 5 m; is i'),
+        (
+            'xyz="0.03 -0.02 0.1"',
+            'xyz="0.03 -0.02 1.1"',
+            'a_link: centre of mass beyond 1 m; is i',
+        ),
         ('velocity="3"', 'velocity="180"', 'a: faster than 100 rad/s or m/s; is it in degrees or'),
         (
             'upper="2.2"',
@@ -99,6 +103,11 @@ def test_what_agrees_with_the_urdf_is_not_named():
     text = ARM.replace(*ros2_control(bounds=bounds, state=STATE.format('0.0')))
     text = text.replace(*gazebo('a_link', '<gravity>1</gravity><mu1>0.2</mu1>'))
     assert RobotModel(text).notes == ()
+
+
+def test_centres_of_mass_of_an_arm_with_long_links_may_be_far_from_them():
+    long = ARM.replace('xyz="0 0 0.3"', 'xyz="0 0 0.8"', 1)
+    assert RobotModel(long.replace('xyz="0.03 -0.02 0.1"', 'xyz="0.03 -0.02 1.1"', 1)).notes == ()
 
 
 def test_a_slide_in_millimetres_is_named_and_one_without_bounds_is_not():
