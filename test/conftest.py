@@ -11,6 +11,8 @@ from domains import own_domain
 # Threads of linear algebra spin where they wait for each other, which takes the processor from
 # other tests and the processes that they start; numpy reads this when it is imported.
 os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
+# Else MuJoCo loads GLFW, which starts a second Python; pictures here are drawn without a window.
+os.environ.setdefault('MUJOCO_GL', 'off')
 
 
 def pytest_configure(config):

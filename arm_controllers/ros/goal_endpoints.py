@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from threading import Thread
+from time import monotonic
 
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import CancelResponse
@@ -19,7 +20,7 @@ from arm_controllers.ros.process_settings import share_with_threads
 from arm_controllers.ros.qos import ACTION_QOS
 from arm_controllers.ros.quiet_nodes import quiet_node
 from arm_controllers.ros.rclpy_internals import EventActionServer
-from arm_controllers.ros.running import SPINS, make_executor
+from arm_controllers.ros.running import SPINS, let_clients_return, make_executor
 
 # A client may fetch a result for this time [s], the default of rcl. A result takes 5 kB.
 _RESULT_TIMEOUT = 10
@@ -109,7 +110,9 @@ class GoalEndpoints:
         executor.add_node(self._front)
         with suppress(ExternalShutdownException):
             while self._front.context.ok():
+                since = monotonic()
                 executor.spin_once(timeout_sec=0.1)
+                let_clients_return(since)
         executor.shutdown()
         self._action.destroy()
         self._front.destroy_node()

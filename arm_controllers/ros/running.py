@@ -1,5 +1,6 @@
 """How nodes run, wait and end."""
 
+import math
 import os
 import signal
 import sys
@@ -35,12 +36,21 @@ LONGEST_END = 30
 _TICK = 0.02  # period of looking which periodic function is due [s]
 # Longest time for which a waiting executor dispatches without a check [s]; longer in a flood.
 _SLICE = 0.2
+# Others take a process for dead that stood still for longer; in this time they find it again [s].
+_DEAD, _FOUND = 15.0, 3.0
+
+
+class Turn:
+    """When the executor of this process began to dispatch, time.monotonic() [s]."""
+
+    began = math.inf
 
 
 def _dispatch(executor: Executor, seconds: float, news: Future | None = None) -> None:
     """Dispatch callbacks for a time [s] or until `news` is done; raise KeyboardInterrupt."""
     # A new future each time: the executor leaves a callback in the future.
     outer, Interrupt.stop = Interrupt.stop, (stop := Future())
+    Turn.began = time.monotonic()
     if news is not None:
         news.add_done_callback(lambda _: stop.set_result(None))
     try:
@@ -49,7 +59,7 @@ def _dispatch(executor: Executor, seconds: float, news: Future | None = None) ->
     except InvalidHandle:
         pass  # EventsExecutor hands over what came for something before it was destroyed
     finally:
-        Interrupt.stop = outer
+        Interrupt.stop, Turn.began = outer, math.inf
     if Interrupt.requested:
         raise KeyboardInterrupt
 
@@ -95,7 +105,9 @@ def run_nodes(makers: Mapping[str, Callable[[], Node]]) -> int:
         else:
             bound_memory()
             while True:
+                since = time.monotonic()
                 _dispatch(executor, _SLICE)
+                let_clients_return(since)
     except KeyboardInterrupt:
         pass
     except (ArmError, ParameterException, RCLError) as error:
@@ -123,6 +135,24 @@ def run_nodes(makers: Mapping[str, Callable[[], Node]]) -> int:
             collect_all()  # a node that is left would stay on the graph for another 20 s
         signal.alarm(0)
     return code
+
+
+def let_clients_return(since: float) -> None:
+    """Wait where this process stood still since time.monotonic() was `since` [s].
+
+    Clients have taken it for dead; a result that is sent before they find it again is lost.
+    """
+    if time.monotonic() - since > _DEAD:
+        time.sleep(_FOUND)
+
+
+def stood_still(longest: float) -> bool:
+    """Return, once, whether this process stood still for longer [s]: what has come is old."""
+    now = time.monotonic()
+    still = now - Turn.began > _SLICE + longest
+    if still:
+        Turn.began = now
+    return still
 
 
 def end_node() -> None:

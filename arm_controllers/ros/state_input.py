@@ -17,10 +17,13 @@ from arm_controllers.ros.controller_parameters import ControllerParameters
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.inputs import INPUTS
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS
+from arm_controllers.ros.running import stood_still
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import ArmError, Array
 
 STATES = 'joint_states'
+# Time in which old states arrive that were sent while this process stood still [s].
+_BACKLOG = 0.3
 _NONE = np.empty(0)
 
 
@@ -105,6 +108,9 @@ class StateInput:
 
     def take(self, raw: bytes) -> None:
         """Take a serialised state; hand it over, or keep it until its wrench is here."""
+        if self._realtime and stood_still(self._follower.parameters.time_jump_limit):
+            time.sleep(_BACKLOG)  # then comes the newest state
+            return
         wrench = None
         if self._wrench is not None and (self._always_wrench or self._follower.has_wrench):
             wrench = self._wrench.of_state(raw)

@@ -13,6 +13,7 @@ from sensor_msgs.msg import JointState
 
 from arm_controllers.cycle_state import CycleState
 from arm_controllers.follower.state_sequence import StateOrder
+from arm_controllers.ros import running, state_input
 from arm_controllers.ros.cdr import serialized
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.messages import set_numbers, set_stamp
@@ -68,11 +69,11 @@ class User:
 class Setup:
     """A StateInput in this process, to which messages are handed one by one."""
 
-    def __init__(self, needs=(), goal_needs=(), **rules):
+    def __init__(self, needs=(), goal_needs=(), mode='lockstep', **rules):
         self.node, self.user, self.dropped = NodeOfTopics(), User(), []
         self.follower, self.transport = make(**rules), InProcessTransport()
         law = SimpleNamespace(needs=needs, goal_needs=goal_needs)
-        parameters = SimpleNamespace(period_ns=PERIOD_NS, mode='lockstep')
+        parameters = SimpleNamespace(period_ns=PERIOD_NS, mode=mode)
         drop = self.dropped.append
         self.input = StateInput(
             self.node, parameters, law, self.follower, self.transport, self.user, drop
@@ -196,3 +197,19 @@ def test_a_wrench_ends_its_wait_also_where_a_goal_has_ended_meanwhile():
     setup.follower.activate(0, HOME, REST)
     assert setup.wrench(1, 2.0) == 2
     assert setup.user.answers[1][1][3] is None
+
+
+@pytest.mark.parametrize(
+    ('mode', 'still', 'answers'),
+    [('realtime', 0.69, [1, 2, 3]), ('realtime', 0.8, [1, 1, 2]), ('lockstep', 0.8, [1, 2, 3])],
+)
+def test_old_states_are_left_out_after_the_process_stood_still(monkeypatch, mode, still, answers):
+    setup, slept = Setup(mode=mode, time_jump_limit=0.5), []
+    clock = SimpleNamespace(monotonic=lambda: still, sleep=slept.append)
+    for module in (running, state_input):
+        monkeypatch.setattr(module, 'time', clock)
+    answered = [setup.state(0)]
+    monkeypatch.setattr(running.Turn, 'began', 0.0)  # of the executor
+    answered += [setup.state(1), setup.state(500)]
+    assert answered == answers
+    assert slept == [0.3] * (3 - answers[-1])
