@@ -47,9 +47,10 @@ def publisher(monkeypatch):
     context.try_shutdown()
 
 
-def speak(publisher, word, seconds):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+def speak(publisher, word, enough):
+    end = time.monotonic() + LONG_WAIT
+    while not enough():
+        assert time.monotonic() < end, f'nobody hears {word!r}'
         publisher.publish(String(data=word))
         time.sleep(0.01)
 
@@ -61,25 +62,22 @@ def shared_memory(process):
 
 
 @pytest.mark.parametrize('reach', ['LOCALHOST', 'SUBNET'])
-def test_a_node_that_stood_still_for_seconds_listens_where_others_send(publisher, reach):
+def test_a_node_that_stood_still_for_seconds_listens_where_others_send(publisher, reach, tmp_path):
     domain = fresh_domain()
     own = os.environ | {'ROS_DOMAIN_ID': domain, 'ROS_AUTOMATIC_DISCOVERY_RANGE': reach}
-    command = [sys.executable, '-c', LISTENER]
-    with subprocess.Popen(command, env=own, stdout=subprocess.PIPE, text=True) as listener:
-        words = publisher(domain, reach)
-        end = time.monotonic() + LONG_WAIT
-        while not words.get_subscription_count() and time.monotonic() < end:
-            time.sleep(0.01)
-        speak(words, 'before', 0.5)
-        ports = shared_memory(listener)
-        listener.send_signal(signal.SIGSTOP)
-        speak(words, 'meanwhile', 3.0)
-        listener.send_signal(signal.SIGCONT)
-        speak(words, 'after', 0.5)
-        listener.send_signal(signal.SIGINT)
-        heard = listener.communicate(timeout=LONG_WAIT)[0].splitlines()
-    assert 'before' in heard
-    assert heard[-1] == 'after'
+    heard = tmp_path / 'heard'
+    with heard.open('w') as out:
+        listener = subprocess.Popen([sys.executable, '-c', LISTENER], env=own, stdout=out)
+    words = publisher(domain, reach)
+    speak(words, 'before', lambda: 'before' in heard.read_text())
+    ports = shared_memory(listener)
+    listener.send_signal(signal.SIGSTOP)
+    end = time.monotonic() + 3.0
+    speak(words, 'meanwhile', lambda: time.monotonic() > end)
+    listener.send_signal(signal.SIGCONT)
+    speak(words, 'after', lambda: 'after' in heard.read_text())
+    listener.send_signal(signal.SIGINT)
+    assert listener.wait(timeout=LONG_WAIT) == 0
     assert not ports
 
 
