@@ -13,7 +13,8 @@ from arm_dynamics.robots import share_folder
 
 # Where users say which nodes find each other, and by what Fast DDS sends.
 _REACH, _PROFILES = 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'FASTRTPS_DEFAULT_PROFILES_FILE'
-_OF_USERS = {_PROFILES, 'FASTDDS_BUILTIN_TRANSPORTS', 'ROS_LOCALHOST_ONLY', 'ROS_STATIC_PEERS'}
+_OF_USERS = {_PROFILES, 'FASTDDS_BUILTIN_TRANSPORTS', 'ROS_DISCOVERY_SERVER'}
+_OF_USERS |= {'ROS_LOCALHOST_ONLY', 'ROS_STATIC_PEERS'}
 
 
 def use_udp() -> None:

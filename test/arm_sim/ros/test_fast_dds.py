@@ -84,6 +84,7 @@ def test_a_node_that_stood_still_for_seconds_listens_where_others_send(publisher
 OWN = {
     'FASTRTPS_DEFAULT_PROFILES_FILE': '/own.xml',
     'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4',
+    'ROS_DISCOVERY_SERVER': '127.0.0.1:11811',
     'ROS_LOCALHOST_ONLY': '1',
     'ROS_STATIC_PEERS': '10.0.0.2',
     'ROS_AUTOMATIC_DISCOVERY_RANGE': 'OFF',
