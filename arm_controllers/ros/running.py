@@ -1,6 +1,5 @@
 """How nodes run, wait and end."""
 
-import math
 import os
 import signal
 import sys
@@ -43,7 +42,7 @@ _DEAD, _FOUND = 15.0, 3.0
 class Turn:
     """When the executor of this process began to dispatch, time.monotonic() [s]."""
 
-    began = math.inf
+    began = never = float('inf')
 
 
 def _dispatch(executor: Executor, seconds: float, news: Future | None = None) -> None:
@@ -59,7 +58,7 @@ def _dispatch(executor: Executor, seconds: float, news: Future | None = None) ->
     except InvalidHandle:
         pass  # EventsExecutor hands over what came for something before it was destroyed
     finally:
-        Interrupt.stop, Turn.began = outer, math.inf
+        Interrupt.stop, Turn.began = outer, Turn.never
     if Interrupt.requested:
         raise KeyboardInterrupt
 

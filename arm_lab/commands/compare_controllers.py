@@ -18,6 +18,7 @@ from arm_lab.experiments.compared_laws import (
     compared_laws,
     follows,
     laws_with,
+    rigid_body_engines,
 )
 from arm_lab.experiments.executors import Jobs, Work, executor
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
@@ -32,7 +33,7 @@ from arm_lab.experiments.suited import kind_of, suited
 from arm_lab.experiments.sweeps import OF_EFFORT, SWEEPS, case_at, run_sweep, swept_values
 from arm_lab.progress import progress
 from arm_sim.pictures import save
-from arm_sim.simulation.plant import RIGID_BODY_ENGINES, rigid_body_engines
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES
 from arm_sim.tasks import compared_tasks, task_names
 from arm_sim.tasks._laws import suits
 

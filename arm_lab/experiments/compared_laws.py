@@ -1,4 +1,4 @@
-"""Names of the laws that are designed for the same error dynamics, to be compared."""
+"""Names of the laws that are designed for the same error dynamics, and engines to compare."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -6,6 +6,7 @@ from typing import Any
 
 from arm_controllers.laws import LAWS, law_class, law_names, law_of_file
 from arm_dynamics.checks import ArmError, one_of
+from arm_sim.simulation.plant import RIGID_BODY_ENGINES, engine_classes, engine_names
 
 
 @cache
@@ -67,3 +68,10 @@ def compared_class(name: str) -> Any:
         )
     one_of('law', name, compared)
     return law_class(compared_laws()[name][0])
+
+
+def rigid_body_engines() -> tuple[str, ...]:
+    """Return the names of the engines that laws drive by torques."""
+    others = engine_classes(x for x in engine_names() if x not in RIGID_BODY_ENGINES)
+    driven = (name for name, engine in others.items() if 'torque' in engine.actuator_kinds)
+    return (*RIGID_BODY_ENGINES, *driven)

@@ -25,11 +25,12 @@ from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import ArmError, in_range, one_of, text_of, unknown
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import Parameters, ParameterValues, parameter
+from arm_lab.experiments.compared_laws import rigid_body_engines
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.devices.drives import DriveParameters
 from arm_sim.loop.measures import measure_names, names_that_need
 from arm_sim.robot import Robot, model_error_of
-from arm_sim.simulation.plant import COMMAND_INTERFACE, rigid_body_engines
+from arm_sim.simulation.plant import COMMAND_INTERFACE
 from arm_sim.tasks import Task, task_names
 
 ALL = 'all'

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,6 +166,14 @@ class Drives:
         return more
 
 
+def _servo_per_torque(parameters: Any, model: RobotModel) -> Array:
+    """Return by how much a servo's command (n,) changes for one N.m or N; 0: no servo."""
+    kp, kd = parameters.servo_gains(model)
+    kinds = np.array(parameters.actuators(model.joint_names))
+    gain = np.select([kinds == 'servo', kinds == 'velocity'], [kp, kd])
+    return np.divide(1.0, gain, out=np.zeros_like(gain), where=gain > 0.0)
+
+
 class DrivesDevice(Device):
     """The drives between the commands of controllers and the joints."""
 
@@ -188,7 +197,8 @@ class DrivesDevice(Device):
         super().__init__(setup)
         model, p = setup.models[0], setup.each[0]
         torques = np.array(self.plant.command_interfaces) == 'effort'
-        self._drives = Drives(model, setup.each, setup.period, torques, p.servo_per_torque(model))
+        per_torque = _servo_per_torque(p, model)
+        self._drives = Drives(model, setup.each, setup.period, torques, per_torque)
 
     def reset(self, seed: int | None, measured: Measurement) -> Measurement:
         """Forget pending commands; the random streams begin again."""

@@ -97,22 +97,6 @@ def led_in(
     return arrived, from_ns
 
 
-def with_efforts(
-    goal: Goal, reference_function: ReferenceFunction, times: Array, efforts: Array
-) -> Goal:
-    """Return the goal with the feedforward effort (m, n) [N.m | N] at times (m,) [s] in it.
-
-    It has a point at each of these, on the same motion as before: what `reference_function` says
-    of the time in the goal [s]. A first one at time 0 is only where the goal has one there.
-    """
-    first = int(times[0] == 0.0 and goal.times[0] > 0.0)
-    after = goal.times[goal.times > times[-1] + 1e-9]
-    at = np.concatenate([times[first:], after])
-    q, v, a = sampled(reference_function, at, len(goal.joint_names))
-    efforts = np.vstack([efforts[first:], np.repeat(efforts[-1:], len(after), axis=0)])
-    return replace(goal, times=at, positions=q, velocities=v, accelerations=a, effort=efforts)
-
-
 def goal_reference(goal: Goal | None, model: RobotModel, q: Array, v: Array) -> ReferenceFunction:
     """Return the reference of a controller that takes over at q, v (n,) and gets a goal there.
 

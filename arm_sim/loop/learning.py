@@ -1,6 +1,7 @@
 """Learning by repetition: what one pass lacked in effort is feedforward in the next one."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference, ReferenceFunction, SampledReference
 from arm_dynamics.actuators import linear_gains
 from arm_dynamics.checks import ArmError, Array
-from arm_sim.loop.goals import sampled_rows, with_efforts
+from arm_sim.loop.goals import sampled, sampled_rows
 from arm_sim.loop.record import JointStates, Record
 from arm_sim.simulation.plant import ACTUATOR_FOR, PlantParameters
 
@@ -234,3 +235,19 @@ def repeated(
         record = task.run(law, plant, None, follow, seed + number)
         yield record
         follow = with_effort(task.reference, learner.efforts(record), period_ns * 1e-9)
+
+
+def with_efforts(
+    goal: Goal, reference_function: ReferenceFunction, times: Array, efforts: Array
+) -> Goal:
+    """Return the goal with the feedforward effort (m, n) [N.m | N] at times (m,) [s] in it.
+
+    It has a point at each of these, on the same motion as before: what `reference_function` says
+    of the time in the goal [s]. A first one at time 0 is only where the goal has one there.
+    """
+    first = int(times[0] == 0.0 and goal.times[0] > 0.0)
+    after = goal.times[goal.times > times[-1] + 1e-9]
+    at = np.concatenate([times[first:], after])
+    q, v, a = sampled(reference_function, at, len(goal.joint_names))
+    efforts = np.vstack([efforts[first:], np.repeat(efforts[-1:], len(after), axis=0)])
+    return replace(goal, times=at, positions=q, velocities=v, accelerations=a, effort=efforts)

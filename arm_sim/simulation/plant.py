@@ -91,18 +91,6 @@ class PlantParameters(ActuatorParameters, Stepping, Surroundings, DeviceParamete
         names = model.joint_names
         return servo_gains(self.actuators(names), self.servo_kp, self.servo_kd, names)
 
-    def servo_per_torque(self, model: RobotModel) -> Array:
-        """Return by how much a servo's command (n,) changes for one N.m or N; 0: no servo."""
-        kp, kd = self.servo_gains(model)
-        gain = np.select(
-            [
-                np.array(self.actuators(model.joint_names)) == name
-                for name in ('servo', 'velocity')
-            ],
-            [kp, kd],
-        )
-        return np.divide(1.0, gain, out=np.zeros_like(gain), where=gain > 0.0)
-
     def effort_limit(self, model: RobotModel) -> Array:
         """Return what the actuators can give (n,) [N.m | N]; infinite without `effort_limits`."""
         return model.effort_limit if self.effort_limits else np.full(model.nv, np.inf)
@@ -339,10 +327,3 @@ def engine_classes(names: Iterable[str]) -> dict[str, type[Plant]]:
         with suppress(ArmError):
             found[name] = plant_class(name)
     return found
-
-
-def rigid_body_engines() -> tuple[str, ...]:
-    """Return the names of the engines that laws drive by torques."""
-    others = engine_classes(x for x in engine_names() if x not in RIGID_BODY_ENGINES)
-    driven = (name for name, engine in others.items() if 'torque' in engine.actuator_kinds)
-    return (*RIGID_BODY_ENGINES, *driven)

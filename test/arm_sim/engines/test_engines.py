@@ -7,9 +7,10 @@ import pytest
 from plugins import write_plugins
 
 from arm_dynamics.checks import ArmError
+from arm_lab.experiments.compared_laws import rigid_body_engines
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.runs import record_of
-from arm_sim.simulation.plant import ENGINES, engine_names, plant_class, rigid_body_engines
+from arm_sim.simulation.plant import ENGINES, engine_names, plant_class
 
 MIDPOINT = '''
     """A physics engine: the explicit midpoint rule on Pinocchio's forward dynamics."""

@@ -16,8 +16,8 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model_error import ModelError, with_error
 from arm_lab.commands import learn
 from arm_sim.engines.mujoco import MujocoPlant
-from arm_sim.loop.goals import goal_reference, with_efforts
-from arm_sim.loop.learning import Learner, repeated
+from arm_sim.loop.goals import goal_reference
+from arm_sim.loop.learning import Learner, repeated, with_efforts
 from arm_sim.loop.measures import track
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import ACTUATOR_FOR, PlantParameters
