@@ -287,3 +287,23 @@ def test_a_fault_that_an_engine_cannot_have_is_refused_before_any_process(
     given, _, faults = words.partition('faults:=')
     with pytest.raises(ArmError, match=f'faults: .*{answer}'):
         started(monkeypatch, ARM, *given.split(), f'faults:={faults}')
+
+
+@pytest.mark.parametrize(
+    ('words', 'by_udp'),
+    [
+        ('pd_controller', True),
+        ('simulator', True),
+        ('step_task', True),
+        ('composed simulator pd_controller', True),
+        ('doctor', False),
+    ],
+)
+def test_nodes_send_by_udp(monkeypatch, run, words, by_udp):
+    calls = []
+    parts = {'main': lambda *_: 0, 'use_udp': lambda: calls.append('udp')}
+    parts |= {'InProcessTransport': lambda: None, 'run_nodes': lambda makers: 0}
+    parts |= {'run_node': lambda name, make: 0}
+    monkeypatch.setattr(executables, 'import_module', lambda name: SimpleNamespace(**parts))
+    assert run(*words.split()) == 0
+    assert calls == ['udp'] * by_udp

@@ -91,10 +91,32 @@ OWN = {
 }
 
 
+@pytest.fixture
+def unset(monkeypatch):
+    """Let users say nothing of Fast DDS."""
+    for each in OWN:
+        monkeypatch.setenv(each, '')  # what a test sets is removed again
+        monkeypatch.delenv(each)
+
+
+@pytest.mark.usefixtures('unset')
+def test_without_a_word_of_users_a_profile_of_this_package_is_named():
+    use_udp()
+    assert os.environ['FASTRTPS_DEFAULT_PROFILES_FILE'].endswith('config/fast_dds_subnet.xml')
+
+
+@pytest.mark.usefixtures('unset')
+def test_the_profiles_of_a_user_in_the_present_folder_are_kept(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    Path('DEFAULT_FASTRTPS_PROFILES.xml').write_text('<profiles/>')
+    before = dict(os.environ)
+    use_udp()
+    assert dict(os.environ) == before
+
+
+@pytest.mark.usefixtures('unset')
 @pytest.mark.parametrize('name', OWN)
 def test_what_users_say_of_fast_dds_is_kept(monkeypatch, name):
-    for each in OWN:
-        monkeypatch.delenv(each, raising=False)
     monkeypatch.setenv(name, OWN[name])
     before = dict(os.environ)
     use_udp()
