@@ -594,6 +594,15 @@ def test_objects_are_on_the_page_move_and_go(served):
     np.testing.assert_allclose(here.position, [0.7, 0.3, 0.4])
 
 
+# The first thing on the page that the window or the frame of its own cuts, or 'none'.
+CUT = """
+    ([...document.querySelectorAll('button:not([role=tab]), input, label, p')].find(
+        x => x.offsetParent && (x.getBoundingClientRect().right > innerWidth
+                                || x.scrollWidth > x.clientWidth + 1)) || {outerHTML: 'none'}
+    ).outerHTML
+"""
+
+
 def test_a_browser_draws_the_arm_next_to_the_panel_and_its_pause_button_pauses():
     optional('viser', 'viser>=1.1')
     if program() is None:
@@ -633,6 +642,9 @@ def test_a_browser_draws_the_arm_next_to_the_panel_and_its_pause_button_pauses()
         button = '[...document.querySelectorAll("button")].find(x => x.innerText == "Pause")'
         browser.value(f'{button}.click()')
         until(lambda: commands.given == [('time', 'Pause')])
+        for width, height in ((390, 844), (1280, 720), (1920, 1080)):  # a phone, screens
+            browser.resize(width, height)
+            assert until(lambda: browser.value(CUT)) == 'none', width
     shown.close()
 
 
