@@ -53,7 +53,7 @@ class GoalEndpoints:
                 goal and its serialised FollowJointTrajectory.Goal.
             on_cancel: receives the identifier of a goal; returns whether it may be canceled.
         """
-        self._on_goal, self._may_cancel = on_goal, on_cancel
+        self._on_goal, self._may_cancel, self._log = on_goal, on_cancel, node.get_logger()
         self._handles: dict[object, ServerGoalHandle] = {}
         self._front = quiet_node(node, f'{node.get_name()}_goals') if realtime else node
         prefix = node.get_fully_qualified_name()
@@ -81,7 +81,12 @@ class GoalEndpoints:
         return self._handles.get(identifier)
 
     def publish_goal(self, raw: bytes, identifier: object, start_ns: int) -> None:
-        """Publish an accepted goal for recorders, with the stamp [ns] of its start."""
+        """Publish an accepted goal for recorders, with the stamp [ns] of its start.
+
+        A goal of the action is logged.
+        """
+        if identifier is not None:
+            self._log.info('goal accepted')
         if not self._goals.get_subscription_count():
             return
         if identifier is None:
@@ -91,15 +96,13 @@ class GoalEndpoints:
 
     def resolve(self, end: GoalResult) -> None:
         """Send the result of a goal to its client and to recorders."""
-        code = int(end.code)
-        result = FollowJointTrajectory.Result(error_code=code, error_string=end.message)
+        result = FollowJointTrajectory.Result(error_code=int(end.code), error_string=end.message)
         if self._results.get_subscription_count():
             self._results.publish(result)
         handle = self._handles.pop(end.identifier, None)
-        if handle is None:
-            return
-        succeeded = end.code == ResultCode.SUCCESSFUL and not end.canceled
-        self._action.finish(handle, result, succeeded, end.canceled)
+        if handle is not None:
+            succeeded = end.code == ResultCode.SUCCESSFUL and not end.canceled
+            self._action.finish(handle, result, succeeded, end.canceled)
 
     def send_at_once(self) -> None:
         """Send results without the executor from now on: the node ends."""

@@ -242,8 +242,8 @@ class GoalServer:
     def _end(self, end: GoalResult) -> None:
         if end.code != ResultCode.SUCCESSFUL and not self._node_ends:
             self._report(f'goal ended: {end.message}')
-        elif end.message:
-            self._log.info(f'goal ended: {end.message}')
+        elif end.message or end.identifier is not None:
+            self._log.info(f'goal ended: {end.message}' if end.message else 'goal reached')
         self._endpoints.resolve(end)
 
     def _report(self, problem: str) -> None:

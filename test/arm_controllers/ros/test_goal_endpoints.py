@@ -36,3 +36,17 @@ def test_the_goal_that_was_sent_arrives():
     finally:
         node.destroy_node()
         rclpy.try_shutdown()
+
+
+def test_an_accepted_goal_of_the_action_is_logged(capfd):
+    rclpy.init(domain_id=int(fresh_domain()))
+    node = rclpy.create_node('arm')
+    try:
+        ends = goal_endpoints.GoalEndpoints(node, False, print, bool)
+        ends.publish_goal(b'', None, 0)
+        assert 'goal' not in capfd.readouterr().err
+        ends.publish_goal(b'', b'1', 0)
+        assert capfd.readouterr().err.endswith('[arm]: goal accepted\n')
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
