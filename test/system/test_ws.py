@@ -1,9 +1,11 @@
 """`ws` and the setup behind it, as far as that is quick; the tests themselves run inside it."""
 
 import hashlib
+import importlib.util
 import os
 import pwd
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -168,6 +170,20 @@ def test_the_environment_has_the_package_its_interfaces_and_its_executables():
     assert ws('python3', '-c', code).stdout == 'imported\n'
     executables = ws('ros2', 'pkg', 'executables', 'arm_sim').stdout
     assert 'arm_sim simulator\n' in executables
+
+
+@pytest.mark.parametrize('verb', ['action', 'interface', 'lifecycle'])
+def test_a_verb_that_no_package_index_has_says_what_installs_it(monkeypatch, verb):
+    monkeypatch.setattr(sys, 'argv', ['ros2', verb, '--help'])
+    monkeypatch.setattr(importlib.util, 'find_spec', lambda name: None)
+    with pytest.raises(SystemExit) as end:
+        runpy.run_path(str(RECIPE / 'ros2'))
+    file = str(end.value).removeprefix(f'ros2 {verb} is not installed: ./ws pip install -r ')
+    needs = (ROOT / file).read_text().splitlines()[1:]
+    assert all(
+        re.fullmatch(r'ros2(\w+) @ git\+https://\S+@[0-9.]+#subdirectory=ros2\1', x) for x in needs
+    )
+    assert f'ros2{verb}' in [line.split()[0] for line in needs]
 
 
 def test_without_ros_and_python_one_sentence_states_it(bare_clone):
