@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 
 from domains import fresh_domain
@@ -50,10 +51,10 @@ def test_dumps_of_two_nodes_are_the_config_of_the_next_launch_and_change_nothing
     domain = fresh_domain()  # the one that the nodes' core depends on
     launch = ['ros2', 'launch', 'arm_sim', 'arm.launch.py', 'robot:=planar_3r', 'controller:=pd']
     (tmp_path / 'mine.yaml').write_text('/**: {ros__parameters: {kp: [210.0]}}')
-    nodes = ('/simulator', '/pd_controller')
+    nodes, both = ('/simulator', '/pd_controller'), ThreadPoolExecutor(2)
     with running(tmp_path, domain, *launch, f'config:={tmp_path}/mine.yaml') as dump:
-        first = [dump(node) for node in nodes]
+        first = [*both.map(dump, nodes)]
     assert '- 210.0' in first[1]
     (tmp_path / 'dumps.yaml').write_text(''.join(first))
     with running(tmp_path, domain, *launch, f'config:={tmp_path}/dumps.yaml') as dump:
-        assert [dump(node) for node in nodes] == first
+        assert [*both.map(dump, nodes)] == first
