@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from functools import cache
 from math import isfinite
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -125,6 +125,8 @@ def text_of(file: Path, refusal: str = 'cannot be read', most: int = 10_000_000)
             raw = stream.read(most + 1)
         if len(raw) > most:
             raise OSError(f'more than {most} bytes')
+        if raw[:2] in (b'\x1f\x8b', b'PK'):
+            raise OSError('it is packed, by gzip or zip: unpack it')
         return raw.decode()
     except (OSError, ValueError) as error:  # a name with a zero byte
         remedy = '; save it as UTF-8' * isinstance(error, UnicodeDecodeError)
@@ -200,24 +202,3 @@ def all_finite(values: Array, zeros: Array) -> bool:
     time of `np.isfinite(..).all()`.
     """
     return not values.dot(zeros)
-
-
-def pose_matrices(poses: Sequence[Any] | ArrayLike, name: str = 'pose {} of the path') -> Array:
-    """Return poses as an array (n, 4, 4); raises ArmError unless all are rigid transforms.
-
-    `poses`: (n, 4, 4), or n objects pin.SE3.
-    """
-    if not isinstance(poses, np.ndarray):
-        poses = [getattr(pose, 'homogeneous', pose) for pose in poses]  # type: ignore[union-attr]
-    matrices = np.ascontiguousarray(poses, dtype=float)
-    if matrices.ndim != 3 or matrices.shape[1:] != (4, 4) or not len(matrices):
-        raise ArmError(f'poses are arrays (4, 4), at least one, not of shape {matrices.shape[1:]}')
-    for k in np.flatnonzero(~np.isfinite(matrices).all(axis=(1, 2))):
-        raise ArmError(f'{name.format(k)} is not finite')
-    rotations = matrices[:, :3, :3]
-    wrong = np.abs(rotations @ rotations.transpose(0, 2, 1) - np.eye(3)).max(axis=(1, 2))
-    for k in np.flatnonzero((wrong > 1e-6) | (np.linalg.det(rotations) < 0.0)):
-        raise ArmError(
-            f'{name.format(k)} has no rotation matrix: R R^T differs from 1 by {wrong[k]:.1e}'
-        )
-    return matrices

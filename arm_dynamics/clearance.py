@@ -109,7 +109,8 @@ class Clearance:
         large = [name for name, x in zip(self.names, shapes, strict=True) if _radius(x) > _LARGE]
         if large:
             size = f'larger than {2.0 * _LARGE:g} m; is it in millimetres?'
-            self.note += f'; a shape of {some_of(list(dict.fromkeys(large)))} is {size}'
+            notes = (self.note, f'a shape of {some_of(list(dict.fromkeys(large)))} is {size}')
+            self.note = '; '.join(filter(None, notes))
         joints = [shape.parentJoint for shape in shapes]  # an obstacle more moves shapes in memory
         self.pairs: list[tuple[str, str]] = []
         for i, joint in enumerate(joints):

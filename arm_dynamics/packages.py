@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from xml.etree import ElementTree
 
 from arm_dynamics.checks import ArmError, text_of
+from arm_dynamics.urdf_elements import read_tree
 
 _MOST, _MOST_OF_LEVEL = 1000, 5000  # entries of a folder, and of folders side by side
 _DEEP = (2, 2, 2, 1)  # folders that are looked into next to the four nearest ones
@@ -107,8 +107,8 @@ def _named(folder: Path, deep: int) -> Iterator[tuple[str, Path]]:
         level = level[-_MOST_OF_LEVEL:]
         inner = [*level, *inner]
     for path in (*inner, *siblings, folder):  # the last one of a name counts
-        with suppress(OSError, ElementTree.ParseError):
-            name = ElementTree.parse(path / 'package.xml').findtext('name', '').strip()
+        with suppress(ArmError):
+            name = read_tree(path / 'package.xml', '').findtext('name', '').strip()
             if name and '/' not in name:
                 yield name, path
 

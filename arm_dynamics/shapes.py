@@ -1,7 +1,9 @@
 """Collision shapes of an arm's links, read from its URDF."""
 
 import os
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,6 +14,7 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError, Array, one_line
 from arm_dynamics.urdf import bare
+from arm_dynamics.urdf_elements import number_text, vector
 
 ONES = np.ones(3)
 _FLAT = 1e-9  # thickness of a mesh that has no volume, as a share of its length
@@ -28,7 +31,7 @@ def with_shapes(
     whole = ElementTree.fromstring(urdf)
     tree = bare(whole)
     kind = 'collision' if whole.find('link/collision') is not None else 'visual'
-    left_out, hulls = [], False
+    left_out = []
     for link, full in zip(tree.iterfind('link'), whole.iterfind('link'), strict=True):
         for shape in full.iterfind(kind):
             geometry, origin = shape.find('geometry'), shape.find('origin')
@@ -42,14 +45,14 @@ def with_shapes(
                     left_out.append(link.get('name', ''))
                     continue
                 mesh.set('filename', str(file))
-                hulls = True
+                mesh.set('scale', number_text(vector(mesh, 'scale', '1 1 1') * unit_of(file)))
             solid = ElementTree.SubElement(link, 'collision')
             solid.extend([geometry] if origin is None else [origin, geometry])
     notes = []
     if left_out:
         names = ', '.join(repr(name) for name in dict.fromkeys(left_out))
         notes.append(f'mesh files are not found or not read, and so some shapes of {names}')
-    if hulls:
+    if tree.find('link/collision/geometry/mesh') is not None:
         notes.append('meshes count as their convex hulls')
     if tree.find('link/collision') is None:
         notes.append('no link has a known shape, so no collision can be found')
@@ -66,15 +69,13 @@ def mesh_finder(urdf_file: str) -> Callable[[str], Path | None]:
     that is sourced.
     """
     folder = Path(urdf_file).expanduser().resolve().parent if urdf_file else Path('/')
-    known: dict[str, Path | None] = {}
     from arm_dynamics.packages import packages_around
 
     around = cache(packages_around)
 
+    @cache
     def find(filename: str) -> Path | None:
-        if filename not in known:
-            known[filename] = next(filter(_is_read, candidates(filename, folder, around)), None)
-        return known[filename]
+        return next(filter(_is_read, candidates(filename, folder, around)), None)
 
     return find
 
@@ -105,7 +106,7 @@ def read_mesh(file: str | Path, scale: Array = ONES) -> coal.BVHModelBase:
             convex hull of it ends the process.
     """
     try:
-        mesh = coal.MeshLoader().load(str(file), scale)
+        mesh = coal.MeshLoader().load(str(file), scale * unit_of(file))
     except (RuntimeError, ValueError) as error:
         raise ArmError(f'mesh {file}: {one_line(error)}') from None
     points = np.asarray(mesh.vertices())
@@ -117,9 +118,16 @@ def read_mesh(file: str | Path, scale: Array = ONES) -> coal.BVHModelBase:
     return mesh
 
 
+def unit_of(file: str | Path) -> float:
+    """Return the unit of a mesh [m], which only COLLADA states: coal does not read it."""
+    if Path(file).suffix.lower() != '.dae':
+        return 1.0
+    stated = re.search(rb'<unit\b[^>]*\bmeter="([0-9.eE+-]+)"', Path(file).read_bytes()[:100_000])
+    return float(stated[1]) if stated else 1.0
+
+
 def _is_read(file: Path) -> bool:
     """Return whether a file has a mesh with a volume."""
-    try:
+    with suppress(ArmError):
         return file.is_file() and bool(read_mesh(file))
-    except ArmError:
-        return False
+    return False

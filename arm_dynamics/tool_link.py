@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from arm_dynamics.urdf_elements import link_of, moves
+from arm_dynamics.checks import ArmError
+from arm_dynamics.urdf_elements import link_of, moves, read_tree
 
 # Names of tool links, the most specific ones first.
 _NAMES = ('tcp', 'tool0?', r'ee\w?|end_?effector', 'flange')
@@ -84,9 +84,9 @@ def srdf_of(urdf: Path) -> Path | None:
 def srdf_tips(urdf: Path) -> list[str]:
     """Return the links that the SRDF of a URDF file names as ends of its arms; [] without one."""
     file = srdf_of(urdf)
-    with suppress(OSError, ElementTree.ParseError):
+    with suppress(ArmError):
         if file is not None:
-            tree = ElementTree.parse(file)
+            tree = read_tree(file, '')
             tips = [each.get('parent_link', '') for each in tree.iterfind('end_effector')]
             return tips + [each.get('tip_link', '') for each in tree.iterfind('group/chain')]
     return []

@@ -1,5 +1,6 @@
 """Reads a URDF: its text, its tree, and Pinocchio's model of its links and joints."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
@@ -31,6 +32,9 @@ def read_urdf(path_or_xml: str | Path) -> tuple[str, Element, pin.Model]:
 
 
 def _parse(text: str) -> tuple[str, Element, pin.Model]:
+    if '\0' in text:
+        raise ArmError('not a URDF: it is UTF-16 without its mark: save it as UTF-8')
+    text = re.sub(r'[^\S\t\r\n]', ' ', text)  # other spaces, which urdfdom takes for numbers
     try:
         tree = ElementTree.fromstring(text)
     except (ElementTree.ParseError, ValueError) as error:
@@ -38,7 +42,7 @@ def _parse(text: str) -> tuple[str, Element, pin.Model]:
 
         raise ArmError(f'not a URDF: {error}{hint(text)}') from None
     changed = [rule.read(tree) for rule in rules()]
-    if any(changed):
+    if any(changed) or '<!DOCTYPE' in text:  # which may define entities
         text = ElementTree.tostring(tree, encoding='unicode')
     try:
         links = ElementTree.tostring(bare(tree), encoding='unicode')

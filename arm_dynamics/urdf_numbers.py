@@ -128,7 +128,8 @@ def check_numbers(where: str, owner: Element, known: Elements) -> None:
             attribute = f'{where}: <{element.tag} {name}="{" ".join(text.split())}">'
             count = 3 if name in ('xyz', 'rpy') else 1
             try:
-                values = [float(word) for word in text.replace('_', '?').split()]
+                plain = text.replace('_', '?').encode('ascii', 'replace')
+                values = [float(word) for word in plain.split()]
             except ValueError:
                 values = []
             if not values or not np.isfinite(values).all():

@@ -57,7 +57,9 @@ class Mjcf:
                 f'controls and {m.actuator_outnum[k]} outputs (pid, orientation); write an '
                 'actuator with one: position, velocity or motor'
             )
-        self._links = [m.body(body).name or f'body_{body}' for body in range(m.nbody)]
+        self._names = {m.body(k).name for k in range(m.nbody)}
+        self._names |= {m.joint(k).name for k in range(m.njnt)}
+        self._links = [m.body(k).name or self._free(f'body_{k}') for k in range(m.nbody)]
         for joint in range(m.njnt):
             name, kind = m.joint(joint).name, int(m.jnt_type[joint])
             if kind == int(mujoco.mjtJoint.mjJNT_FREE):
@@ -93,7 +95,7 @@ class Mjcf:
                 joints = range(m.body_jntadr[body], m.body_jntadr[body] + m.body_jntnum[body])
                 for joint in joints or [-1]:
                     last = joint < 0 or joint == joints[-1]
-                    own = name if last else f'{name}/{m.joint(joint).name}'
+                    own = name if last else self._free(f'{name}/{m.joint(joint).name}')
                     if joint >= 0:
                         pose = pose * pin.SE3(np.eye(3), m.jnt_pos[joint] - origin)
                         pose, origin = pose * self._reference(joint), m.jnt_pos[joint]
@@ -109,6 +111,12 @@ class Mjcf:
             self._add_mimics(robot)
         return robot
 
+    def _free(self, name: str) -> str:
+        """Return a name that neither a body nor a joint of the file has."""
+        while name in self._names:
+            name += '_'
+        return name
+
     def _reference(self, joint: int) -> pin.SE3:
         """Return the displacement by -ref, so that joint positions are equal to MuJoCo's."""
         m = self.mj_model
@@ -121,17 +129,19 @@ class Mjcf:
         self, robot: Element, joint: int, pose: pin.SE3, parent: str, child: str
     ) -> None:
         m = self.mj_model
-        name = f'{child}_fixed' if joint < 0 else m.joint(joint).name
+        name = self._free(f'{child}_fixed') if joint < 0 else m.joint(joint).name
         added = SubElement(robot, 'joint', name=name, type='fixed')
         SubElement(added, 'parent', link=parent)
         SubElement(added, 'child', link=child)
         set_origin(added, pose)
         if joint < 0:
             return
-        kind, limited = _TYPES[int(m.jnt_type[joint])], bool(m.jnt_limited[joint])
+        bounds = np.clip(m.jnt_range[joint], -_ENDLESS, _ENDLESS).tolist()
+        limited = bool(m.jnt_limited[joint]) and bounds != [-_ENDLESS, _ENDLESS]
+        kind = _TYPES[int(m.jnt_type[joint])]
         added.set('type', kind if limited or kind == 'prismatic' else 'continuous')
         SubElement(added, 'axis', xyz=number_text(m.jnt_axis[joint]))
-        bounds = m.jnt_range[joint].tolist() if limited else (-_ENDLESS, _ENDLESS)
+        bounds = bounds if limited else [-_ENDLESS, _ENDLESS]
         limits = dict(zip(('lower', 'upper'), map(repr, bounds), strict=True))
         SubElement(added, 'limit', limits, effort=repr(self._effort(joint)), velocity='0')
         dof, drives = m.jnt_dofadr[joint], actuators_on(m, joint)

@@ -15,6 +15,7 @@ from arm_dynamics.descriptions.mjcf_lacks import lacking
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import ParameterValues
 
+_LEAST, _MOST = 9.7, 9.9  # gravity of the earth [m/s^2]
 _TOLERANCE = 1e-9  # of the largest entry, at least 1: two correct models differ by rounding alone
 
 
@@ -63,6 +64,11 @@ def converted(
     lines = []
     if mjcf_file.missing:
         lines.append(f'not found, and so not shown: {some_of(mjcf_file.missing)}')
+    strength = float(np.linalg.norm(gravity))
+    if strength and not _LEAST < strength < _MOST:
+        lines.append(f'<option gravity> is {strength:g} m/s^2; is it in another unit?')
+    if gravity[2] > 0.0:
+        lines.append('<option gravity> points up; is its sign missing?')
     if lacks:
         where = "not in the controllers' model" if native else 'not simulated'
         lines.append(f'{where}: {"; ".join(lacks)}')

@@ -7,7 +7,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array, pose_matrices
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics.arm import (
     DEFAULT_RESTARTS,
     InverseKinematics,
@@ -25,6 +25,7 @@ from arm_dynamics.inverse_kinematics.tracking import follow
 from arm_dynamics.inverse_kinematics.verification import is_redundant
 from arm_dynamics.kinematics.chain import Chain
 from arm_dynamics.model import RobotModel
+from arm_dynamics.poses import pose_matrices
 
 STEP_BOUND = 0.15  # [rad | m] largest joint motion in one part of a path
 _SAME_SOLUTION = 1e-3  # [rad | m]

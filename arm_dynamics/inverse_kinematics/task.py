@@ -6,7 +6,8 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array, all_finite, pose_matrices
+from arm_dynamics.checks import ArmError, Array, all_finite
+from arm_dynamics.poses import pose_matrices
 
 
 class IkTask(NamedTuple):

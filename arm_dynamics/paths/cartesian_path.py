@@ -12,8 +12,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array, finite, pose_matrices
+from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.model import RobotModel
+from arm_dynamics.poses import pose_matrices
 
 PARTS = 201  # number of points at which a motion's joint path is solved
 LEVER = 0.1  # [m] length that counts as much as a turn by one radian

@@ -7,8 +7,9 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, in_range, pose_matrices
+from arm_dynamics.checks import ArmError, in_range
 from arm_dynamics.paths.cartesian_path import LEVER, Lines, Sequential, step_lengths, steps_between
+from arm_dynamics.poses import pose_matrices
 
 CORNER = 0.1  # [rad]
 _SAME = 1e-9  # [m]

@@ -82,6 +82,12 @@ _OF_SRDF = {
     *('group', 'group_state', 'end_effector', 'virtual_joint', 'passive_joint'),
     *('disable_collisions', 'link_sphere_approximation', 'joint_property'),
 }
+_IN_SRDF = {
+    'group': {'link', 'joint', 'chain', 'group'},
+    'group_state': {'joint'},
+    'end_effector': set[str](),
+    'virtual_joint': set[str](),
+}
 
 
 class ElementsRule(UrdfRule):
@@ -224,10 +230,12 @@ def srdf_notes(file: str, tree: Element, tool: str = '') -> Iterator[str]:
     if srdf.get('name', tree.get('name')) != tree.get('name'):
         names = f'{srdf.get("name")!r}, not of {tree.get("name")!r}'
         yield f'the SRDF is of {names}: is it of another arm?'
-    unused = [f'<{x.tag}>' for x in srdf if x.tag not in _OF_SRDF]
-    if unused:
-        yield f'not used in the SRDF: {some_of(list(dict.fromkeys(unused)))}'
-    moving = {joint.get('name') for joint in tree.iterfind('joint') if moves(joint)}
+    yield from _slips_of(srdf)
+    moving = {
+        joint.get('name')
+        for joint in tree.iterfind('joint')
+        if moves(joint) and joint.find('mimic') is None
+    }
     passive = [each.get('name', '') for each in srdf.iterfind('passive_joint')]
     if driven := [name for name in passive if name in moving]:
         yield (
@@ -268,6 +276,24 @@ def srdf_notes(file: str, tree: Element, tool: str = '') -> Iterator[str]:
             f'{some_of(list(dict.fromkeys(tips)))} of the SRDF is not at the end of the longest '
             f'chain: the tool frame is {tool!r}; tip_frame:=LINK chooses another'
         )
+
+
+def _slips_of(srdf: Element) -> Iterator[str]:
+    """Yield, one line each, what an SRDF has that no SRDF has, and groups that it lacks."""
+    unused = [f'<{x.tag}>' for x in srdf if x.tag not in _OF_SRDF]
+    unused += [
+        f'<{x.tag}> in <{owner.tag}>'
+        for owner in srdf
+        for x in owner
+        if owner.tag in _IN_SRDF and x.tag not in _IN_SRDF[owner.tag]
+    ]
+    if unused:
+        yield f'not used in the SRDF: {some_of(list(dict.fromkeys(unused)))}'
+    groups = {each.get('name') for each in srdf.iterfind('group')}
+    used = [(x, 'name') for x in srdf.iterfind('group/group')]
+    used += [(x, 'group') for tag in ('end_effector', 'group_state') for x in srdf.iterfind(tag)]
+    if lost := [name for x, key in used if (name := x.get(key, '')) not in groups | {''}]:
+        yield f'the SRDF names groups that it does not have: {some_of(list(dict.fromkeys(lost)))}'
 
 
 def _named(tree: Element) -> Iterator[str]:

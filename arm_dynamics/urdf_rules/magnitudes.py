@@ -1,12 +1,13 @@
 """Names numbers of a URDF that an arm hardly has; each line has the unit that may be meant."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from arm_dynamics.checks import some_of
+from arm_dynamics.checks import Array, some_of
 from arm_dynamics.urdf_elements import MOMENTS, moves, vector
 from arm_dynamics.urdf_rules import UrdfRule
 
@@ -14,6 +15,9 @@ _BOUNDS = 'lower', 'upper'
 _ONE_TURN, _MULTI_TURN = 2.0 * np.pi, 19.0  # [rad]; beyond, degrees may be meant
 _NEAR, _FAR, _FAST, _WIDE = 1.0, 5.0, 100.0, 20.0  # [m], [m], [rad/s | m/s], of a slide [m]
 _NO_BOUND = 1e8  # of a slide [m]; beyond, it has none
+_RAIL, _TIMES = 5.0, 10.0  # a usual slide is shorter than this [m], or these lengths of the arm
+# A body of this mass [kg] has over a hundredth of the moments of a ball of tungsten [kg/m^3].
+_HEAVY, _TUNGSTEN = 30.0, 19300.0
 
 
 class MagnitudesRule(UrdfRule):
@@ -39,15 +43,26 @@ class MagnitudesRule(UrdfRule):
                 f'{some_of(far)}: centre of mass beyond {usual:.3g} m; is it in centimetres or '
                 'millimetres?'
             )
-        far = _names(tree, 'joint', lambda x: _WIDE < _range(x) < _NO_BOUND)
+        longest = min(_WIDE, max(_RAIL, _TIMES * _length_of(tree)))
+        far = _names(tree, 'joint', lambda x: longest < _range(x) < _NO_BOUND)
         if far:
-            yield f'{some_of(far)}: slides by more than {_WIDE:g} m; is it in millimetres?'
+            yield f'{some_of(far)}: slides by more than {longest:.3g} m; is it in millimetres?'
         fast = _names(tree, 'joint', lambda x: moves(x) and _limit(x, 'velocity') > _FAST)
         if fast:
             yield (
                 f'{some_of(fast)}: faster than {_FAST:g} rad/s or m/s; is it in degrees or '
                 'millimetres per second?'
             )
+        yield from _of_shapes(tree)
+        small = _names(tree, 'link', _is_small)
+        if small:
+            yield (
+                f'{some_of(small)}: moments of inertia below a hundredth of those of a ball of '
+                'tungsten; is the mass in grams, or are they not in kg m^2?'
+            )
+        stuck = _names(tree, 'joint', _is_stuck)
+        if stuck:
+            yield f'{some_of(stuck)}: friction above the effort limit, so that it never moves'
         large = _names(tree, 'link', _is_large)
         if large:
             yield (
@@ -88,6 +103,55 @@ def _is_large(link: Element) -> bool:
         return False
     heavy = float(mass.get('value', '0'))
     return heavy > 0.01 and max(float(inertia.get(name, '0')) for name in MOMENTS) > heavy
+
+
+def _is_small(link: Element) -> bool:
+    """Return whether a link of its mass would be far denser than any metal."""
+    mass, inertia = link.find('inertial/mass'), link.find('inertial/inertia')
+    if mass is None or inertia is None:
+        return False
+    heavy = float(mass.get('value', '0'))
+    most = max(float(inertia.get(name, '0')) for name in MOMENTS)
+    radius = (0.75 * abs(heavy) / (np.pi * _TUNGSTEN)) ** (1.0 / 3.0)
+    return heavy > _HEAVY and 0.0 < most < 0.01 * 0.4 * heavy * radius**2
+
+
+def _is_stuck(joint: Element) -> bool:
+    dynamics, most = joint.find('dynamics'), _limit(joint, 'effort')
+    friction = 0.0 if dynamics is None else float(dynamics.get('friction', '0'))
+    return moves(joint) and 0.0 < most < friction
+
+
+def _length_of(tree: Element) -> float:
+    """Return the sum of the distances of an arm's joints [m]."""
+    return sum(_length(joint, 'origin') for joint in tree.iterfind('joint'))
+
+
+def _numbers(owner: Element, name: str) -> Array:
+    """Return the numbers (3,) of an <origin>, 0 where they are none."""
+    with suppress(ValueError):
+        found = vector(owner.find('origin'), name)
+        if found.shape == (3,):
+            return found
+    return np.zeros(3)
+
+
+def _of_shapes(tree: Element) -> Iterator[str]:
+    """Yield lines on shapes that are far away, and on what is turned by more than a turn."""
+    for tag in ('inertial', 'visual', 'collision'):
+        owners = [
+            (link.get('name', ''), each)
+            for link in tree.iterfind('link')
+            for each in link.iterfind(tag)
+        ]
+        turned = [name for name, x in owners if abs(_numbers(x, 'rpy')).max() > 1.01 * _ONE_TURN]
+        if turned:
+            names = some_of(list(dict.fromkeys(turned)))
+            yield f'{names}: rpy of <{tag}> is more than a turn; is it written in degrees?'
+        far = [name for name, x in owners if np.linalg.norm(_numbers(x, 'xyz')) > _FAR]
+        if far and tag != 'inertial':
+            names = some_of(list(dict.fromkeys(far)))
+            yield f'{names}: a <{tag}> more than {_FAR:g} m from its link; is it in millimetres?'
 
 
 def _angles(tree: Element) -> Iterator[str]:

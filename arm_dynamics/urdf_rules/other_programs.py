@@ -1,5 +1,6 @@
 """Names what a URDF says to other programs, Gazebo, ros2_control or Drake, about its physics."""
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -19,7 +20,9 @@ class OtherProgramsRule(UrdfRule):
     def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
         """Yield, one line each, what another program would do to the arm."""
         yield from _gazebo(tree)
+        yield from _drake(tree)
         yield from _ros2_control(tree)
+        yield from _mimic_of_ros2_control(tree)
         rotors = [
             joint.get('name', '')
             for transmission in tree.iterfind('transmission')
@@ -58,6 +61,27 @@ def _gazebo(tree: Element) -> Iterator[str]:
         (joint.get('name', '') for _, each in blocks for joint in each.iterfind('joint')),
         'joint {} in <gazebo> is not used: the loop stays open',
     )
+    yield from _line(
+        ((x.text or '').strip() for _, each in blocks for x in each.iter('mimicJoint')),
+        'mimicJoint {} in <gazebo> is not used: write <mimic> in the joint itself',
+    )
+
+
+def _drake(tree: Element) -> Iterator[str]:
+    coupling = re.compile(r'\{.*\}(\w+_constraint|linear_bushing_rpy)')
+    yield from _line(
+        (found[1] for each in tree if (found := coupling.fullmatch(each.tag))),
+        '<drake:{}> is not used: the loop stays open',
+    )
+    yield from _line(
+        (
+            joint.get('name', '')
+            for joint in tree.iterfind('joint')
+            for limit in joint.iterfind('limit')
+            if any(key.endswith('}acceleration') for key in limit.attrib)
+        ),
+        'drake:acceleration of {} is not used: write acceleration in <limit>',
+    )
 
 
 def _ros2_control(tree: Element) -> Iterator[str]:
@@ -79,9 +103,10 @@ def _ros2_control(tree: Element) -> Iterator[str]:
         (
             name
             for name, each in found
-            if _param(each, 'mimic') and joints[name].find('mimic') is None
+            for limits in each.iter('limits')
+            if limits.get('enable', '').lower() == 'false'
         ),
-        'mimic in <ros2_control> of {} is not used: write <mimic> in the joint itself',
+        '<limits enable="false"> in <ros2_control> of {} is not used: limits are those of <limit>',
     )
     yield from _line(
         (name for name, each in found if _is_narrower(each, joints[name].find('limit'))),
@@ -109,6 +134,34 @@ def _ros2_control(tree: Element) -> Iterator[str]:
     )
 
 
+def _mimic_of_ros2_control(tree: Element) -> Iterator[str]:
+    mimics = {joint.get('name', ''): joint.find('mimic') for joint in tree.iterfind('joint')}
+    found = [
+        (joint.get('name', ''), joint)
+        for joint in tree.iterfind('ros2_control/joint')
+        if joint.get('name') in mimics
+    ]
+    led = [(name, each, mimics[name]) for name, each in found]
+    yield from _line(
+        (name for name, each, own in led if own is None and _param(each, 'mimic')),
+        'mimic in <ros2_control> of {} is not used: write <mimic> in the joint itself',
+    )
+    yield from _line(
+        (name for name, each, own in led if own is not None and each.get('mimic') == 'false'),
+        'mimic="false" in <ros2_control> of {} is not used: remove <mimic> from the joint itself',
+    )
+    yield from _line(
+        (
+            name
+            for name, each, own in led
+            for key, usual in (('multiplier', '1'), ('offset', '0'))
+            if own is not None and (given := _param(each, key)) is not None
+            if _number(given) != _number(own.get(key, usual))
+        ),
+        'multiplier and offset in <ros2_control> of {} are not used: those of <mimic> are',
+    )
+
+
 def _param(owner: Element, name: str) -> str | None:
     return owner.findtext(f'param[@name="{name}"]')
 
@@ -124,10 +177,9 @@ def _number(text: str | None) -> float:
 def _is_narrower(joint: Element, limit: Element | None) -> bool:
     """Return whether commands of a joint of <ros2_control> have tighter bounds than <limit>."""
     of_limit = {} if limit is None else {key: _number(x) for key, x in limit.attrib.items()}
-    most = of_limit.get('velocity', 0.0)
-    bounds = {
-        'position': (of_limit.get('lower', 0.0), of_limit.get('upper', 0.0)),
-        'velocity': (-most, most),
+    bounds = {'position': (of_limit.get('lower', 0.0), of_limit.get('upper', 0.0))}
+    bounds |= {
+        key: (-most, most) for key in ('velocity', 'effort') if (most := of_limit.get(key, 0.0))
     }
     for interface in joint.iterfind('command_interface') if of_limit else ():
         lower, upper = bounds.get(interface.get('name', ''), (0.0, 0.0))

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice
 from xml.etree.ElementTree import Element
@@ -26,18 +27,37 @@ _NOT_NEGATIVE = {
 # Other formats, by their root element.
 _OTHER_FORMATS = {
     'mujoco': 'MJCF, not a URDF: its root element is <mujoco>; give the URDF',
+    'mujocoinclude': 'a part of an MJCF: give the file that includes it',
     'html': 'a web page, not a URDF: download the file itself',
+    'launch': 'a launch file, not a URDF: give the file of the robot that it loads',
+    'package': 'a package.xml, not a URDF: give the file of the robot, often in urdf/',
+    'COLLADA': 'a mesh, not a URDF: give the URDF that names it',
+    'model': 'a model of SDF, not a URDF: give the URDF or xacro that it was made from',
     'sdf': 'SDF, not a URDF: give the URDF or xacro that it was made from, or convert it by '
     '`./ws pip install rod` and `./ws rod -f arm.sdf -o arm.urdf`, and compare masses and limits',
 }
+
+_OF_SRDF = ('group', 'disable_collisions', 'end_effector', 'virtual_joint')
 
 # What is in a text that is no XML, and the remedy; the first one counts.
 _HINTS = {
     r'\s*\Z': 'the file is empty',
     r'version https://git-lfs': 'it stands for a file of Git LFS: run `git lfs pull`',
+    r'.*\n<{7} ': 'it has the marks of a merge conflict: resolve the conflict',
+    r'\s*\S+\.(urdf|xacro|xml)\s*\Z': 'it is the path of another file: give that one',
+    r'\d{3}: ': 'it is the answer of a web server: download the file again',
+    r'\s*#usda': 'it is USD: give the URDF that it was made from',
+    r'.*```': 'remove the lines with ```',
+    r'\s*data: ': '`ros2 topic echo` has printed it: save the text of the message alone',
+    r'\s*[{\[]': 'it is JSON: give the URDF',
+    r'.*&lt;(robot|link)\b': 'its < is written as &lt;: save the source of the page',
     r'.+<\?xml\b': 'remove what is before <?xml',
     r'.*<xacro:': 'is it xacro? Run `xacro FILE > arm.urdf`',
     r'.*<html\b': 'it is a web page: download the file itself',
+    r'.*</robot\s*>.*<robot\b': 'it has two <robot>: give one of them',
+    r'.*=\s*[\u2018-\u201d]': 'it has typographic quotes: write "',
+    r'.*<!--(?:(?!-->).)*(--(?!>)|--->)': 'XML forbids -- within a comment, and ---> at its end',
+    r'.*&(?!#?\w+;)': 'write &amp; for &',
 }
 
 # A URDF with more joints takes minutes to load.
@@ -67,6 +87,8 @@ def _check_urdf(tree: Element) -> None:
         raise ArmError('this is xacro, not a URDF: run `xacro FILE > arm.urdf` and give that file')
     if tree.tag in _OTHER_FORMATS:
         raise ArmError(f'this is {_OTHER_FORMATS[tree.tag]}')
+    if tree.find('link') is None and any(x.tag in _OF_SRDF for x in tree):
+        raise ArmError('this is an SRDF, not a URDF: give the URDF')
     if tree.tag != 'robot':
         raise ArmError(f'not a URDF: its root element is <{tree.tag}>, not <robot>')
     for kind in ('link', 'joint'):
@@ -100,9 +122,19 @@ def _check_tree(tree: Element) -> None:
             count, link = len(joint.findall(which)), link_of(joint, which)
             if count != 1:
                 raise ArmError(f'joint {name!r} has {count} <{which}>, not one')
+            if not link:
+                raise ArmError(f'joint {name!r}: its <{which}> has no link="", its name')
             if link not in links:
-                raise ArmError(f'joint {name!r}: its {which} link {link!r} does not exist')
+                names = {each.strip().lower(): each for each in links}
+                close = get_close_matches(link.strip().lower(), names, 1)
+                near = ''.join(f'; nearest known: {names[each]!r}' for each in close)
+                raise ArmError(f'joint {name!r}: its {which} link {link!r} does not exist{near}')
         child = link_of(joint, 'child')
+        if child == 'world':
+            raise ArmError(
+                f'joint {name!r} carries link {child!r}, as which MuJoCo knows the ground: rename '
+                'the link'
+            )
         if child in owners:
             raise ArmError(
                 f'link {child!r} is the <child> of joints {owners[child]!r} and {name!r}, a loop; '
@@ -119,12 +151,33 @@ def _check_tree(tree: Element) -> None:
         ) from None
     roots = [repr(link) for link in links if link not in parents]
     if len(roots) != 1:
+        if astray := _astray(tree):
+            raise ArmError(
+                f'{astray}: URDF has each <link> and <joint> in <robot>, in small letters'
+            )
         them = f': {", ".join(roots)}; join them by joints of type="fixed"' * bool(roots)
         raise ArmError(f'a URDF has one root link, this one has {len(roots)}{them}')
 
 
+def _astray(tree: Element) -> str:
+    """Return the first link or joint that stands in another one or in a group, or is misspelt."""
+    for owner in tree:
+        if owner.tag not in ('link', 'joint') and owner.tag.lower() in ('link', 'joint'):
+            return f'<{owner.tag} name="{owner.get("name", "")}">'
+        for each in owner if owner.tag in ('link', 'joint', 'group') else ():
+            if each.tag.lower() in ('link', 'joint'):
+                return f'<{each.tag} name="{each.get("name", "")}"> in <{owner.tag}>'
+    return ''
+
+
 def _check_joint(joint: Element, where: str) -> None:
     kind = joint.get('type')
+    for limit in joint.iterfind('limit'):
+        for key, text in limit.attrib.items():
+            if text.strip().lstrip('+-').lower() in ('inf', 'infinity', '.inf'):
+                free = key in ('lower', 'upper')
+                remedy = 'make the joint type="continuous"' if free else 'write 0 for no limit'
+                raise ArmError(f'{where}: <limit {key}="{text}">: {remedy}')
     if not moves(joint) and kind != 'fixed':
         raise ArmError(f'{where} has type {kind!r}; supported: {", ".join(MOVING_JOINTS)}, fixed')
     _check_elements(where, joint, {**JOINT, 'mimic': MIMIC})

@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 
 from arm_dynamics.checks import Array
+from arm_dynamics.shapes import unit_of
 from arm_dynamics.urdf_elements import origin_of
 
 _GREY: tuple[float, ...] = (0.72, 0.74, 0.76, 1.0)
@@ -73,7 +74,7 @@ def _triangles(file: Path) -> tuple[Array, Array]:
     """Return corners (m, 3) and triangles (k, 3) as indices of these."""
     loaded = coal.MeshLoader().load(str(file))
     faces = [loaded.tri_indices(k) for k in range(loaded.num_tris)]
-    points = np.array(loaded.vertices(), dtype=float)
+    points = np.array(loaded.vertices(), dtype=float) * unit_of(file)
     return points, np.array([[face[0], face[1], face[2]] for face in faces])
 
 

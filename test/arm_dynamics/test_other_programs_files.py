@@ -113,7 +113,9 @@ def test_centres_of_mass_of_an_arm_with_long_links_may_be_far_from_them():
 def test_a_slide_in_millimetres_is_named_and_one_without_bounds_is_not():
     slide = ARM.replace('type="revolute"', 'type="prismatic"', 1)
     (note,) = RobotModel(slide.replace('upper="2.2"', 'upper="1200"', 1)).notes
-    assert note == 'a: slides by more than 20 m; is it in millimetres?'
+    assert note == 'a: slides by more than 7.12 m; is it in millimetres?'  # ten arms
+    rail = slide.replace('"-2.5"', '"0"', 1).replace('"2.2"', '"5"', 1)
+    assert RobotModel(rail).notes == ()
     free = slide.replace('"-2.5"', '"-1e9"', 1).replace('"2.2"', '"1e9"', 1)
     assert RobotModel(free).notes == ()
 

@@ -346,7 +346,10 @@ def test_soft_limits_bound_goals_and_the_arm_stops_at_its_limits():
         ('<virtual_joint name="v" type="floating"/>', 'v of the SRDF is fixed: the base does not'),
         ('<disable_collisions link1="base" link2="arm"/>', 'the SRDF names arm: no links or'),
         ('<group name="g"><chain base_link="base" tip_link="hand"/></group>', 'SRDF names hand:'),
-        ('<end_effector name="e" group="g" parent_link="palm"/>', 'the SRDF names palm: no links'),
+        (
+            '<group name="g"/><end_effector name="e" group="g" parent_link="palm"/>',
+            'the SRDF names palm: no links',
+        ),
         ('<group', 'is ignored: '),
         ('<group name="g"><chain base_link="base" tip_link="tool"/></group>', ''),
         ('<virtual_joint name="v" type="fixed"/>', ''),

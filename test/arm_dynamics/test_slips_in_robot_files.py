@@ -1,0 +1,220 @@
+"""Slips of authors and exporters: each is named, or refused with its probable cause."""
+
+import gzip
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import trimesh
+from arms import chain, revolute
+
+from arm_dynamics.checks import ArmError
+from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.descriptions.mjcf import Mjcf
+from arm_dynamics.model import RobotModel
+from arm_sim.robot import Robot
+
+ARM = chain('arm', [revolute(x, 'xyz="0 0 0.2"', '0 1 0') for x in 'abc'])
+LIMIT = '<limit lower="-2.5" upper="2.2" effort="50" velocity="3"/>'
+BOX = '_link"><{0}><origin {1}/><geometry><box size="0.1 0.1 0.1"/></geometry></{0}>'
+TURNED, FAR = BOX.format('collision', 'rpy="0 90 0"'), BOX.format('visual', 'xyz="0 0 150"')
+MJCF = (
+    '<mujoco>{}<worldbody><body name="one"><joint name="a" axis="0 1 0" {}/>'
+    '<geom type="capsule" fromto="0 0 0 0 0 0.3" size="0.03"/>{}</body></worldbody></mujoco>'
+)
+
+
+def limited(**values):
+    text = LIMIT
+    for key, value in values.items():
+        given = {'lower': '-2.5', 'upper': '2.2', 'effort': '50', 'velocity': '3'}[key]
+        text = text.replace(f'{key}="{given}"', f'{key}="{value}"')
+    return ARM.replace(LIMIT, text, 1)
+
+
+def behind(text, arm=ARM):
+    return arm.replace('</robot>', f'{text}</robot>')
+
+
+NO_URDF = [
+    ('404: Not Found', 'the answer of a web server: download the file again$'),
+    (f'```xml\n{ARM}\n```', 'remove the lines with ```'),
+    (f'a\n<<<<<<< HEAD\n{ARM}', 'marks of a merge conflict'),
+    ('../arm_description/urdf/arm.urdf\n', 'path of another file: give that one'),
+    ('#usda 1.0\n', 'it is USD'),
+    ('{"robot": "arm"}', 'it is JSON: give the URDF'),
+    (f"data: '{ARM}'", '`ros2 topic echo` has printed it'),
+    (ARM.replace('<', '&lt;').replace('>', '&gt;'), 'written as &lt;'),
+    (ARM + ARM, 'two <robot>: give one of them'),
+    (ARM.replace('name="arm"', 'name=“arm”'), 'typographic quotes'),
+    (behind('<!------ tool ------>'), 'XML forbids -- within a comment'),
+    (behind('<!-- a -- b -->'), 'XML forbids -- within a comment'),
+    (ARM.replace('name="arm"', 'name="pick & place"'), 'write &amp; for &'),
+    ('<mujocoinclude/>', 'a part of an MJCF: give the file that includes it'),
+    ('<launch/>', 'a launch file, not a URDF'),
+    ('<package format="3"/>', 'a package.xml, not a URDF'),
+    ('<COLLADA/>', 'a mesh, not a URDF'),
+    ('<model name="arm"/>', 'a model of SDF, not a URDF'),
+    ('<robot name="arm"><group name="all"/></robot>', 'an SRDF, not a URDF: give the URDF'),
+    (ARM.replace('<joint name="b"', '<Joint name="b"').replace('</joint>', '</Joint>', 2)
+     .replace('</Joint>', '</joint>', 1), '<Joint name="b">: URDF has each <link> and <joint>'),
+    (behind('<group name="g"><link name="d"/></group><link name="e"/>'),
+     '<link name="d"> in <group>: URDF has each'),
+    (ARM.replace('<parent link="b_link"/>', '<parent name="b_link"/>'),
+     "joint 'c': its <parent> has no link=\"\""),
+    (ARM.replace('<parent link="b_link"/>', '<parent link="B_link"/>'),
+     "parent link 'B_link' does not exist; nearest known: 'b_link'"),
+    (ARM.replace('b_link', 'world'), "joint 'b' carries link 'world', .*: rename"),
+    (limited(effort='inf'), '<limit effort="inf">: write 0 for no limit'),
+    (limited(lower='-inf'), '<limit lower="-inf">: make the joint type="continuous"'),
+    (limited(effort='\uff13'), '<limit effort="\uff13"> must be finite numbers'),
+    (ARM.encode('utf-16-le').decode(), 'UTF-16 without its mark: save it as UTF-8'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(('text', 'line'), NO_URDF, ids=[x[1] for x in NO_URDF])
+def test_what_is_no_urdf_has_its_cause_in_one_line(tmp_path, text, line):
+    (tmp_path / 'arm.urdf').write_text(text)
+    with pytest.raises(ArmError, match=line.removesuffix('$')) as error:
+        RobotModel.from_urdf(tmp_path / 'arm.urdf')
+    assert '\n' not in str(error.value)
+
+
+def test_a_packed_file_is_to_be_unpacked(tmp_path):
+    (tmp_path / 'arm.urdf').write_bytes(gzip.compress(ARM.encode()))
+    with pytest.raises(ArmError, match='by gzip or zip: unpack it'):
+        RobotModel.from_urdf(tmp_path / 'arm.urdf')
+
+
+def notes(text):
+    return '\n'.join(RobotModel(text).notes)
+
+
+INERTIAL = '<origin xyz="0 0 0.1"/><mass value="1"/>'
+DRIVES = '<ros2_control name="r" type="system">{}</ros2_control>'
+COMMANDED = '<joint name="c"><command_interface name="{}">{}</command_interface></joint>'
+FOLLOWS = f'{LIMIT}<mimic joint="b"/>'.join(ARM.rsplit(LIMIT, 1))
+DRAKE = ' xmlns:drake="http://drake.mit.edu"'
+
+
+NAMED = [
+    (ARM.replace('_link">', TURNED, 1),
+     'a_link: rpy of <collision> is more than a turn; is it written in degrees'),
+    (ARM.replace('_link">', FAR, 1),
+     'a_link: a <visual> more than 5 m from its link; is it in millimetres'),
+    (ARM.replace('rpy="0.3 -0.4 0.5"', 'rpy="90 0 0"', 1),
+     'rpy of <inertial> is more than a turn'),
+    (ARM.replace('<mass value="', '<mass value="1700" alt="', 1), 'a ball of tungsten'),
+    (limited(upper='15').replace('"revolute"', '"prismatic"', 1),
+     'a: slides by more than .* m; is it in millimetres'),
+    (ARM.replace(LIMIT, f'{LIMIT}<dynamics friction="80"/>', 1),
+     'a: friction above the effort limit, so that it never moves'),
+    (behind(DRIVES.format(COMMANDED.format(
+        'effort', '<param name="min">-5</param><param name="max">5</param>'))),
+     'min and max in <ros2_control> of c are not used'),
+    (behind(DRIVES.format('<joint name="c"><limits enable="false"/></joint>')),
+     '<limits enable="false"> in <ros2_control> of c is not used'),
+    (behind(DRIVES.format('<joint name="c" mimic="false"/>'), FOLLOWS),
+     'mimic="false" in <ros2_control> of c is not used'),
+    (behind(DRIVES.format('<joint name="c"><param name="mimic">b</param>'
+                          '<param name="multiplier">-1</param></joint>'), FOLLOWS),
+     'multiplier and offset in <ros2_control> of c are not used'),
+    (behind('<gazebo><plugin filename="m"><mimicJoint>c</mimicJoint></plugin></gazebo>'),
+     'mimicJoint c in <gazebo> is not used: write <mimic>'),
+    (behind('<drake:ball_constraint/>').replace('name="arm"', f'name="arm"{DRAKE}'),
+     '<drake:ball_constraint> is not used: the loop stays open'),
+    (ARM.replace('velocity="3"', 'velocity="3" drake:acceleration="9"', 1)
+     .replace('name="arm"', f'name="arm"{DRAKE}'), 'drake:acceleration of a is not used'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(('text', 'line'), NAMED, ids=[x[1] for x in NAMED])
+def test_what_has_another_unit_or_is_for_another_program_is_named(text, line):
+    assert not re.search(line, notes(ARM) + notes(FOLLOWS))
+    assert re.search(line, notes(text))
+
+
+@pytest.mark.parametrize(
+    ('srdf', 'line'),
+    [
+        ('<group name="g"><chian base_link="a_link" tip_link="c_link"/></group>',
+         'not used in the SRDF: <chian> in <group>'),
+        ('<group name="g"><group name="nope"/></group>', 'groups that it does not have: nope'),
+        ('<end_effector name="e" parent_link="c_link" group="hand"/>',
+         'groups that it does not have: hand'),
+        ('<passive_joint name="b"/>', '<passive_joint> b of the SRDF is driven'),
+        ('<passive_joint name="c"/>', ''),  # it follows another one
+    ],
+)  # fmt: skip
+def test_slips_of_an_srdf_are_named(tmp_path, srdf, line):
+    (tmp_path / 'arm.urdf').write_text(FOLLOWS)
+    (tmp_path / 'arm.srdf').write_text(f'<robot name="arm">{srdf}</robot>')
+    said = [x for x in RobotModel.from_urdf(tmp_path / 'arm.urdf').notes if 'SRDF' in x]
+    assert any(line in each for each in said) if line else not said
+
+
+@pytest.mark.parametrize('encoding', ['gb2312', 'shift_jis', 'no-such', 'utf-16'])
+@pytest.mark.parametrize(('comment', 'tool'), [(b'', 'c_link'), (b'<!-- \xb1\xdb -->', 'tool')])
+def test_side_files_of_any_encoding_end_no_run(tmp_path, encoding, comment, tool):
+    package = tmp_path / 'src' / 'arm'
+    package.mkdir(parents=True)
+    head = f'<?xml version="1.0" encoding="{encoding}"?>'.encode() + comment
+    (package / 'package.xml').write_bytes(head + b'<package><name>arm</name></package>')
+    mesh = '<collision><geometry><mesh filename="package://arm/m.stl"/></geometry></collision>'
+    (package / 'arm.urdf').write_text(ARM.replace('_link">', f'_link">{mesh}', 1))
+    end = b'<end_effector name="e" parent_link="c_link"/>'
+    (package / 'arm.srdf').write_bytes(head + b'<robot name="arm">' + end + b'</robot>')
+    model = Robot.load(str(package / 'arm.urdf')).model
+    Clearance(model, Surroundings())
+    assert model.tip_frame == tool
+    assert any('is ignored' in each for each in model.notes) == bool(comment)
+
+
+def test_a_mesh_of_collada_has_its_unit(tmp_path):
+    file = trimesh.creation.box((1.0, 1.0, 3.0)).export(file_type='dae')
+    shape = '<collision><geometry><mesh filename="m.dae"/></geometry></collision>'
+    (tmp_path / 'arm.urdf').write_text(ARM.replace('_link">', f'_link">{shape}', 1))
+    radii = []
+    for unit in (b'1', b'0.01'):
+        (tmp_path / 'm.dae').write_bytes(
+            file.replace(b'<up_axis>', b'<unit meter="' + unit + b'"/><up_axis>')
+            if b'<unit' not in file
+            else re.sub(rb'meter="[^"]*"', b'meter="' + unit + b'"', file)
+        )
+        model = RobotModel.from_urdf(tmp_path / 'arm.urdf')
+        solid = Clearance(model, Surroundings()).geometry.geometryObjects[0].geometry
+        solid.computeLocalAABB()
+        radii.append(solid.aabb_radius)
+    np.testing.assert_allclose(radii, [np.sqrt(11.0) / 2, np.sqrt(11.0) / 200], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ('gravity', 'line'),
+    [('0 0 -981', '981 m/s'), ('0 0 9.81', 'points up'), ('0 0 -9.81', ''), ('0 0 0', '')],
+)
+def test_an_unusual_gravity_of_an_mjcf_is_named(tmp_path, capfd, gravity, line):
+    (tmp_path / 'arm.xml').write_text(MJCF.format(f'<option gravity="{gravity}"/>', '', ''))
+    Robot.load(str(tmp_path / 'arm.xml'))
+    said = capfd.readouterr().err
+    assert (line in said) if line else 'gravity' not in said
+
+
+def test_endless_ranges_of_an_mjcf_are_no_limits_and_its_links_have_names_of_their_own(tmp_path):
+    body = '<body><geom size="0.1"/></body><body name="body_2"><geom size="0.1"/></body>'
+    (tmp_path / 'arm.xml').write_text(MJCF.format('', 'range="-inf inf"', body))
+    tree = Mjcf(tmp_path / 'arm.xml').urdf(tmp_path)
+    links = [each.get('name') for each in tree.iterfind('link')]
+    assert links == ['world', 'one', 'body_2_', 'body_2']
+    (moving,) = (each for each in tree.iterfind('joint') if each.get('type') != 'fixed')
+    assert moving.get('type') == 'continuous'
+    assert RobotModel(ElementTree.tostring(tree, 'unicode')).nv == 1
+
+
+def test_entities_and_other_spaces_are_written_out_for_other_programs():
+    text = '<!DOCTYPE robot [<!ENTITY e "50">]>' + ARM.replace('effort="50"', 'effort="&e;"', 1)
+    written = RobotModel(text).urdf
+    assert '<!DOCTYPE' not in written
+    assert written.count('effort="50"') == ARM.count('effort="50"')
+    spaces = RobotModel(ARM.replace('xyz="0 0 0.2"', 'xyz="0\u00a00 0.2"')).urdf
+    assert '\u00a0' not in spaces
