@@ -105,7 +105,8 @@ def wrong_times(times: Array) -> GoalError:
         return GoalError(f'time {times[point]} of point {point} is not finite', point=point)
     if times[0] < 0:
         return GoalError(f'point 0 is at t = {times[0]:.6g} s, before the start', point=0)
-    point = int(np.flatnonzero(np.diff(times) <= 0)[0]) + 1
+    steps = np.diff(times)
+    point = int(np.flatnonzero(steps <= 0)[0]) + 1
     time, before = float(times[point]), float(times[point - 1])
     text = (
         f'times must increase from point to point: point {point} is at t = {time:.9g} s,'
@@ -115,6 +116,12 @@ def wrong_times(times: Array) -> GoalError:
         text += (
             f'; time_from_start of {"each" if not times.any() else "the last"} point is missing'
         )
+    elif (steps < 0).all() and len(steps) > 1:
+        text += '; are the points in reverse order?'
+    elif time == before and (times == np.rint(times)).all() and (steps > 0).any():
+        text += '; all times are whole seconds: nanosec has their fraction'
+    elif 0.0 <= before - time < _SHORT and (steps > _SHORT).any():
+        text += '; leave out one of the two points'
     else:
         text += '; time_from_start counts from the start of the goal, not from the point before'
     return GoalError(text, point=point, time=time)

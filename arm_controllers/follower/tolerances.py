@@ -41,10 +41,10 @@ class GoalTolerances:
         path[0] = p.trajectory_tolerance
         end[0] = p.goal_tolerance
         end[1] = p.stopped_velocity_tolerance
-        _override(path, names, goal.path_tolerance)
-        _override(end, names, goal.goal_tolerance)
         if goal.velocities is not None and np.any(np.abs(goal.velocities[-1]) > AT_REST):
             end[1] = 0.0  # it need not stop there
+        _override(path, names, goal.path_tolerance)
+        _override(end, names, goal.goal_tolerance)
         settle_time, name = p.goal_time_limit, 'goal_time_limit'
         given = goal.goal_time_tolerance or p.goal_time
         for other, what in ((p.cmd_timeout, 'cmd_timeout'), (given, 'goal time tolerance')):

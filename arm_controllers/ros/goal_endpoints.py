@@ -16,6 +16,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.follower.goal import GoalResult, ResultCode
 from arm_controllers.ros.cdr import stamp_ns, starting_now
+from arm_controllers.ros.log import Log
 from arm_controllers.ros.process_settings import share_with_threads
 from arm_controllers.ros.qos import ACTION_QOS
 from arm_controllers.ros.quiet_nodes import quiet_node
@@ -53,7 +54,7 @@ class GoalEndpoints:
                 goal and its serialised FollowJointTrajectory.Goal.
             on_cancel: receives the identifier of a goal; returns whether it may be canceled.
         """
-        self._on_goal, self._may_cancel, self._log = on_goal, on_cancel, node.get_logger()
+        self._on_goal, self._may_cancel, self._log = on_goal, on_cancel, Log(node)
         self._handles: dict[object, ServerGoalHandle] = {}
         self._front = quiet_node(node, f'{node.get_name()}_goals') if realtime else node
         prefix = node.get_fully_qualified_name()

@@ -76,6 +76,15 @@ def test_velocity_tolerance_of_a_goal_is_watched():
     assert 'velocity error 0.2' in arm.results[0].message
 
 
+def test_velocity_tolerance_of_a_goal_counts_at_its_end_where_that_is_not_at_rest():
+    arm = make(goal_time_limit=0.5, allow_nonzero_velocity_at_trajectory_end=True)
+    tolerance = (JointTolerance(NAMES[1], velocity=0.01),)
+    arm.set_goal(goal([1.0], [HOME + 0.05], [np.full(6, 0.1)], goal_tolerance=tolerance), 0)
+    for time_ns in range(0, 2 * SECOND, DT):
+        arm.update(time_ns, arm.peek(time_ns).q.copy(), arm.peek(time_ns).v - 0.3)
+    assert ends(arm) == [(None, ResultCode.GOAL_TOLERANCE_VIOLATED)]
+
+
 def test_goal_ends_only_within_its_goal_tolerance_and_at_rest():
     arm = make(goal_tolerance=(0.01,))
     arm.set_goal(goal([0.5], [HOME + 0.1], identifier='a'), 0)

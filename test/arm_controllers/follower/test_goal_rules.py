@@ -400,3 +400,18 @@ def test_a_smaller_parameter_counts_more_than_the_urdf_and_a_cancel_brakes_as_ge
     arm = make(model, v=moving)
     a = np.array([arm.peek(t).a for t in range(10_000_000, 400_000_000, 10_000_000)])
     np.testing.assert_allclose(a, -1.0, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ('times', 'mistake'),
+    [
+        ([3.0, 2.0, 1.0], 'are the points in reverse order?'),
+        ([0.0, 0.0, 1.0, 1.0, 2.0], 'all times are whole seconds: nanosec has their fraction'),
+        ([0.5, 0.5, 1.0, 1.0], 'leave out one of the two points'),
+        ([0.5, 1.0, 1.0 - 1e-9, 1.5], 'leave out one of the two points'),
+    ],
+)
+def test_times_that_do_not_increase_have_their_mistake_named(times, mistake):
+    with pytest.raises(GoalError) as error:
+        make().set_goal(goal(times, HOME + 0.01 * np.arange(len(times))[:, np.newaxis]), 0)
+    assert str(error.value).endswith(f'; {mistake}')
