@@ -27,6 +27,7 @@ from arm_tools.recording.wrong_states import measured_states_of
 _NONE = 'none'
 _DELAYED = 0.001  # a delay that is named [s]
 _LIKE = 1.5  # largest ratio of scales that are one unit's
+_STRANGE = 6.0  # ratio of a joint's scale to the usual one, or its inverse, that no arm's mass has
 
 
 @dataclass(frozen=True)
@@ -226,7 +227,12 @@ def _of_positions(
 
     `known`: kinds of readings that an option has decided.
     """
-    if found.degrees and units != 'rad':
+    if found.degrees and units == 'deg':
+        still.append(
+            'positions fit the arm neither in radians nor in degrees: are they counts of '
+            'encoders? Convert them to rad'
+        )
+    elif found.degrees and units != 'rad':
         still.append(
             'positions fit the arm in degrees, and not in radians: --units deg reads them so, '
             '--units rad confirms radians'
@@ -326,10 +332,19 @@ def _unit(
     if option != 'auto':
         lines.append(f'unit of the efforts: {option}, as the options say; {scales}')
         return option == 'current'
+    size = found.scales[known]
+    middle = np.median(size) if len(size) else np.nan
+    strange = (found.scales > _STRANGE * middle) | (found.scales < middle / _STRANGE)
+    if found.newtons and strange.any():
+        alone = ', '.join(np.array(model.joint_names)[strange])
+        still.append(
+            f'unit of the efforts: {alone} alone in another unit, or of a motor in front of its '
+            f'gear ({scales}): --effort-scales gives each scale; --efforts torque confirms N.m'
+        )
+        return False
     if found.newtons:
         lines.append(f'unit of the efforts: N.m or N ({scales})')
         return False
-    size = found.scales[known]
     one = size.max() < _LIKE * size.min()
     what = 'another unit' if one else "currents, or shares of each drive's rated torque"
     still.append(

@@ -18,6 +18,9 @@ _ACCELERATION = 300.0  # that no arm has; a jump that stays has more [rad/s^2 | 
 _REGULAR = 0.8  # share of the repetitions that are equally long
 _LARGE = 0.5  # of the usual effort: one that does not become 0 from state to state
 _NEAR_ZERO, _TOUCHES = 0.02, 3  # of the largest effort; times that one without a sign is so small
+_BEYOND = 10.0  # times the usual largest effort: no effort
+# A joint that has moved by this share of its range in this time [s] has another effort.
+_MOVED, _LONG = 0.02, 0.3
 _CLIPPED, _LEVELS = 0.01, 200  # share of states at the largest effort; values of one that is fine
 
 
@@ -36,7 +39,8 @@ def measured_states_of(
     lines: list[str] = []
     if len(samples.times) < 2:
         return samples, lines
-    for step in (_renewed, _continuous, _with_efforts, _in_one_frame, _signed, _unclipped):
+    steps = (_renewed, _continuous, _with_efforts, _moving_efforts, _usual_efforts, _in_one_frame)
+    for step in (*steps, _signed, _unclipped):
         samples, said = step(samples, np.array(names))
         lines += [Doubt(line) for line in said]
     return samples, lines
@@ -95,12 +99,18 @@ def _continuous(samples: MotionSamples, names: Array) -> tuple[MotionSamples, li
         joints = ', '.join(names[found.any(axis=0)])
         lines = [f'positions: {joints} jump there and back in {wrong.sum()} of {len(q)} states']
     still = np.zeros(len(q), dtype=bool)
-    far = _jumps(q).any(axis=1) if len(q) > 2 else wrong[:0]
-    for first, last in _runs((np.diff(q, axis=0) == 0.0).all(axis=1)).T:
-        if (last < len(far) and far[last]) or (first > 0 and far[first - 1]):
-            still[first : last + 1] = True
+    jumps = _jumps(q) if len(q) > 2 else np.zeros((0, q.shape[1]), dtype=bool)
+    held = []
+    for name, same, far in zip(names, (np.diff(q, axis=0) == 0.0).T, jumps.T, strict=True):
+        for first, last in _runs(same).T:
+            if (last < len(far) and far[last]) or (first > 0 and far[first - 1]):
+                still[first : last + 1] = True
+                held.append(name)
     if still.any():
-        lines.append(f'positions: stand still up to a jump in {still.sum()} of {len(q)} states')
+        joints = ', '.join(dict.fromkeys(held))
+        lines.append(
+            f'positions: {joints} stand still up to a jump in {still.sum()} of {len(q)} states'
+        )
     return samples.part(np.flatnonzero(~wrong & ~still)), [f'{x}, not read' for x in lines]
 
 
@@ -117,6 +127,45 @@ def _with_efforts(samples: MotionSamples, _: Array) -> tuple[MotionSamples, list
         return samples, []
     line = f'efforts: all are 0 between large ones in {none.sum()} of {len(none)} states, not read'
     return samples.part(np.flatnonzero(~none)), [line]
+
+
+def _moving_efforts(samples: MotionSamples, names: Array) -> tuple[MotionSamples, list[str]]:
+    """Leave out the states in which a joint moves, and its effort alone stands still."""
+    q, effort, times = samples.q, samples.effort, samples.times
+    lost, lines = np.zeros(len(q), dtype=bool), []
+    for j in np.flatnonzero(np.ptp(effort, axis=0) > 0.0).tolist():
+        own = np.zeros(len(q), dtype=bool)
+        same = np.diff(effort[:, j]) == 0.0
+        ends = np.isin(effort[:, j], (effort[:, j].min(), effort[:, j].max()))  # of a clipped one
+        for first, last in _runs(same).T:
+            part = slice(first, last + 1)
+            others = (np.diff(np.delete(effort[part], j, axis=1), axis=0) != 0.0).any(axis=1)
+            long = times[last] - times[first] > _LONG and others.mean() > _REGULAR
+            if long and not ends[first] and np.ptp(q[part, j]) > _MOVED * np.ptp(q[:, j]):
+                own[part] = True
+        if own.any() and np.mean(own) < _LARGE:
+            lost |= own
+            lines.append(
+                f'efforts: {names[j]}: the same in {own.sum()} of {len(own)} states while it '
+                'moves, not read'
+            )
+    return samples.part(np.flatnonzero(~lost)), lines
+
+
+def _usual_efforts(samples: MotionSamples, names: Array) -> tuple[MotionSamples, list[str]]:
+    """Leave out the few states in which an effort is many times as large as usual."""
+    size = np.abs(samples.effort)
+    usual = np.quantile(size, 1.0 - _CLIPPED, axis=0) if len(size) else np.zeros(len(names))
+    wrong = (size > _BEYOND * usual) & (usual > 0.0)
+    lines = [
+        f'efforts: {name}: up to {most:.3g} in {count} of {len(size)} states, over '
+        f'{_BEYOND:.0f} times all others, not read'
+        for name, most, count in zip(
+            names, size.max(axis=0, initial=0.0), wrong.sum(axis=0), strict=True
+        )
+        if count
+    ]
+    return samples.part(np.flatnonzero(~wrong.any(axis=1))), lines
 
 
 def _in_one_frame(samples: MotionSamples, names: Array) -> tuple[MotionSamples, list[str]]:

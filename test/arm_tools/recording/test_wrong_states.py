@@ -46,15 +46,40 @@ def test_an_arm_at_rest_between_motions_is_read_as_it_is():
 @pytest.mark.parametrize('to', [0.0, Q[MIDDLE.start]])
 def test_positions_of_zero_or_the_last_ones_for_a_second_are_left_out(to):
     samples, lines = outcome(q=changed(Q, MIDDLE, to))
-    assert lines == 'positions: stand still up to a jump in 100 of 1000 states, not read'
+    assert lines == 'positions: a, b stand still up to a jump in 100 of 1000 states, not read'
     np.testing.assert_array_equal(samples.q, np.delete(Q, MIDDLE, axis=0))
 
 
 def test_old_positions_at_the_end_are_left_out():
     end = slice(950, 1000)
     samples, lines = outcome(q=changed(Q, end, Q[700]))
-    assert lines == 'positions: stand still up to a jump in 50 of 1000 states, not read'
+    assert lines == 'positions: a, b stand still up to a jump in 50 of 1000 states, not read'
     np.testing.assert_array_equal(samples.q, Q[:950])
+
+
+def test_positions_of_one_joint_that_stand_still_up_to_a_jump_are_left_out():
+    one = changed(Q, (MIDDLE, 1), Q[MIDDLE.start, 1])
+    samples, lines = outcome(q=one)
+    assert lines == 'positions: b stand still up to a jump in 100 of 1000 states, not read'
+    np.testing.assert_array_equal(samples.q, np.delete(Q, MIDDLE, axis=0))
+
+
+@pytest.mark.parametrize('to', [0.0, EFFORT[MIDDLE.start, 1]])
+def test_efforts_of_one_joint_that_stand_still_while_it_moves_are_left_out(to):
+    samples, lines = outcome(effort=changed(EFFORT, (MIDDLE, 1), to))
+    assert lines == 'efforts: b: the same in 100 of 1000 states while it moves, not read'
+    np.testing.assert_array_equal(samples.effort, np.delete(EFFORT, MIDDLE, axis=0))
+
+
+@pytest.mark.parametrize(('which', 'to'), [(slice(500, 508), -999.0), (slice(500, 501), 1e6)])
+def test_efforts_that_no_drive_gives_are_left_out(which, to):
+    samples, lines = outcome(effort=changed(EFFORT, (which, 0), to))
+    count = which.stop - which.start
+    assert lines == (
+        f'efforts: a: up to {abs(to):.3g} in {count} of 1000 states, over 10 times all others, '
+        'not read'
+    )
+    np.testing.assert_array_equal(samples.effort, np.delete(EFFORT, which, axis=0))
 
 
 def test_efforts_that_fall_to_zero_and_rise_from_it_are_read():
