@@ -13,6 +13,7 @@ other sign. Scales are those of the arm as given.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -33,21 +34,28 @@ _LEAST_LEFT = 1e-6  # share of a variance below which it is rounding
 _NEWTONS = 0.4, 2.5  # scales of efforts in N.m or N with a model that is not exact
 _LOADS = np.append(0.0, np.geomspace(0.005, 1.0, 9))  # masses at the tool over that of the arm
 _TURNS = np.pi * np.array([0.5, 1.0, -0.5])
+# Units of one joint's positions, by whether it is prismatic [rad | m]; tried where this share of
+# an effort is left.
+_UNITS = {False: {'turns': 2.0 * np.pi, 'deg': np.pi / 180.0, 'mrad': 1e-3}, True: {'mm': 1e-3}}
+_UNEXPLAINED = 0.1
 
 
 class Reading(NamedTuple):
     """Another reading of the recorded positions, or of the order of the efforts.
 
     Attributes:
-        kind: 'reversed' (the other sign), 'turned' (with another zero), 'exchanged', 'order'.
+        kind: 'reversed' (the other sign), 'turned' (with another zero), 'exchanged', 'order',
+            'unit' (another one than the other joints).
         joints: names of one joint, of two where they are exchanged; of all in the order of the
             arm: under which name each one's effort is.
         offset: to be added to the recorded positions where they are turned [rad].
+        unit: of the recorded positions, a key of a joint's `_UNITS`.
     """
 
     kind: str
     joints: tuple[str, ...]
     offset: float = 0.0
+    unit: str = ''
 
 
 @dataclass(frozen=True)
@@ -112,6 +120,11 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
     as_radians, as_degrees = _positions(model, states), _positions(model, turned)
     degrees = _best(model, as_radians[0]) - _best(model, as_degrees[0]) > _ELSEWHERE
     chosen, changed, hidden = as_degrees if degrees else as_radians
+    fits = (_fit(model, chosen, gravity) for gravity in (1.0, 0.0))
+    if not degrees and min(fits, key=attrgetter('score')).left.max() > _UNEXPLAINED:
+        mixed = _positions(model, states, units=True)
+        if _best(model, chosen) - _best(model, mixed[0]) > _ELSEWHERE:
+            chosen, changed, hidden = mixed
     whole, without = (_loaded_fit(model, chosen, g) for g in (1.0, 0.0))
     gain = whole.score - without.score  # of the reading without gravity
     pull = np.array([model.gravity_torque(q) for q in chosen.q])
@@ -161,17 +174,20 @@ def _times(states: _States, factor: Array) -> _States:
 
 
 def _positions(
-    model: RobotModel, states: _States
+    model: RobotModel, states: _States, units: bool = False
 ) -> tuple[_States, tuple[tuple[Reading, ...], ...], tuple[str, ...]]:
     """Return the states read as the model has them, and the last two of `Conventions`' positions.
 
     A change is one that leaves least; it comes with those that leave as much, which symmetric arms
-    have: reversed about its plane of symmetry, an arm is the same arm.
+    have: reversed about its plane of symmetry, an arm is the same arm. `units`: each joint may
+    have a unit of its own.
     """
     changed: list[tuple[Reading, ...]] = []
     score = _best(model, states)
     while True:
-        found = [(_best(model, other), what, other) for what, other in _others(model, states)]
+        found = [
+            (_best(model, other), what, other) for what, other in _others(model, states, units)
+        ]
         best = min(value for value, *_ in found)
         if score - best < _ELSEWHERE or len(changed) == model.nv:
             break
@@ -183,7 +199,7 @@ def _positions(
     return states, tuple(changed), tuple(hidden)
 
 
-def _others(model: RobotModel, states: _States) -> list[tuple[Reading, _States]]:
+def _others(model: RobotModel, states: _States, units: bool) -> list[tuple[Reading, _States]]:
     """Return the states in other readings of one or two joints' positions, and of the efforts."""
     names = model.joint_names
     readings = [Reading('reversed', (name,)) for name in names]
@@ -192,6 +208,9 @@ def _others(model: RobotModel, states: _States) -> list[tuple[Reading, _States]]
     readings += [Reading('exchanged', pair) for pair in combinations(names, 2)]
     orders = {_order(model, states, gravity) for gravity in (1.0, 0.0)}
     readings += [Reading('order', tuple(names[k] for k in order)) for order in sorted(orders)]
+    if units:
+        pairs = zip(names, model.prismatic.tolist(), strict=True)
+        readings += [Reading('unit', (x,), unit=u) for x, slides in pairs for u in _UNITS[slides]]
     return [(each, _read_as(states, each, names)) for each in readings]
 
 
@@ -201,6 +220,9 @@ def _read_as(states: _States, reading: Reading, names: Sequence[str]) -> _States
     first = order == joints[0]
     if reading.kind == 'reversed':
         return _times(states, np.where(first, -1.0, 1.0))
+    if reading.kind == 'unit':
+        factor = (_UNITS[False] | _UNITS[True])[reading.unit]
+        return _times(states, np.where(first, factor, 1.0))
     if reading.kind == 'turned':
         return replace(states, q=states.q + reading.offset * first)
     if reading.kind == 'order':

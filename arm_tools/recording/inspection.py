@@ -259,6 +259,7 @@ def _reading(of: Reading) -> str:
         'turned': f'--shift-positions {of.joints[0]}={of.offset:.4f}',
         'exchanged': f'--exchange-joints {",".join(of.joints)}',
         'order': f'--effort-order {",".join(of.joints)}',
+        'unit': 'convert them to rad or m in the file',
     }
     return f'{as_words(of)}: {remedy[of.kind]}'
 

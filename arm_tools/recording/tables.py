@@ -29,6 +29,7 @@ TABLES = *TEXTS, '.parquet', '.npz', '.mat'
 _SECONDS = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
 _SINCE_1970 = 1e9, 4e9  # times of this century [s]
 _SLOW = 0.5  # step between rows that is not one of seconds
+_UNSORTED = 0.2  # share of the rows that go back in time, of a table that is not sorted
 _STAMPS = ('sec', 'nanosec'), ('secs', 'nsecs'), ('sec', 'nsec')  # of a stamp of ROS 2, ROS 1
 _RARE = 0.1  # time from row to row above which times in s may be ms of 2 kHz or more [s]
 _SHOWN = 12  # columns that a refusal names
@@ -116,6 +117,7 @@ def table_of(
     if kind_of(file) in ('.npz', '.mat'):
         names = array_names(how.columns)
         t, *found = _of_arrays(arrays_of(file), joint_names, kind, other, names)
+        _check_order(t)
         times, lines = _in_seconds(t, how.time_unit)
         return [times, *found], [*lines, *_order(times)]
     table, named = _opened(file), named_columns(how.columns, joint_names)
@@ -137,6 +139,7 @@ def table_of(
     factors = [_factor(name, unit, *each) for name, unit, each in pairs]
     values = values * np.append(1.0, factors[1:])
     said += [type(x)(f'file: {x} of the header') for x in _units_line(units[1:])]
+    _check_order(values[:, 0])
     if unit == 'auto' and (units[0] or layout.unit):
         times = values[:, 0] * (factors[0] if units[0] else layout.unit)
     else:
@@ -206,6 +209,15 @@ def _units_line(units: Sequence[str]) -> list[str]:
     words = [f'{x} (as degrees, 360 a turn)' if x.casefold() == 'grad' else x for x in named]
     lines = [f'read in {", ".join(words)}, as the units'] if named else []
     return lines + [Currents(f'efforts are currents in {x}, by the units') for x in currents[:1]]
+
+
+def _check_order(times: Array) -> None:
+    """Raise ArmError for times (m,) that go back too often to be pieces."""
+    back = np.diff(times) < 0.0
+    if len(back) > 2 and back.mean() > _UNSORTED:
+        raise ArmError(
+            f'its times go back in {back.sum()} of {len(times)} rows: sort the rows by their time'
+        )
 
 
 def _in_seconds(times: Array, unit: str) -> tuple[Array, list[str]]:

@@ -55,4 +55,6 @@ def as_words(of: Reading) -> str:
         return f'positions fit the arm with the other sign of {of.joints[0]}'
     if of.kind == 'turned':
         return f'positions fit the arm with {of.offset:+.4f} rad added to {of.joints[0]}'
+    if of.kind == 'unit':
+        return f'positions fit the arm with {of.joints[0]} in {of.unit}'
     return f'positions fit the arm with {" and ".join(of.joints)} exchanged'

@@ -170,6 +170,44 @@ def test_what_changes_the_arm_stops_until_an_option_says_so(tmp_path, arm, chang
         assert not inspected(file, model, efforts=EffortsAre(efforts=option)).open
 
 
+@pytest.mark.parametrize(
+    ('joint', 'unit', 'factor'),
+    [(3, 'turns', 2.0 * np.pi), (1, 'turns', 2.0 * np.pi), (2, 'deg', np.pi / 180.0)],
+)
+def test_positions_of_one_joint_in_another_unit_are_named(tmp_path, arm, joint, unit, factor):
+    model, samples = arm
+    other = changed(samples, samples.q / np.where(np.arange(6) == joint, factor, 1.0))
+    found = inspected(archive(tmp_path / 'x.npz', other), model, units='rad')
+    (line,) = found.open
+    assert f'positions fit the arm with {model.joint_names[joint]} in {unit}: convert' in line
+
+
+@pytest.mark.parametrize('scale', [1000.0, 1.0 / 101.0])
+def test_efforts_of_one_joint_in_another_unit_are_named(tmp_path, arm, scale):
+    model, samples = arm
+    other = changed(samples, effort=samples.effort * np.where(np.arange(6) == 2, scale, 1.0))
+    (line,) = inspected(archive(tmp_path / 'x.npz', other), model).open
+    assert 'unit of the efforts: elbow_joint alone in another unit' in line
+    assert not inspected(tmp_path / 'x.npz', model, efforts=EffortsAre(efforts='torque')).open
+
+
+@pytest.mark.parametrize(
+    'order', [slice(None, None, -1), np.random.default_rng(0).permutation(600)]
+)
+def test_rows_that_are_not_sorted_are_refused(tmp_path, arm, order):
+    model, samples = arm
+    mixed = MotionSamples(*(x[order] for x in (samples.times, samples.q, samples.effort)))
+    with pytest.raises(ArmError, match='go back in .* rows: sort the rows by their time'):
+        inspected(archive(tmp_path / 'x.npz', mixed), model)
+
+
+def test_counts_of_encoders_are_neither_radians_nor_degrees(tmp_path, arm):
+    model, samples = arm
+    counts = archive(tmp_path / 'x.npz', changed(samples, np.degrees(np.degrees(samples.q))))
+    with pytest.raises(ArmError, match='neither in radians nor in degrees: are they counts'):
+        decided(inspected(counts, model, units='deg'))
+
+
 def test_another_zero_order_and_exchanged_joints_have_options_that_read_them(tmp_path, arm):
     model, samples = arm
     order = np.array([0, 2, 1, 3, 4, 5])
