@@ -38,6 +38,7 @@ _TURNS = np.pi * np.array([0.5, 1.0, -0.5])
 # an effort is left.
 _UNITS = {False: {'turns': 2.0 * np.pi, 'deg': np.pi / 180.0, 'mrad': 1e-3}, True: {'mm': 1e-3}}
 _UNEXPLAINED = 0.1
+_WEIGHT = 0.5  # share of weight in a modelled effort
 
 
 class Reading(NamedTuple):
@@ -67,6 +68,8 @@ class Conventions:
         gravity_gain: by how much the variances say so, see above.
         signs: (n,) 1 or -1: sign of the recorded effort; 0: the motion does not show it.
         scales: (n,) recorded over modelled effort, without the sign; NaN: not shown.
+        weighed: (n,) whether weight makes most of the modelled effort, so that a scale is one of
+            the effort and not of a rotor that the model lacks.
         newtons: whether the efforts are in N.m or N.
         degrees: whether the positions are in degrees.
         positions: changes that make the positions fit, each with those that fit alike.
@@ -79,6 +82,7 @@ class Conventions:
     gravity_gain: float
     signs: Array
     scales: Array
+    weighed: NDArray[np.bool_]
     newtons: bool
     degrees: bool
     positions: tuple[tuple[Reading, ...], ...]
@@ -144,6 +148,7 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
     scales = np.where(bare.gain > _GAIN, np.abs(bare.scales), np.nan)
     size = scales[np.isfinite(scales)]
     newtons = not len(size) or bool(_NEWTONS[0] < np.median(size) < _NEWTONS[1])
+    weighed = np.ptp(pull, axis=0) > _WEIGHT * np.ptp(_torques(model, chosen, 1.0), axis=0)
     piece = smooth_piece(samples, cutoff)
     smooth = _States(*piece.states, piece.torque(piece.times), states.order)
     smooth = _times(smooth, factor) if degrees else smooth
@@ -151,7 +156,7 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
         smooth = _read_as(smooth, alike[0], model.joint_names)
     of_model = _torques(model, smooth, 0.0 if weightless else 1.0)
     return Conventions(
-        gravity, abs(gain), signs, scales, newtons, degrees, changed, hidden, bare.left,
+        gravity, abs(gain), signs, scales, weighed, newtons, degrees, changed, hidden, bare.left,
         effort_rest(piece, of_model, smooth.v, smooth.a, smooth.order),
     )  # fmt: skip
 

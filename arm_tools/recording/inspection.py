@@ -336,6 +336,7 @@ def _unit(
     size = found.scales[known]
     middle = np.median(size) if len(size) else np.nan
     strange = (found.scales > _STRANGE * middle) | (found.scales < middle / _STRANGE)
+    strange &= found.weighed
     if found.newtons and strange.any():
         alone = ', '.join(np.array(model.joint_names)[strange])
         still.append(
