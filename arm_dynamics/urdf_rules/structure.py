@@ -125,9 +125,9 @@ def _check_tree(tree: Element) -> None:
             if not link:
                 raise ArmError(f'joint {name!r}: its <{which}> has no link="", its name')
             if link not in links:
-                names = {each.strip().lower(): each for each in links}
-                close = get_close_matches(link.strip().lower(), names, 1)
-                near = ''.join(f'; nearest known: {names[each]!r}' for each in close)
+                plain = {each.strip().lower(): each for each in links}
+                close = get_close_matches(link.strip().lower(), plain, 1)
+                near = ''.join(f'; nearest known: {plain[each]!r}' for each in close)
                 raise ArmError(f'joint {name!r}: its {which} link {link!r} does not exist{near}')
         child = link_of(joint, 'child')
         if child == 'world':
@@ -172,8 +172,8 @@ def _astray(tree: Element) -> str:
 
 def _check_joint(joint: Element, where: str) -> None:
     kind = joint.get('type')
-    for limit in joint.iterfind('limit'):
-        for key, text in limit.attrib.items():
+    for each in joint.iterfind('limit'):
+        for key, text in each.attrib.items():
             if text.strip().lstrip('+-').lower() in ('inf', 'infinity', '.inf'):
                 free = key in ('lower', 'upper')
                 remedy = 'make the joint type="continuous"' if free else 'write 0 for no limit'

@@ -42,8 +42,8 @@ def in_radians(
         i = int(largest.argmax())
         beyond = int((np.abs(q[:, i]) > _TURNS).sum())
         few = f' in {beyond} of {len(q)} states' if beyond < _FEW * len(q) else ''
-        alone = not prismatic.all() and np.sort(largest[~prismatic])[:-1].max(initial=0.0) < np.pi
-        few += ', and no other beyond pi: is it in another unit?' * bool(alone and len(q[0]) > 2)
+        others = np.delete(largest, i).max(initial=0.0)
+        few += ', and no other beyond pi, as if its unit were another' * bool(0.0 < others < np.pi)
         raise ArmError(
             f'joint {joint_names[i]!r}: its recorded position reaches {largest[i]:g}{few}; '
             f'radians beyond {_TURNS:.3g} are unlikely: --units deg reads the file in degrees, '

@@ -201,6 +201,16 @@ def test_rows_that_are_not_sorted_are_refused(tmp_path, arm, order):
         inspected(archive(tmp_path / 'x.npz', mixed), model)
 
 
+@pytest.mark.parametrize('joints', [[3], [0, 3]])
+def test_positions_far_beyond_a_turn_say_whether_one_joint_has_them_alone(tmp_path, arm, joints):
+    model, samples = arm
+    large = np.where(np.isin(np.arange(6), joints), 100.0, 1.0)
+    file = archive(tmp_path / 'x.npz', changed(samples, samples.q * large))
+    with pytest.raises(ArmError, match='radians beyond 18.8 are unlikely: --units deg') as error:
+        inspected(file, model)
+    assert ('as if its unit were another' in str(error.value)) == (len(joints) == 1)
+
+
 def test_counts_of_encoders_are_neither_radians_nor_degrees(tmp_path, arm):
     model, samples = arm
     counts = archive(tmp_path / 'x.npz', changed(samples, np.degrees(np.degrees(samples.q))))
