@@ -61,8 +61,12 @@ def _gazebo(tree: Element) -> Iterator[str]:
         (joint.get('name', '') for _, each in blocks for joint in each.iterfind('joint')),
         'joint {} in <gazebo> is not used: the loop stays open',
     )
+    led = {
+        joint.get('name') for joint in tree.iterfind('joint') if joint.find('mimic') is not None
+    }
+    followers = ((x.text or '').strip() for _, each in blocks for x in each.iter('mimicJoint'))
     yield from _line(
-        ((x.text or '').strip() for _, each in blocks for x in each.iter('mimicJoint')),
+        (name for name in followers if name not in led),
         'mimicJoint {} in <gazebo> is not used: write <mimic> in the joint itself',
     )
 

@@ -135,6 +135,11 @@ def test_what_has_another_unit_or_is_for_another_program_is_named(text, line):
     assert re.search(line, notes(text))
 
 
+def test_a_follower_of_gazebo_that_follows_here_as_well_is_not_named():
+    plugin = '<gazebo><plugin filename="m"><mimicJoint>c</mimicJoint></plugin></gazebo>'
+    assert 'mimicJoint' not in notes(behind(plugin, FOLLOWS))
+
+
 @pytest.mark.parametrize(
     ('srdf', 'line'),
     [
