@@ -85,8 +85,9 @@ def hint(text: str) -> str:
 def _check_urdf(tree: Element) -> None:
     if any('wiki/xacro}' in each.tag for each in tree.iter()):
         raise ArmError('this is xacro, not a URDF: run `xacro FILE > arm.urdf` and give that file')
-    if tree.tag in _OTHER_FORMATS:
-        raise ArmError(f'this is {_OTHER_FORMATS[tree.tag]}')
+    root = tree.tag.rpartition('}')[2]
+    if root in _OTHER_FORMATS:
+        raise ArmError(f'this is {_OTHER_FORMATS[root]}')
     if tree.find('link') is None and any(x.tag in _OF_SRDF for x in tree):
         raise ArmError('this is an SRDF, not a URDF: give the URDF')
     if tree.tag != 'robot':

@@ -54,7 +54,7 @@ NO_URDF = [
     ('<mujocoinclude/>', 'a part of an MJCF: give the file that includes it'),
     ('<launch/>', 'a launch file, not a URDF'),
     ('<package format="3"/>', 'a package.xml, not a URDF'),
-    ('<COLLADA/>', 'a mesh, not a URDF'),
+    ('<COLLADA xmlns="http://www.collada.org"/>', 'a mesh, not a URDF'),
     ('<model name="arm"/>', 'a model of SDF, not a URDF'),
     ('<robot name="arm"><group name="all"/></robot>', 'an SRDF, not a URDF: give the URDF'),
     (ARM.replace('<joint name="b"', '<Joint name="b"').replace('</joint>', '</Joint>', 2)
