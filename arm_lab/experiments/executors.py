@@ -15,8 +15,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import IO, Annotated, Any, TypeVar
 
 import numpy as np
@@ -60,7 +61,7 @@ def executor(workers: int = 1, scheduler: str = '') -> Iterator[Executor]:
         context = get_context('forkserver')
         # Workers are forked from a process that has imported what this process has.
         context.set_forkserver_preload([each for each in sys.modules if each.startswith('arm_')])
-        pool = ProcessPoolExecutor(workers, context, _end_at_interrupt)
+        pool = ProcessPoolExecutor(workers, context, _end_with_command)
         try:
             yield pool
         except BrokenProcessPool:
@@ -69,8 +70,16 @@ def executor(workers: int = 1, scheduler: str = '') -> Iterator[Executor]:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _end_at_interrupt() -> None:
+def _end_with_command() -> None:
+    """Let a worker end at an interrupt, and when the process that has made it ends, however."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if command := parent_process():
+
+        def follow() -> None:
+            command.join()
+            os._exit(1)
+
+        Thread(target=follow, daemon=True).start()
 
 
 @contextmanager

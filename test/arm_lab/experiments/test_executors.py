@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import psutil
 import pytest
 from long_wait import LONG_WAIT
 from number_jobs import fail, slow_on_one, square
@@ -110,6 +111,28 @@ def test_each_job_is_answered_once_and_a_failure_is_raised(workers):
             assert_array_equal(answer, square(number))
         with pytest.raises(ArmError, match='cannot be done'):
             list(completed(where, fail, range(3)))
+
+
+WAITING = """
+import os, time
+from arm_lab.experiments.executors import executor
+if __name__ == '__main__':
+    with executor(2) as pool:
+        print(*{pool.submit(os.getpid).result() for _ in range(9)}, flush=True)
+        time.sleep(600.0)
+"""
+
+
+@pytest.mark.parametrize('how', [signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_the_process_that_made_them_however_it_ends(tmp_path, how):
+    (tmp_path / 'waiting.py').write_text(WAITING)
+    command = [sys.executable, tmp_path / 'waiting.py']
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        workers = [psutil.Process(int(word)) for word in process.stdout.readline().split()]
+        assert workers
+        process.send_signal(how)
+    _, alive = psutil.wait_procs(workers, timeout=LONG_WAIT)
+    assert not alive
 
 
 @pytest.mark.slow
