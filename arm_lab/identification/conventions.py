@@ -39,6 +39,7 @@ _TURNS = np.pi * np.array([0.5, 1.0, -0.5])
 _UNITS = {False: {'turns': 2.0 * np.pi, 'deg': np.pi / 180.0, 'mrad': 1e-3}, True: {'mm': 1e-3}}
 _UNEXPLAINED = 0.1
 _WEIGHT = 0.5  # share of weight in a modelled effort
+_STRANGE = 6.0  # ratio of a joint's scale to the usual one, or its inverse, that no arm's mass has
 
 
 class Reading(NamedTuple):
@@ -68,8 +69,9 @@ class Conventions:
         gravity_gain: by how much the variances say so, see above.
         signs: (n,) 1 or -1: sign of the recorded effort; 0: the motion does not show it.
         scales: (n,) recorded over modelled effort, without the sign; NaN: not shown.
-        weighed: (n,) whether weight makes most of the modelled effort, so that a scale is one of
-            the effort and not of a rotor that the model lacks.
+        strange: (n,) whether a joint's effort alone has another scale than the usual one. Only
+            where weight makes most of the modelled effort: else a rotor that the model lacks
+            does that as well.
         newtons: whether the efforts are in N.m or N.
         degrees: whether the positions are in degrees.
         positions: changes that make the positions fit, each with those that fit alike.
@@ -82,7 +84,7 @@ class Conventions:
     gravity_gain: float
     signs: Array
     scales: Array
-    weighed: NDArray[np.bool_]
+    strange: NDArray[np.bool_]
     newtons: bool
     degrees: bool
     positions: tuple[tuple[Reading, ...], ...]
@@ -148,7 +150,9 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
     scales = np.where(bare.gain > _GAIN, np.abs(bare.scales), np.nan)
     size = scales[np.isfinite(scales)]
     newtons = not len(size) or bool(_NEWTONS[0] < np.median(size) < _NEWTONS[1])
-    weighed = np.ptp(pull, axis=0) > _WEIGHT * np.ptp(_torques(model, chosen, 1.0), axis=0)
+    usual = np.median(size) if len(size) else np.nan
+    strange = np.ptp(pull, axis=0) > _WEIGHT * np.ptp(_torques(model, chosen, 1.0), axis=0)
+    strange &= (scales > _STRANGE * usual) | (scales < usual / _STRANGE)
     piece = smooth_piece(samples, cutoff)
     smooth = _States(*piece.states, piece.torque(piece.times), states.order)
     smooth = _times(smooth, factor) if degrees else smooth
@@ -156,7 +160,7 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
         smooth = _read_as(smooth, alike[0], model.joint_names)
     of_model = _torques(model, smooth, 0.0 if weightless else 1.0)
     return Conventions(
-        gravity, abs(gain), signs, scales, weighed, newtons, degrees, changed, hidden, bare.left,
+        gravity, abs(gain), signs, scales, strange, newtons, degrees, changed, hidden, bare.left,
         effort_rest(piece, of_model, smooth.v, smooth.a, smooth.order),
     )  # fmt: skip
 

@@ -27,7 +27,6 @@ from arm_tools.recording.wrong_states import measured_states_of
 _NONE = 'none'
 _DELAYED = 0.001  # a delay that is named [s]
 _LIKE = 1.5  # largest ratio of scales that are one unit's
-_STRANGE = 6.0  # ratio of a joint's scale to the usual one, or its inverse, that no arm's mass has
 
 
 @dataclass(frozen=True)
@@ -333,12 +332,8 @@ def _unit(
     if option != 'auto':
         lines.append(f'unit of the efforts: {option}, as the options say; {scales}')
         return option == 'current'
-    size = found.scales[known]
-    middle = np.median(size) if len(size) else np.nan
-    strange = (found.scales > _STRANGE * middle) | (found.scales < middle / _STRANGE)
-    strange &= found.weighed
-    if found.newtons and strange.any():
-        alone = ', '.join(np.array(model.joint_names)[strange])
+    if found.newtons and found.strange.any():
+        alone = ', '.join(np.array(model.joint_names)[found.strange])
         still.append(
             f'unit of the efforts: {alone} alone in another unit, or of a motor in front of its '
             f'gear ({scales}): --effort-scales gives each scale; --efforts torque confirms N.m'
@@ -347,6 +342,7 @@ def _unit(
     if found.newtons:
         lines.append(f'unit of the efforts: N.m or N ({scales})')
         return False
+    size = found.scales[known]
     one = size.max() < _LIKE * size.min()
     what = 'another unit' if one else "currents, or shares of each drive's rated torque"
     still.append(

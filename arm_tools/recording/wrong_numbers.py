@@ -29,6 +29,8 @@ def wrong_numbers(model: RobotModel, samples: MotionSamples) -> list[str]:
         lines.append(f'the efforts of {", ".join(names[found.signs < 0.0])} have the other sign')
     if found.gravity == 'missing':
         lines.append('the efforts fit the arm without gravity')
+    if found.newtons and found.strange.any():
+        lines.append(f'the efforts of {", ".join(names[found.strange])} are in another unit')
     if not found.newtons:
         known = np.isfinite(found.scales)
         pairs = zip(names[known], found.scales[known], strict=True)

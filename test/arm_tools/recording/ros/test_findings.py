@@ -184,6 +184,10 @@ def wrong(samples, **other):
             lambda model, s: {'effort': s.effort - [model.gravity_torque(q) for q in s.q]},
             'without',
         ),
+        (
+            lambda model, s: {'effort': s.effort * [1, 1, 100, 1, 1, 1]},
+            'efforts of elbow_joint are in another unit',
+        ),
         (lambda model, s: {'q': np.degrees(s.q)}, 'in degrees, not in radians'),
         (lambda model, s: {'q': s.q * [1, 1, -1, 1, 1, 1]}, 'the other sign of elbow_joint'),
     ],
