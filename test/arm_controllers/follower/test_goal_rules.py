@@ -406,6 +406,10 @@ def test_a_smaller_parameter_counts_more_than_the_urdf_and_a_cancel_brakes_as_ge
     ('times', 'mistake'),
     [
         ([3.0, 2.0, 1.0], 'are the points in reverse order?'),
+        (
+            [1.0, 0.5],
+            'time_from_start counts from the start of the goal, not from the point before',
+        ),
         ([0.0, 0.0, 1.0, 1.0, 2.0], 'all times are whole seconds: nanosec has their fraction'),
         ([0.5, 0.5, 1.0, 1.0], 'leave out one of the two points'),
         ([0.5, 1.0, 1.0 - 1e-9, 1.5], 'leave out one of the two points'),

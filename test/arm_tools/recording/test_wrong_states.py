@@ -117,6 +117,7 @@ def test_efforts_without_a_sign_are_not_read():
 
 
 def test_efforts_at_the_limit_of_a_drive_are_named():
-    _, lines = outcome(effort=np.clip(EFFORT, -15.0, [15.0, np.inf]))
+    samples, lines = outcome(effort=np.clip(EFFORT, -15.0, [15.0, np.inf]))
+    assert len(samples.times) == len(TIMES)
     assert 'efforts: a: at their limit 15 in' in lines
     assert 'record a slower motion' in lines
