@@ -143,7 +143,7 @@ def test_a_result_that_is_lost_is_requested_again(arm, node, monkeypatch):
         ('own', 'reject', 0.0, 'own rejected the goal; its log says why'),
         ('own', 'never', 0.0, 'own: the goal has not ended within 1.1 s'),
         ('own', 'succeed', 0.5, "own: joint 'a' is at 0.8, not at 0.3, 1 s after the end of the"),
-        ('won', 'succeed', 0.0, 'no action won/follow_joint_trajectory within 1 s; there is /own'),
+        ('won', 'succeed', 0.0, 'no action won/follow_joint_trajectory within 1 s; there is /'),
     ],
 )
 def test_the_reason_is_one_line(arm, node, controller, end, miss, line):
@@ -152,6 +152,8 @@ def test_the_reason_is_one_line(arm, node, controller, end, miss, line):
         reach(node, controller, {'a': 0.3}, seconds=0.1, timeout=1.0)
     assert str(caught.value).startswith(line)
     assert '\n' not in str(caught.value)
+    if controller == 'won':  # another test's action may still be on the graph of a used domain
+        assert '/own/follow_joint_trajectory' in str(caught.value).partition('there is ')[2]
 
 
 @pytest.mark.parametrize(
