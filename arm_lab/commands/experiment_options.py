@@ -6,7 +6,7 @@ from typing import Any
 from arm_dynamics.parameters import parameter
 from arm_lab.command_line import Name, RobotOptions
 from arm_lab.experiments.experiment import Experiment
-from arm_sim.simulation.plant import RIGID_BODY_ENGINES
+from arm_sim.simulation.plant import engine_names
 from arm_sim.tasks import task_names
 
 
@@ -15,7 +15,7 @@ class ExperimentOptions(RobotOptions):
     """Base of the options of a command for arms that perform a task."""
 
     task: Name = parameter('sinusoid', f'task of the arms, one of {", ".join(task_names())}')
-    engine: str = parameter('mujoco', 'physics engine of the arms', one_of=RIGID_BODY_ENGINES)
+    engine: Name = parameter('mujoco', f'physics engine, one of {", ".join(engine_names())}')
     seed: int = parameter(0, 'seed of the random numbers by which arms are drawn', min=0)
 
     def experiment(self, **others: Any) -> Experiment:

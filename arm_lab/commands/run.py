@@ -29,7 +29,7 @@ from arm_sim.loop.measures import track
 from arm_sim.loop.outcome import outcome, print_outcome, write_outcome
 from arm_sim.loop.report import title_of
 from arm_sim.robot import Robot, model_error_of
-from arm_sim.simulation.plant import RIGID_BODY_ENGINES
+from arm_sim.simulation.plant import engine_names
 from arm_sim.tasks import Run as TaskRun
 from arm_sim.tasks import task_names
 from arm_sim.tasks._fitting import check
@@ -49,7 +49,7 @@ class Options(RobotOptions):
     law: Name = parameter(
         '', 'control law, as compare_controllers names it; empty: one that suits the task'
     )
-    engine: str = parameter('mujoco', 'physics engine of the arm', one_of=RIGID_BODY_ENGINES)
+    engine: Name = parameter('mujoco', f'physics engine, one of {", ".join(engine_names())}')
     integrator: str = like(Experiment, 'integrator')
     natural_frequency: float | None = parameter(
         None, "design frequency of the law's errors [rad/s]; 0: gains of the robot's files; none: "

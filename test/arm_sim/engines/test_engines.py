@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from plugins import write_plugins
 
+import arm_sim
 from arm_dynamics.checks import ArmError
 from arm_lab.experiments.compared_laws import rigid_body_engines
 from arm_lab.experiments.experiment import Experiment
@@ -66,6 +67,8 @@ def test_an_engine_of_a_user_runs_experiments_and_agrees_with_mujoco(midpoint):
     mine, reference = (record_of(case) for case in cases)
     assert mine.completed
     np.testing.assert_allclose(mine.q, reference.q, atol=3e-4)  # MuJoCo's step is of first order
+    run = arm_sim.run(robot='planar_3r', law='computed_torque', engine='midpoint')
+    np.testing.assert_allclose(run.record.q, mine.q, atol=1e-3)  # with the friction of the files
 
 
 def test_an_engine_that_cannot_be_imported_is_named_and_harms_no_other(midpoint):
