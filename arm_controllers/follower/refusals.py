@@ -73,9 +73,12 @@ def limit_error(
 
 
 def _other_unit(value: float, lower: float, upper: float, prismatic: bool) -> str:
-    """Return the remedy for a position [rad | m] that would be allowed in degrees or mm, or ''."""
-    if prismatic and abs(value) >= 1.0 and lower <= value / 1000.0 <= upper:
-        return f'; in metres: {value:.6g} mm are {value / 1000.0:.6g} m'
+    """Return the remedy for a position [rad | m] allowed in degrees, mm or cm, or ''."""
+    if prismatic and abs(value) >= 1.0:
+        sizes = {name: value * size for name, size in (('mm', 1e-3), ('cm', 1e-2))}
+        allowed = [f'{value:.6g} {name} are {x:.6g} m' for name, x in sizes.items()
+                   if lower <= x <= upper]  # fmt: skip
+        return f'; in metres: {", ".join(allowed)}' if allowed else ''
     if not prismatic and abs(value) > 2.0 * np.pi and lower <= np.radians(value) <= upper:
         return f'; in radians: {value:.6g} degrees are {np.radians(value):.6g} rad'
     return ''

@@ -343,10 +343,19 @@ def test_absurd_position_is_refused_as_any_other_beyond_its_limit(absurd):
     assert '3.14159 rad (point 0, t = 1 s)' in str(error)
 
 
-def test_millimetres_of_a_slide_are_named():
+@pytest.mark.parametrize(
+    ('value', 'line'),
+    [
+        (250.0, '; in metres: 250 mm are 0.25 m'),
+        (30.0, '; in metres: 30 mm are 0.03 m, 30 cm are 0.3 m'),
+        (600.0, ''),
+    ],
+)
+def test_millimetres_and_centimetres_of_a_slide_are_named(value, line):
     arm = make(RobotModel(find_slide()), np.array([0.1]))
-    with pytest.raises(GoalError, match=r'in metres: 250 mm are 0.25 m'):
-        arm.set_goal(goal([4.0], [[250.0]], names=['turn']), 0)
+    with pytest.raises(GoalError) as caught:
+        arm.set_goal(goal([4.0], [[value]], names=['turn']), 0)
+    assert str(caught.value).partition(' s)')[2] == line
 
 
 def find_slide():
