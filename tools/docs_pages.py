@@ -1,4 +1,4 @@
-"""Generated pages of the docs site: interfaces, engines, and the Python API.
+"""Generated pages of the docs site: interfaces, engines, measured results, the Python API.
 
 A hook of MkDocs (mkdocs.yml); `./ws docs` builds the site.
 """
@@ -17,7 +17,9 @@ from xml.etree import ElementTree
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / 'tools')]
+
+import measured  # noqa: E402
 
 from arm_controllers.follower.parameters import FollowerParameters  # noqa: E402
 from arm_controllers.laws import law_class, law_names  # noqa: E402
@@ -62,7 +64,7 @@ def on_files(files: Any, config: Any) -> Any:
     """Add the generated pages."""
     from mkdocs.structure.files import File
 
-    pages = {'interfaces.md': interfaces()}
+    pages = {'interfaces.md': interfaces(), 'measured.md': measured.page()}
     pages |= {f'api/{name}.md': api(name) for name in PACKAGES}
     pages |= {f'engines/{name}.md': plant(name) for name in PLANTS}
     for name, text in pages.items():

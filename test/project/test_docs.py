@@ -14,6 +14,7 @@ OURS = r'(?:arm_\w+|config|launch|urdf|test|tools|benchmarks|docs)'
 PLANTS = ('mujoco', 'analytical', 'motion_model', 'five_joint_arm')
 MADE = {
     'docs/interfaces.md',
+    'docs/measured.md',
     *(f'docs/api/{package}.md' for package in PACKAGES),
     *(f'docs/engines/{plant}.md' for plant in PLANTS),
 }
@@ -101,7 +102,7 @@ def test_every_generated_page_has_a_title_and_the_engines_their_sections():
     pages = load_script('tools/docs_pages.py')
     made = {f'docs/engines/{name}.md': pages.plant(name) for name in PLANTS}
     made |= {f'docs/api/{name}.md': pages.api(name) for name in PACKAGES}
-    made['docs/interfaces.md'] = pages.interfaces()
+    made |= {'docs/interfaces.md': pages.interfaces(), 'docs/measured.md': pages.measured.page()}
     assert made.keys() == MADE
     assert all(text.startswith('# ') for text in made.values())
     assert all('## Equation' in made[f'docs/engines/{name}.md'] for name in PLANTS)
