@@ -17,11 +17,14 @@ _COLOUR = re.compile(r'\x1b\[[0-9;]*m')
 _FEWEST = 3  # with fewer significant digits a number is found by accident
 
 
-def unprinted(page: str, printed: str) -> list[str]:
-    """Return the numbers of a page's text and tables that do not round those in `printed`."""
+def unprinted(page: str, printed: str, fewest: int = _FEWEST) -> list[str]:
+    """Return the numbers of a page's text and tables that do not round those in `printed`.
+
+    Numbers with fewer significant digits than `fewest` are left out.
+    """
     values = sorted(float(text) for text in _NUMBER.findall(_COLOUR.sub('', printed)))
     text = _CODE.sub(' ', _FENCED.sub(' ', page))
-    found = [each for each in _NUMBER.findall(text) if _significant(each) >= _FEWEST]
+    found = [each for each in _NUMBER.findall(text) if _significant(each) >= fewest]
     return [each for each in dict.fromkeys(found) if not _is_in(each, values)]
 
 

@@ -17,15 +17,22 @@ COMMAND = re.compile(r'\./ws (?:ros2|python) ')
 
 
 def said_of(command, text):
-    """Return what a page says of a command: from its paragraph to the next heading or command."""
+    """Return what a page says of a command: its sentence, and what it announces.
+
+    That is what follows its paragraph until the next heading or command, if it is a paragraph of
+    its own, or if the paragraph ends with a colon.
+    """
     parts = re.split(r'\n\s*\n', text)
     for k, part in enumerate(parts):
-        if command in ' '.join(part.split()):
-            yield part
-            for after in parts[k + 1 :]:
-                if after.startswith('#') or COMMAND.search(after):
-                    break
-                yield after
+        line = ' '.join(part.split())
+        if command not in line:
+            continue
+        inline = f'`{command}' in line
+        yield from (x for x in re.split(r'(?<=[.:]) ', line) if command in x or not inline)
+        for after in parts[k + 1 :]:
+            if after.startswith('#') or COMMAND.search(after) or (inline and line[-1] != ':'):
+                break
+            yield after
 
 
 @pytest.mark.parametrize('result', kept(), ids=lambda result: result.name)
@@ -33,7 +40,7 @@ def test_the_digits_of_a_page_are_those_that_its_command_printed(result):
     said = {path: '\n\n'.join(said_of(result.command, text)) for path, text in TEXTS.items()}
     assert any(said.values())  # a page has the command
     for text in filter(None, said.values()):
-        assert unprinted(text, result.printed) == []
+        assert unprinted(text, result.printed, fewest=2) == []
 
 
 def test_a_digit_that_is_not_printed_is_found():
