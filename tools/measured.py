@@ -4,7 +4,8 @@
     ./ws python tools/measured.py delay            # run its command again, and keep what it prints
     ./ws python tools/measured.py delay './ws python benchmarks/delay.py'      # another command
 
-A command runs in an empty folder. Nothing is kept of one that does not end with exit code 0.
+A command runs in a folder with links to the project's files. Nothing is kept of one that does not
+end with exit code 0.
 The site shows all results on one page; test/project/test_measured.py compares the pages' digits.
 """
 
@@ -14,12 +15,13 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / 'benchmarks'))
+
+from run_samples import folder  # noqa: E402
 
 FOLDER = ROOT / 'docs' / 'measured'
 _COLOUR = re.compile(r'\x1b\[[0-9;]*m')
@@ -61,13 +63,10 @@ def measure(name: str, command: str) -> int:
     from conditions import conditions
 
     found = {'measured': datetime.date.today().isoformat(), **conditions()}
-    with tempfile.TemporaryDirectory() as folder:
-        call = command.replace('./ws', str(ROOT / 'ws')).replace(
-            'benchmarks/', f'{ROOT}/benchmarks/'
-        )
-        environment = os.environ | {'COLUMNS': '100', 'NO_COLOR': '1'}
+    environment = os.environ | {'COLUMNS': '100', 'NO_COLOR': '1'}
+    with folder() as place:
         ran = subprocess.run(
-            call, shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True
+            command, shell=True, cwd=place, env=environment, stdout=subprocess.PIPE, text=True
         )
     if ran.returncode == 0:
         printed = _CONDITIONS.sub('', _COLOUR.sub('', ran.stdout))
