@@ -125,12 +125,13 @@ def text_of(file: Path, refusal: str = 'cannot be read', most: int = 10_000_000)
             raw = stream.read(most + 1)
         if len(raw) > most:
             raise OSError(f'more than {most} bytes')
-        if raw[:2] in (b'\x1f\x8b', b'PK'):
-            raise OSError('it is packed, by gzip or zip: unpack it')
         return raw.decode()
+    except UnicodeDecodeError as error:
+        from arm_dynamics.file_kinds import binary
+
+        raise ArmError(f'{refusal}: {binary(raw) or f"{error}; save it as UTF-8"}') from None
     except (OSError, ValueError) as error:  # a name with a zero byte
-        remedy = '; save it as UTF-8' * isinstance(error, UnicodeDecodeError)
-        raise ArmError(f'{refusal}: {error}{remedy}') from None
+        raise ArmError(f'{refusal}: {error}') from None
 
 
 def one_of(name: str, value: str, allowed: Sequence[str]) -> None:

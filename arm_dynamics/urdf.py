@@ -32,13 +32,11 @@ def read_urdf(path_or_xml: str | Path) -> tuple[str, Element, pin.Model]:
 
 
 def _parse(text: str) -> tuple[str, Element, pin.Model]:
-    if '\0' in text:
-        raise ArmError('not a URDF: it is UTF-16 without its mark: save it as UTF-8')
     text = re.sub(r'[^\S\t\r\n]', ' ', text)  # other spaces, which urdfdom takes for numbers
     try:
-        tree = ElementTree.fromstring(text)
+        tree = ElementTree.fromstring(text.replace('\0', '\1'))  # in XML neither is allowed
     except (ElementTree.ParseError, ValueError) as error:
-        from arm_dynamics.urdf_rules.structure import hint
+        from arm_dynamics.file_kinds import hint
 
         raise ArmError(f'not a URDF: {error}{hint(text)}') from None
     changed = [rule.read(tree) for rule in rules()]

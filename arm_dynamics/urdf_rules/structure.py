@@ -1,10 +1,8 @@
 """Checks of a URDF: each error is one line that names joint or link, element and remedy."""
 
-import re
 from collections import Counter
 from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
-from itertools import islice
 from xml.etree.ElementTree import Element
 
 from arm_dynamics.checks import ArmError
@@ -32,33 +30,22 @@ _OTHER_FORMATS = {
     'launch': 'a launch file, not a URDF: give the file of the robot that it loads',
     'package': 'a package.xml, not a URDF: give the file of the robot, often in urdf/',
     'COLLADA': 'a mesh, not a URDF: give the URDF that names it',
+    'X3D': 'a mesh, not a URDF: give the URDF that names it',
+    'svg': 'a picture, not a URDF',
+    'world': 'a world of SDF, not a URDF: give the URDF or xacro of the robot',
+    'KinBody': 'a model of OpenRAVE, not a URDF: give the URDF that it was made from',
+    'Robot': 'a model of OpenRAVE, or has tags in capital letters: URDF has small ones',
+    'link': 'a part of a URDF, not a URDF: give the file that includes it',
+    'joint': 'a part of a URDF, not a URDF: give the file that includes it',
     'model': 'a model of SDF, not a URDF: give the URDF or xacro that it was made from',
     'sdf': 'SDF, not a URDF: give the URDF or xacro that it was made from, or convert it by '
     '`./ws pip install rod` and `./ws rod -f arm.sdf -o arm.urdf`, and compare masses and limits',
 }
 
-_OF_SRDF = ('group', 'disable_collisions', 'end_effector', 'virtual_joint')
-
-# What is in a text that is no XML, and the remedy; the first one counts.
-_HINTS = {
-    r'\s*\Z': 'the file is empty',
-    r'version https://git-lfs': 'it stands for a file of Git LFS: run `git lfs pull`',
-    r'.*\n<{7} ': 'it has the marks of a merge conflict: resolve the conflict',
-    r'\s*\S+\.(urdf|xacro|xml)\s*\Z': 'it is the path of another file: give that one',
-    r'\d{3}: ': 'it is the answer of a web server: download the file again',
-    r'\s*#usda': 'it is USD: give the URDF that it was made from',
-    r'.*```': 'remove the lines with ```',
-    r'\s*data: ': '`ros2 topic echo` has printed it: save the text of the message alone',
-    r'\s*[{\[]': 'it is JSON: give the URDF',
-    r'.*&lt;(robot|link)\b': 'its < is written as &lt;: save the source of the page',
-    r'.+<\?xml\b': 'remove what is before <?xml',
-    r'.*<xacro:': 'is it xacro? Run `xacro FILE > arm.urdf`',
-    r'.*<html\b': 'it is a web page: download the file itself',
-    r'.*</robot\s*>.*<robot\b': 'it has two <robot>: give one of them',
-    r'.*=\s*[\u2018-\u201d]': 'it has typographic quotes: write "',
-    r'.*<!--(?:(?!-->).)*(--(?!>)|--->)': 'XML forbids -- within a comment, and ---> at its end',
-    r'.*&(?!#?\w+;)': 'write &amp; for &',
-}
+_OF_SRDF = (
+    *('group', 'group_state', 'disable_collisions', 'end_effector', 'virtual_joint'),
+    'passive_joint',
+)
 
 # A URDF with more joints takes minutes to load.
 _MOST_JOINTS = 200
@@ -75,13 +62,6 @@ class StructureRule(UrdfRule):
         return False
 
 
-def hint(text: str) -> str:
-    """Return what to do about a text that is no XML, behind a semicolon, where it is known."""
-    how = re.DOTALL | re.IGNORECASE
-    matching = (remedy for pattern, remedy in _HINTS.items() if re.match(pattern, text, how))
-    return ''.join(f'; {each}' for each in islice(matching, 1))
-
-
 def _check_urdf(tree: Element) -> None:
     if any('wiki/xacro}' in each.tag for each in tree.iter()):
         raise ArmError('this is xacro, not a URDF: run `xacro FILE > arm.urdf` and give that file')
@@ -91,7 +71,7 @@ def _check_urdf(tree: Element) -> None:
     if tree.find('link') is None and any(x.tag in _OF_SRDF for x in tree):
         raise ArmError('this is an SRDF, not a URDF: give the URDF')
     if tree.tag != 'robot':
-        raise ArmError(f'not a URDF: its root element is <{tree.tag}>, not <robot>')
+        raise ArmError(f'not a URDF: its root element is <{root}>, not <robot>')
     for kind in ('link', 'joint'):
         for name, count in Counter(each.get('name') for each in tree.iterfind(kind)).items():
             if not name or count > 1:

@@ -44,6 +44,25 @@ NO_URDF = [
     ('../arm_description/urdf/arm.urdf\n', 'path of another file: give that one'),
     ('#usda 1.0\n', 'it is USD'),
     ('{"robot": "arm"}', 'it is JSON: give the URDF'),
+    ('{"message": "Not Found", "status": "404"}', 'the answer of a web server'),
+    ('# limits\njoint_limits:\n  a: {max: 1}\n', 'it is YAML: give the URDF or xacro that uses'),
+    ('[INFO] [x]: made\n' + ARM, 'remove what is before <robot$'),
+    ('xacro: in order\n<?xml version="1.0"?>' + ARM, r'remove what is before <\?xml$'),
+    ('ISO-10303-21;\nHEADER;\n', 'it is STEP, a shape without joints: export a URDF'),
+    ('solid base\n facet normal 0 0 1\n', 'it is a mesh: give the URDF that names it'),
+    ('# Blender\nmtllib a.mtl\nv 0 -1 0\n', 'it is a mesh: give the URDF that names it'),
+    ('#VRML_SIM R2023b utf8\nRobot {}\n', 'it is of Webots'),
+    ('from launch import LaunchDescription\n', 'it is a launch file'),
+    ('--- a/arm.urdf\n+++ b/arm.urdf\n-<robot>\n', 'it is a patch'),
+    ('<!DOCTYPE html>\n<html><link rel="x"><p>404 &middot; GitHub</html>', 'it is a web page'),
+    ('project(arm_description)\n', 'it has no <robot>: give a URDF, a xacro or an MJCF$'),
+    ('<link name="a"/><joint name="b"/>', 'it has no <robot>: give a URDF'),
+    (ARM[: len(ARM) // 2], 'its end, </robot>, is missing: is the file cut off'),
+    ('<link name="a"/>', 'a part of a URDF, not a URDF: give the file that includes it'),
+    ('<Robot><Link name="a"/></Robot>', 'OpenRAVE, or has tags in capital letters'),
+    ('<robot name="arm"><passive_joint name="a"/></robot>', 'an SRDF, not a URDF'),
+    ('<svg xmlns="http://www.w3.org/2000/svg"><g/></svg>', 'a picture, not a URDF'),
+    ('<a:top xmlns:a="x"/>', 'its root element is <top>, not <robot>'),
     (f"data: '{ARM}'", '`ros2 topic echo` has printed it'),
     (ARM.replace('<', '&lt;').replace('>', '&gt;'), 'written as &lt;'),
     (ARM + ARM, 'two <robot>: give one of them'),
@@ -73,18 +92,34 @@ NO_URDF = [
 ]  # fmt: skip
 
 
+NO_TEXT = [
+    (gzip.compress(ARM.encode()), 'it is packed, by gzip or zip: unpack it'),
+    (b'PK\3\4' + bytes(99), 'it is packed, by gzip or zip: unpack it'),
+    (bytes(257) + b'ustar' + bytes(99), 'it is packed: unpack it'),
+    (ARM.encode('utf-16'), "arm.urdf': it is UTF-16: save it as UTF-8"),
+    (b'PXR-USDC' + bytes(range(256)), 'it is USD: give the URDF'),
+    (b'STL'.ljust(80) + b'\1\0\0\0' + bytes([0xCD] * 50), 'it is a mesh, STL'),
+    (b'\x89PNG\r\n', 'it is a picture or a PDF'),
+    (b'\xd0\xcf\x11\xe0' + bytes(99), 'of a CAD program or simulator: export a URDF'),
+    (b'\0\xd2\x5e\0' + bytes(99), 'it is no text: is it a binary mesh or model'),
+    (bytes(99), 'it is no text: is it a binary mesh or model'),
+]
+
+
+@pytest.mark.parametrize(('raw', 'line'), NO_TEXT)
+def test_a_file_that_is_no_text_is_named_by_its_kind(tmp_path, raw, line):
+    (tmp_path / 'arm.urdf').write_bytes(raw)
+    with pytest.raises(ArmError, match=line) as error:
+        Robot.load(str(tmp_path / 'arm.urdf'))
+    assert 'codec' not in str(error.value)
+
+
 @pytest.mark.parametrize(('text', 'line'), NO_URDF, ids=[x[1] for x in NO_URDF])
 def test_what_is_no_urdf_has_its_cause_in_one_line(tmp_path, text, line):
     (tmp_path / 'arm.urdf').write_text(text)
     with pytest.raises(ArmError, match=line.removesuffix('$')) as error:
         RobotModel.from_urdf(tmp_path / 'arm.urdf')
     assert '\n' not in str(error.value)
-
-
-def test_a_packed_file_is_to_be_unpacked(tmp_path):
-    (tmp_path / 'arm.urdf').write_bytes(gzip.compress(ARM.encode()))
-    with pytest.raises(ArmError, match='by gzip or zip: unpack it'):
-        RobotModel.from_urdf(tmp_path / 'arm.urdf')
 
 
 def notes(text):
