@@ -82,7 +82,7 @@ def gazebo(reference, inside):
         (
             'upper="2.2"',
             'upper="30"',
-            'a: <limit> has more than three turns; is it written in deg',
+            'a: <limit> is beyond 10 rad; is it written in deg',
         ),
         (
             '<mass value="1.7"/>',

@@ -145,6 +145,15 @@ NAMED = [
      'a: slides by more than .* m; is it in millimetres'),
     (ARM.replace(LIMIT, f'{LIMIT}<dynamics friction="80"/>', 1),
      'a: friction above the effort limit, so that it never moves'),
+    (ARM.replace(LIMIT, f'{LIMIT}<dynamics damping="600"/>', 1),
+     'a: damping takes the whole effort limit at a small part of the speed'),
+    (limited(effort='5000').replace(LIMIT, f'{LIMIT}<dynamics damping="150"/>', 1),
+     '^b: damping takes the whole effort limit at a small part of the speed'),
+    (limited(effort='28000').replace('effort="50"', 'effort="56000"'),
+     r'effort limits are [\d.e+]+ or more times the torque of the weight; are they in N mm'),
+    (limited(lower='-90', upper='90'), '^a: <limit> is beyond 10 rad; is it written in degrees'),
+    (limited(upper='15'), '^a: <limit> is beyond 10 rad; is it written in degrees'),
+    (limited(velocity='90'), '^a: faster than 60 rad/s; is it in degrees per second'),
     (behind(DRIVES.format(COMMANDED.format(
         'effort', '<param name="min">-5</param><param name="max">5</param>'))),
      'min and max in <ros2_control> of c are not used'),
@@ -166,8 +175,41 @@ NAMED = [
 
 @pytest.mark.parametrize(('text', 'line'), NAMED, ids=[x[1] for x in NAMED])
 def test_what_has_another_unit_or_is_for_another_program_is_named(text, line):
-    assert not re.search(line, notes(ARM) + notes(FOLLOWS))
-    assert re.search(line, notes(text))
+    assert not re.search(line, notes(ARM) + notes(FOLLOWS), re.MULTILINE)
+    assert re.search(line, notes(text), re.MULTILINE)
+
+
+# Two turns of an actuator, no drive of a simulated arm, speeds and damping that arms have.
+USUAL = [
+    limited(lower='-12.566', upper='12.566'), limited(lower='-10', upper='10'),
+    ARM.replace('effort="50"', 'effort="90000"'), limited(effort='1e9'),
+    limited(velocity='100'), ARM.replace('velocity="3"', 'velocity="90"'),
+    ARM.replace('velocity="3"', 'velocity="100"').replace(
+        LIMIT.replace('"3"', '"100"'), LIMIT.replace('"3"', '"100"') + '<dynamics damping="9"/>'
+    ),
+    ARM.replace(LIMIT, f'{LIMIT}<dynamics damping="60"/>'),
+    re.sub('<mass value="[^"]*"/>', '<mass value="0"/>', limited(effort='20000')),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize('text', USUAL)
+def test_what_actuators_and_placeholders_have_is_not_named(text):
+    assert not re.search('degrees|N mm|damping|beyond', notes(text))
+
+
+def test_efforts_are_compared_with_the_weight_on_earth():
+    text = limited(effort='28')
+    assert not any('N mm' in x for x in RobotModel(text, gravity=(0, 0, -0.01)).notes)
+    assert not any('N mm' in x for x in RobotModel(text, gravity=(0, 0, 0)).notes)
+
+
+def test_a_range_of_an_mjcf_in_degrees_is_named_where_it_says_radians(tmp_path):
+    radian = '<compiler angle="radian"/>'
+    other = '<body><joint name="b" range="-1 1"/><geom size="0.1"/></body>'
+    for text, named in ((radian, True), ('', False)):
+        (tmp_path / 'arm.xml').write_text(MJCF.format(text, 'range="-90 90"', other))
+        said = Robot.load(str(tmp_path / 'arm.xml')).model.notes
+        assert any('a: <limit> is beyond 10 rad' in each for each in said) == named
 
 
 def test_a_follower_of_gazebo_that_follows_here_as_well_is_not_named():

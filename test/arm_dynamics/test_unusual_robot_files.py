@@ -39,7 +39,7 @@ def behind(text, link='<collision>{}</collision>'):
         (*behind(f'<origin xyz="0 0 1"/><origin/>{BOX}'), 'a second <origin> in <collision> of '),
         (LIMIT, f'{LIMIT}<x:y xmlns:x="x"/><limitt/>', 'no URDF has it: <limitt>; is it a slip'),
         ('type="revolute"', 'type="continuous"', 'a: of type continuous, turns beyond lower and'),
-        ('lower="-2.5"', 'lower="-170"', 'a: <limit> has more than three turns; is it written in'),
+        ('lower="-2.5"', 'lower="-170"', 'a: <limit> is beyond 10 rad; is it written in'),
         ('xyz="0 0 0.3"', 'xyz="0 0 0.3" rpy="0 30 0"', 'a: rpy is more than a turn; is it writt'),
         (
             '</robot>',
