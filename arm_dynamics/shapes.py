@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Callable
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
@@ -21,17 +20,17 @@ _FLAT = 1e-9  # thickness of a mesh that has no volume, as a share of its length
 
 
 def with_shapes(
-    urdf: str, find: Callable[[str], Path | None] = lambda name: None
+    urdf: str, find: Callable[[str], Path | str] = lambda name: ''
 ) -> tuple[Element, str]:
     """Return a URDF's tree of links, joints and collision shapes, and a note about the shapes.
 
     Where no link has a collision shape, the visual shapes are used. A mesh is used where the
-    function `find` returns a file for its `filename`.
+    function `find` returns a file for its `filename`; else it returns why there is none, or ''.
     """
     whole = ElementTree.fromstring(urdf)
     tree = bare(whole)
     kind = 'collision' if whole.find('link/collision') is not None else 'visual'
-    left_out = []
+    left_out: dict[str, str] = {}
     for link, full in zip(tree.iterfind('link'), whole.iterfind('link'), strict=True):
         for shape in full.iterfind(kind):
             geometry, origin = shape.find('geometry'), shape.find('origin')
@@ -41,8 +40,8 @@ def with_shapes(
             mesh = geometry.find('mesh')
             if mesh is not None:
                 file = find(mesh.get('filename', ''))
-                if file is None:
-                    left_out.append(link.get('name', ''))
+                if isinstance(file, str):
+                    left_out.setdefault(repr(link.get('name', '')), file)
                     continue
                 mesh.set('filename', str(file))
                 mesh.set('scale', number_text(vector(mesh, 'scale', '1 1 1') * unit_of(file)))
@@ -50,8 +49,8 @@ def with_shapes(
             solid.extend([geometry] if origin is None else [origin, geometry])
     notes = []
     if left_out:
-        names = ', '.join(repr(name) for name in dict.fromkeys(left_out))
-        notes.append(f'mesh files are not found or not read, and so some shapes of {names}')
+        what = f'mesh files are not found or not read, and so some shapes of {", ".join(left_out)}'
+        notes.append(': '.join(filter(None, (what, *[*left_out.values()][:1]))))
     if tree.find('link/collision/geometry/mesh') is not None:
         notes.append('meshes count as their convex hulls')
     if tree.find('link/collision') is None:
@@ -61,21 +60,22 @@ def with_shapes(
     return tree, '; '.join(notes)
 
 
-def mesh_finder(urdf_file: str) -> Callable[[str], Path | None]:
-    """Return a function that finds the file of a mesh of this URDF, if coal can read it.
+def mesh_finder(urdf_file: str) -> Callable[[str], Path | str]:
+    """Return a function that finds the file of a mesh of this URDF; else why coal reads none.
 
     A `filename` is a path, from the URDF's folder where it is relative, or `package://NAME/PATH`:
     in a package around the URDF (see `packages_around`), or in the share folder of a ROS package
     that is sourced.
     """
     folder = Path(urdf_file).expanduser().resolve().parent if urdf_file else Path('/')
+    from arm_dynamics.mesh_files import usable
     from arm_dynamics.packages import packages_around
 
     around = cache(packages_around)
 
     @cache
-    def find(filename: str) -> Path | None:
-        return next(filter(_is_read, candidates(filename, folder, around)), None)
+    def find(filename: str) -> Path | str:
+        return usable(filename, candidates(filename, folder, around))
 
     return find
 
@@ -119,15 +119,15 @@ def read_mesh(file: str | Path, scale: Array = ONES) -> coal.BVHModelBase:
 
 
 def unit_of(file: str | Path) -> float:
-    """Return the unit of a mesh [m], which only COLLADA states: coal does not read it."""
+    """Return the unit of a mesh [m], which only COLLADA states: coal does not read it.
+
+    Raises:
+        ArmError: it is not a number above 0.
+    """
     if Path(file).suffix.lower() != '.dae':
         return 1.0
-    stated = re.search(rb'<unit\b[^>]*\bmeter="([0-9.eE+-]+)"', Path(file).read_bytes()[:100_000])
-    return float(stated[1]) if stated else 1.0
-
-
-def _is_read(file: Path) -> bool:
-    """Return whether a file has a mesh with a volume."""
-    with suppress(ArmError):
-        return file.is_file() and bool(read_mesh(file))
-    return False
+    stated = re.search(rb'<unit\b[^>]*\bmeter=["\']([^"\']*)', Path(file).read_bytes()[:100_000])
+    unit = float(stated[1]) if stated else 1.0
+    if not 0.0 < unit < np.inf:
+        raise ArmError(f'<unit meter="{unit:g}"> must be above 0')
+    return unit

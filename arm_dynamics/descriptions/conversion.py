@@ -97,15 +97,15 @@ def _of_urdf(
 
 
 def make_meshes_absolute(tree: Element, file: Path) -> None:
-    """Replace the names of meshes that exist by absolute paths; `file`: of the URDF."""
+    """Replace the names of meshes in folders that exist by absolute paths; `file`: of the URDF."""
     from arm_dynamics.packages import packages_around
 
     around = cache(packages_around)
     for mesh in tree.iter('mesh'):
         name = mesh.get('filename', '')
         paths = candidates(name, file.parent, around)
-        path = next((path for path in paths if path.is_file()), None)
-        mesh.set('filename', name if path is None else str(path.resolve()))
+        there = [x for x in paths if x.is_file()] or [x for x in paths if x.parent.is_dir()]
+        mesh.set('filename', str(there[0].resolve()) if there else name)
 
 
 def _written(

@@ -9,7 +9,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.checks import ArmError, Array, in_range
+from arm_dynamics.checks import ArmError, Array, in_range, say_once
 from arm_dynamics.shapes import mesh_finder, read_mesh
 from arm_dynamics.urdf_elements import origin_of, set_inertial, vector
 from arm_dynamics.urdf_numbers import INERTIAL, check_numbers
@@ -96,14 +96,17 @@ def estimate_inertias(tree: Element, file: Path, by: Estimate) -> str:
     )
 
 
-def _body(shape: Element, find: Callable[[str], Path | None]) -> pin.Inertia | None:
+def _body(shape: Element, find: Callable[[str], Path | str]) -> pin.Inertia | None:
     """Return the inertia of a <collision> or <visual> at density 1; None without a volume."""
     for each in shape.iterfind('geometry/*'):
         try:
             pose = origin_of(shape)
             if each.tag == 'mesh':
                 file = find(each.get('filename', ''))
-                return pose.act(_of_hull(file, vector(each, 'scale', '1 1 1'))) if file else None
+                if isinstance(file, str):
+                    say_once(f'inertia:=estimate: {file}')
+                    return None
+                return pose.act(_of_hull(file, vector(each, 'scale', '1 1 1')))
             solid = _solid(each)
         except (TypeError, ValueError):  # a number that is none, or too few numbers
             raise ArmError(f'inertia:=estimate: <{each.tag} {each.attrib}> is no shape') from None

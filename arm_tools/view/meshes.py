@@ -17,13 +17,13 @@ _GREY: tuple[float, ...] = (0.72, 0.74, 0.76, 1.0)
 _LARGEST = 1_000_000  # triangles of a mesh that is shown
 
 
-def add_meshes(spec: mujoco.MjSpec, urdf: str, find: Callable[[str], Path | None]) -> None:
+def add_meshes(spec: mujoco.MjSpec, urdf: str, find: Callable[[str], Path | str]) -> None:
     """Add the visible meshes of a URDF to its bodies.
 
     Args:
         spec: has a body for each link.
         urdf: the text.
-        find: returns the file of a mesh; None: the mesh is left out.
+        find: returns the file of a mesh; a text, why there is none: the mesh is left out.
     """
     tree = ElementTree.fromstring(urdf)
     colours = {each.get('name'): _colour(each) for each in tree.iterfind('material')}
@@ -32,7 +32,7 @@ def add_meshes(spec: mujoco.MjSpec, urdf: str, find: Callable[[str], Path | None
         filename, scale = mesh.get('filename', ''), mesh.get('scale', '1 1 1')
         file = find(filename)
         body = spec.body(link) or spec.worldbody
-        if file is None:
+        if isinstance(file, str):
             continue
         name = known.setdefault((str(file), scale), f'mesh {len(known)}')
         added = name in [each.name for each in spec.meshes]

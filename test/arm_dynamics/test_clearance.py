@@ -271,10 +271,9 @@ def test_a_mesh_that_cannot_be_read_is_named_and_the_others_are_checked(tmp_path
     text = model.replace('<link name="y">', f'<link name="y">{other}', 1)
     (tmp_path / 'crane.urdf').write_text(text)
     checked = Clearance(RobotModel(tmp_path / 'crane.urdf'), Surroundings())
-    assert checked.note == (
-        "mesh files are not found or not read, and so some shapes of 'y'; "
-        'meshes count as their convex hulls'
-    )
+    what = "mesh files are not found or not read, and so some shapes of 'y': mesh "
+    assert checked.note.startswith(f'{what}{tmp_path}/broken.stl: ')
+    assert checked.note.endswith('; meshes count as their convex hulls')
     np.testing.assert_allclose(checked.distances(np.array([0.0, 0.0, 1.0])), [0.7], atol=1e-7)
 
 
