@@ -70,6 +70,9 @@ NAMED = {
     'robot/mujoco': 'options of MuJoCo are parameters of the simulator',
     'robot/sensor': 'sensors are parameters of the simulator',
     'robot/loop_joint': 'the loop stays open',
+    'robot/include': 'a URDF includes no other file: is it xacro without the prefix xacro:?',
+    'robot/macro': 'is it xacro without the prefix xacro:?',
+    'robot/property': 'is it xacro without the prefix xacro:?',
 }
 _SHAPES = 'no clearance check and no contact has this shape'
 # Elements that may be in another one more than once.

@@ -17,15 +17,6 @@ _WHOLE = 10.0  # [rad]; beyond, whole numbers may be degrees
 _NEAR, _FAR, _FAST, _WIDE = 1.0, 5.0, 100.0, 20.0  # [m], [m], [rad/s | m/s], of a slide [m]
 _NO_BOUND = 1e8  # of a slide [m]; beyond, it has none
 _RAIL, _TIMES = 5.0, 10.0  # a usual slide is shorter than this [m], or these lengths of the arm
-# From this speed [rad/s] on, and this many times the median, one joint's may be in degrees/s.
-_FASTER, _MEDIANS = 60.0, 20.0
-# Times the torque of the weight, from where effort limits are not those of drives in N m; and a
-# limit that means none [N m].
-_STRONG, _NO_EFFORT, _EARTH = 1000.0, 1e7, 9.81
-# A joint that its damping holds below these speeds [rad/s, m/s] hardly moves, nor does one with a
-# speed limit (not beyond the first number, which means none) above the second number times that.
-_CREEP = {'revolute': 0.1, 'continuous': 0.1, 'prismatic': 0.01}
-_USUAL_SPEED, _SHARE = 30.0, 8.0
 # A body of this mass [kg] has over a hundredth of the moments of a ball of tungsten [kg/m^3].
 _HEAVY, _TUNGSTEN = 30.0, 19300.0
 
@@ -62,10 +53,6 @@ class MagnitudesRule(UrdfRule):
                 f'{some_of(fast)}: faster than {_FAST:g} rad/s or m/s; is it in degrees or '
                 'millimetres per second?'
             )
-        usual = _usual_speed(tree)
-        fast = _names(tree, 'joint', lambda x: usual < _turning_speed(x) < _FAST)
-        if fast:
-            yield f'{some_of(fast)}: faster than {usual:.3g} rad/s; is it in degrees per second?'
         yield from _of_shapes(tree)
         small = _names(tree, 'link', _is_small)
         if small:
@@ -73,16 +60,6 @@ class MagnitudesRule(UrdfRule):
                 f'{some_of(small)}: moments of inertia below a hundredth of those of a ball of '
                 'tungsten; is the mass in grams, or are they not in kg m^2?'
             )
-        stuck = _names(tree, 'joint', _is_stuck)
-        if stuck:
-            yield f'{some_of(stuck)}: friction above the effort limit, so that it never moves'
-        creeping = _names(tree, 'joint', _creeps)
-        if creeping:
-            yield (
-                f'{some_of(creeping)}: damping takes the whole effort limit at a small part of '
-                'the speed; is it in another unit?'
-            )
-        yield from _efforts(model)
         large = _names(tree, 'link', _is_large)
         if large:
             yield (
@@ -134,53 +111,6 @@ def _is_small(link: Element) -> bool:
     most = max(float(inertia.get(name, '0')) for name in MOMENTS)
     radius = (0.75 * abs(heavy) / (np.pi * _TUNGSTEN)) ** (1.0 / 3.0)
     return heavy > _HEAVY and 0.0 < most < 0.01 * 0.4 * heavy * radius**2
-
-
-def _turning_speed(joint: Element) -> float:
-    """Return the speed limit of a revolute joint [rad/s]; 0 for others."""
-    return _limit(joint, 'velocity') if joint.get('type') == 'revolute' else 0.0
-
-
-def _usual_speed(tree: Element) -> float:
-    """Return the speed of a revolute joint, beyond which degrees may be meant [rad/s]."""
-    speeds = [speed for joint in tree.iterfind('joint') if (speed := _turning_speed(joint))]
-    return max(_FASTER, _MEDIANS * float(np.median(speeds or [0.0])))
-
-
-def _dynamics(joint: Element, key: str) -> float:
-    dynamics = joint.find('dynamics')
-    return 0.0 if dynamics is None else float(dynamics.get(key, '0'))
-
-
-def _creeps(joint: Element) -> bool:
-    """Return whether a joint's damping lets it move only far below its speed limit."""
-    damping, effort = _dynamics(joint, 'damping'), _limit(joint, 'effort')
-    if not (moves(joint) and damping > 0.0 and effort > 0.0):
-        return False
-    most, speed = effort / damping, _limit(joint, 'velocity')
-    slow = most < _CREEP[joint.get('type', '')]
-    return slow or _SHARE * most < speed <= _USUAL_SPEED
-
-
-def _efforts(model: Any) -> Iterator[str]:
-    """Yield a line where each turning joint is far stronger than its weight asks."""
-    rng, gravity = np.random.default_rng(0), float(np.linalg.norm(model.gravity))
-    poses = (model.random_configuration(rng) for _ in range(20))
-    weight = np.max([np.abs(model.gravity_torque(q)) for q in poses], axis=0)
-    asked = ~model.prismatic & np.isfinite(model.effort_limit) & (weight > 0.02 * weight.max())
-    if gravity and asked.sum() > 1:
-        efforts = model.effort_limit[asked]
-        least = float((efforts / weight[asked]).min()) * gravity / _EARTH
-        round_one = len(set(efforts)) == 1 and float(f'{efforts[0]:.0e}') == efforts[0]
-        if least > _STRONG and efforts.max() < _NO_EFFORT and not round_one:
-            yield (
-                f'effort limits are {least:.3g} or more times the torque of the weight; are they '
-                'in N mm, or masses too small?'
-            )
-
-
-def _is_stuck(joint: Element) -> bool:
-    return moves(joint) and 0.0 < _limit(joint, 'effort') < _dynamics(joint, 'friction')
 
 
 def _length_of(tree: Element) -> float:

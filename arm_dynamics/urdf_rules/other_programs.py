@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -9,6 +10,9 @@ from arm_dynamics.checks import some_of
 from arm_dynamics.urdf_elements import moves
 from arm_dynamics.urdf_rules import UrdfRule
 
+_XINCLUDE = '{http://www.w3.org/2001/XInclude}include'
+_KINDS = 'system', 'actuator', 'sensor'  # of <ros2_control>
+_INTERFACES = 'position', 'velocity', 'effort', 'acceleration'
 _ROUNDING = 1e-6  # of a bound [rad | m | rad/s | m/s]
 
 
@@ -23,6 +27,11 @@ class OtherProgramsRule(UrdfRule):
         yield from _drake(tree)
         yield from _ros2_control(tree)
         yield from _mimic_of_ros2_control(tree)
+        yield from _misspelt(tree)
+        yield from _line(
+            (each.get('href', '') for each in tree.iter(_XINCLUDE)),
+            '<xi:include> of {} is not used: a URDF includes no other file: write it as xacro',
+        )
         rotors = [
             joint.get('name', '')
             for transmission in tree.iterfind('transmission')
@@ -135,6 +144,28 @@ def _ros2_control(tree: Element) -> Iterator[str]:
         ),
         '{}: without a command_interface in <ros2_control>, and driven like the others: joints:= '
         'leaves joints out',
+    )
+
+
+def _misspelt(tree: Element) -> Iterator[str]:
+    kinds = (each.get('type', '') for each in tree.iterfind('ros2_control'))
+    yield from _line(
+        (repr(kind) for kind in kinds if kind not in _KINDS),
+        f'type of <ros2_control> is {{}}; allowed: {", ".join(_KINDS)}',
+    )
+    names = [
+        each.get('name', '')
+        for kind in ('command_interface', 'state_interface')
+        for each in tree.iterfind(f'ros2_control/joint/{kind}')
+    ]
+    yield from _line(
+        (
+            f'{name!r} (did you mean {near}?)'
+            for name in names
+            if name not in _INTERFACES
+            for near in get_close_matches(name.lower(), _INTERFACES, 1, 0.85)
+        ),
+        'in <ros2_control> the interface {}',
     )
 
 

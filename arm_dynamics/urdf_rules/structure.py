@@ -70,6 +70,8 @@ def _check_urdf(tree: Element) -> None:
         raise ArmError(f'this is {_OTHER_FORMATS[root]}')
     if tree.find('link') is None and any(x.tag in _OF_SRDF for x in tree):
         raise ArmError('this is an SRDF, not a URDF: give the URDF')
+    if tree.tag != 'robot' == root:
+        raise ArmError(f'not a URDF: remove xmlns="{tree.tag[1:].partition("}")[0]}" of <robot>')
     if tree.tag != 'robot':
         raise ArmError(f'not a URDF: its root element is <{root}>, not <robot>')
     for kind in ('link', 'joint'):

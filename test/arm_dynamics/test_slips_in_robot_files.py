@@ -19,6 +19,7 @@ ARM = chain('arm', [revolute(x, 'xyz="0 0 0.2"', '0 1 0') for x in 'abc'])
 LIMIT = '<limit lower="-2.5" upper="2.2" effort="50" velocity="3"/>'
 BOX = '_link"><{0}><origin {1}/><geometry><box size="0.1 0.1 0.1"/></geometry></{0}>'
 TURNED, FAR = BOX.format('collision', 'rpy="0 90 0"'), BOX.format('visual', 'xyz="0 0 150"')
+VISUAL = BOX.format('visual', '')
 MJCF = (
     '<mujoco>{}<worldbody><body name="one"><joint name="a" axis="0 1 0" {}/>'
     '<geom type="capsule" fromto="0 0 0 0 0 0.3" size="0.03"/>{}</body></worldbody></mujoco>'
@@ -62,6 +63,7 @@ NO_URDF = [
     ('<Robot><Link name="a"/></Robot>', 'OpenRAVE, or has tags in capital letters'),
     ('<robot name="arm"><passive_joint name="a"/></robot>', 'an SRDF, not a URDF'),
     ('<svg xmlns="http://www.w3.org/2000/svg"><g/></svg>', 'a picture, not a URDF'),
+    (ARM.replace('<robot', '<robot xmlns="http://ros.org"'), 'remove xmlns="http://ros.org" of'),
     ('<a:top xmlns:a="x"/>', 'its root element is <top>, not <robot>'),
     (f"data: '{ARM}'", '`ros2 topic echo` has printed it'),
     (ARM.replace('<', '&lt;').replace('>', '&gt;'), 'written as &lt;'),
@@ -149,6 +151,18 @@ NAMED = [
      'a: damping takes the whole effort limit at a small part of the speed'),
     (limited(effort='5000').replace(LIMIT, f'{LIMIT}<dynamics damping="150"/>', 1),
      '^b: damping takes the whole effort limit at a small part of the speed'),
+    (ARM.replace(LIMIT, f'{LIMIT}<dynamics armature="150"/>', 1),
+     '^a: armature with which the effort limit hardly accelerates it'),
+    (ARM.replace(LIMIT, LIMIT + '<safety_controller soft_lower_limit="-90"/>', 1),
+     '^a: soft limits beyond three turns; are they written in degrees'),
+    (ARM.replace(LIMIT, f'{LIMIT}<mimic joint="b" multiplier="-57.3"/>', 1),
+     '^a: multiplier of <mimic> is 180/pi or pi/180'),
+    (ARM.replace(LIMIT, f'{LIMIT}<mimic joint="b" multiplier="0"/>', 1),
+     '^a: multiplier of <mimic> is 0, so that it never moves'),
+    (ARM.replace('<axis xyz="0 1 0"/>', '', 1), '^a: no <axis xyz="">, so that it moves along x'),
+    (ARM.replace('<axis xyz="0 1 0"/>', '<axis/>', 1), '^a: no <axis xyz="">'),
+    (re.sub('_link">.*?</inertial>', VISUAL, ARM, count=1, flags=re.DOTALL),
+     '^a: moves shapes without mass; is an <inertial> missing'),
     (limited(effort='28000').replace('effort="50"', 'effort="56000"'),
      r'effort limits are [\d.e+]+ or more times the torque of the weight; are they in N mm'),
     (limited(lower='-90', upper='90'), '^a: <limit> is beyond 10 rad; is it written in degrees'),
@@ -164,6 +178,12 @@ NAMED = [
     (behind(DRIVES.format('<joint name="c"><param name="mimic">b</param>'
                           '<param name="multiplier">-1</param></joint>'), FOLLOWS),
      'multiplier and offset in <ros2_control> of c are not used'),
+    (behind(DRIVES.format(COMMANDED.format('positon', ''))), r"'positon' .did you mean position"),
+    (behind('<ros2_control name="r" type="systm"/>'), "type of <ros2_control> is 'systm'; allow"),
+    (behind('<xi:include xmlns:xi="http://www.w3.org/2001/XInclude" href="g.urdf"/>'),
+     '<xi:include> of g.urdf is not used'),
+    (behind('<include filename="g"/>'), '<include> is not used: a URDF includes no other file'),
+    (behind('<macro name="m"/>'), '<macro> is not used: is it xacro without the prefix'),
     (behind('<gazebo><plugin filename="m"><mimicJoint>c</mimicJoint></plugin></gazebo>'),
      'mimicJoint c in <gazebo> is not used: write <mimic>'),
     (behind('<drake:ball_constraint/>').replace('name="arm"', f'name="arm"{DRAKE}'),
@@ -189,12 +209,21 @@ USUAL = [
     ),
     ARM.replace(LIMIT, f'{LIMIT}<dynamics damping="60"/>'),
     re.sub('<mass value="[^"]*"/>', '<mass value="0"/>', limited(effort='20000')),
+    re.sub('<inertial>.*?</inertial>', '', ARM.replace('_link">', VISUAL), flags=re.DOTALL),
+    re.sub('<inertial>.*?</inertial>', '', ARM, count=1, flags=re.DOTALL),
+    ARM.replace('<link name="tool">', '<link name="tool"><!-- -->').replace('_link">', VISUAL),
+    ARM.replace(LIMIT, f'{LIMIT}<dynamics armature="9"/>'),
+    behind(DRIVES.format(COMMANDED.format('position/kp', ''))),
+    ARM.replace(LIMIT, LIMIT + '<safety_controller soft_lower_limit="-10.5"/>', 1),
+    ARM.replace(LIMIT, f'{LIMIT}<mimic joint="b" multiplier="-1"/>', 1),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize('text', USUAL)
 def test_what_actuators_and_placeholders_have_is_not_named(text):
-    assert not re.search('degrees|N mm|damping|beyond', notes(text))
+    assert not re.search(
+        'degrees|N mm|damping|beyond|mass|armature|pi/180|did you mean', notes(text)
+    )
 
 
 def test_efforts_are_compared_with_the_weight_on_earth():
