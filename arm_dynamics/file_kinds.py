@@ -46,7 +46,7 @@ _HINTS = {
     r'.*<!--(?:(?!-->).)*(--(?!>)|--->)': 'XML forbids -- within a comment, and ---> at its end',
     r'.*&(?!#?\w+;)': 'write &amp; for &',
     r'(?!.*<(\w+:)?(robot|mujoco)\b)': 'it has no <robot>: give a URDF, a xacro or an MJCF',
-    r'(?!.*</(robot|mujoco)\s*>)': 'its end, </robot>, is missing: is the file cut off?',
+    r'(?!.*</(robot|mujoco)\s*>)': 'its end, </robot> or </mujoco>, is missing: is it cut off?',
 }
 
 

@@ -51,15 +51,15 @@ def lacking(filename: str, paths: Sequence[Path]) -> str:
     if scheme not in ('', 'package', 'file'):
         return f'{filename!r}: a mesh is a path, or begins with package://'
     for path in paths:
-        if near := _near(path):
-            return f'{filename!r} does not exist, but {near}'
+        if near := near_file(path):
+            return f'{filename!r} does not exist, but there is {near}'
     packages = [each for x in paths for each in x.parents[len(Path(rest).parts) - 2 :][:1]]
     if scheme == 'package' and not any(map(Path.is_dir, packages)):
         return f'package {rest.partition("/")[0]!r} is not found: source its workspace'
     return f'{filename!r} does not exist'
 
 
-def _near(path: Path) -> str:
+def near_file(path: Path) -> str:
     """Return a name as that of a missing file: in other letters, or the nearest in its folder."""
     path = Path(os.path.normpath(path.absolute()))
     here = next(folder for folder in path.parents if folder.is_dir())
@@ -72,6 +72,6 @@ def _near(path: Path) -> str:
             stem = rf'{re.escape(Path(part).stem)}\.\w+'
             near = [x for x in names if re.fullmatch(stem, x, re.I) and here == path.parent]
             near = near or get_close_matches(part, names, 1, 0.8) * (here == path.parent)
-            return ''.join(f'{str(name)!r} does' for name in near[:1])
+            return ''.join(f'{name!r}' for name in near[:1])
         here /= alike[0]
-    return f'{str(here)!r} does: its letters are small or capital'
+    return f'{str(here)!r}, in other small or capital letters'

@@ -57,6 +57,13 @@ class Mjcf:
                 f'controls and {m.actuator_outnum[k]} outputs (pid, orientation); write an '
                 'actuator with one: position, velocity or motor'
             )
+        ranges = {'forcerange': m.actuator_forcerange, 'ctrlrange': m.actuator_ctrlrange}
+        for key, values in ranges.items():
+            for k in np.flatnonzero(values[:, 0] > values[:, 1]):  # which MuJoCo takes for none
+                wrong = (
+                    f'actuator {m.actuator(k).name!r}: {key}="{values[k, 0]:g} {values[k, 1]:g}"'
+                )
+                raise ArmError(f'{wrong} is reversed')
         self._names = {m.body(k).name for k in range(m.nbody)}
         self._names |= {m.joint(k).name for k in range(m.njnt)}
         self._links = [m.body(k).name or self._free(f'body_{k}') for k in range(m.nbody)]

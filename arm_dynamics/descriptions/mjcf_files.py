@@ -1,6 +1,7 @@
 """Compiles an MJCF by MuJoCo, without the shapes whose mesh or texture files are missing."""
 
 import re
+from contextlib import suppress
 from html import unescape
 from math import prod
 from pathlib import Path
@@ -9,6 +10,7 @@ from warnings import catch_warnings, simplefilter
 import mujoco
 
 from arm_dynamics.checks import ArmError, one_line, say_once, text_of
+from arm_dynamics.mesh_files import near_file, no_mesh
 
 FROM_GEOMS = 1  # inertiafromgeom="true"
 _INCLUDE = re.compile(r'<include\b[^>]*?\bfile=["\']([^"\']*)')
@@ -20,6 +22,8 @@ _NAN = re.compile(
     rf'\s(?!name|class|file)(\w+\s*=\s*["\'](?=[^"\']*nan)\s*{_NUMBER}(?:\s+{_NUMBER})*\s*["\'])',
     re.I,
 )
+_EULER = re.compile(r'\beuler\s*=\s*["\']([^"\']*)')
+_ONE_TURN = 6.35  # [rad]; beyond, degrees may be meant
 _MOST_COPIES = 2_000
 _MOST_BYTES = 10_000_000  # of a file
 _MOST_PLACES = 10_000_000  # numbers of a height field, pixels of a texture
@@ -65,7 +69,8 @@ def read_mjcf(file: Path) -> tuple[mujoco.MjSpec, mujoco.MjModel, list[str]]:
     Raises:
         ArmError: MuJoCo does not compile it, or a body's inertia depends on a missing mesh.
     """
-    checked_text(file, f'MJCF {str(file)!r}')
+    if turned := _turned(checked_text(file, f'MJCF {str(file)!r}')):
+        say_once(f'{file.name}: euler="{turned}" is in radians; is it written in degrees?')
     try:
         spec = mujoco.MjSpec.from_file(str(file))
         try:
@@ -78,16 +83,38 @@ def read_mjcf(file: Path) -> tuple[mujoco.MjSpec, mujoco.MjModel, list[str]]:
     except ValueError as error:
         if isinstance(error, ArmError):
             raise
-        raise ArmError(f'MuJoCo does not compile {str(file)!r}: {one_line(error)}') from None
+        text = one_line(error)
+        named = (Path(name) for name in re.findall("'([^']+)'", text))
+        known = [what for path in named if path.is_file() and (what := no_mesh(path))]
+        text = '; '.join([text, *known[:1]])
+        raise ArmError(f'MuJoCo does not compile {str(file)!r}: {text}') from None
+
+
+def _turned(text: str) -> str:
+    """Return the first euler angles of an MJCF in radians that are more than a turn, else ''."""
+    if not re.search(r'\bangle\s*=\s*["\']radian', text) or re.search('["\']degree["\']', text):
+        return ''
+    for found in _EULER.findall(text):
+        numbers = re.findall(r'[-+.\deE]*\d[-+.\deE]*', found)
+        with suppress(ValueError):
+            if max(abs(float(each)) for each in numbers) > _ONE_TURN:
+                return str(found)
+    return ''
 
 
 def _compile(spec: mujoco.MjSpec, file: Path) -> mujoco.MjModel:
     """Return MuJoCo's model; its warnings are lines for the user."""
+    keys = [(key.name, len(key.qpos), len(key.ctrl)) for key in spec.keys]
     with catch_warnings(record=True) as caught:
         simplefilter('always')
         m = spec.compile()
     for each in caught:
         say_once(f'{file.name}: MuJoCo: {" ".join(str(each.message).split())}')
+    for name, *counts in keys:
+        for what, count, most in zip(('qpos', 'ctrl'), counts, (m.nq, m.nu), strict=True):
+            if 0 < count < most:
+                line = f'{what} of key {name!r} has {count} numbers, not {most}'
+                say_once(f'{file.name}: {line}: the others are 0')
     return m
 
 
@@ -101,13 +128,18 @@ def _leave_out_missing(spec: mujoco.MjSpec) -> list[str]:
         body = geom.parent
         from_geoms = int(spec.compiler.inertiafromgeom) == FROM_GEOMS
         if body.name != 'world' and (from_geoms or not body.explicitinertial):
+            near = near_file(_path(spec, spec.meshdir, of[geom.meshname]))
+            hint = f'; there is {near}' if near else ''
             raise ArmError(
                 f'mesh {of[geom.meshname]!r} is not found, and the inertia of body {body.name!r} '
-                'is that of its shapes: provide the file, or write the body an <inertial>'
+                f'is that of its shapes: provide the file, or write the body an <inertial>{hint}'
             )
         spec.delete(geom)
     for mesh in meshes:
         spec.delete(mesh)
+    for each in meshes:
+        if near := near_file(_path(spec, spec.meshdir, each.file)):
+            say_once(f'{each.file!r} does not exist, but there is {near}')
     looks = {each.name or Path(each.file).stem for each in textures}
     for material in spec.materials:
         material.textures = ['' if name in looks else name for name in material.textures]
@@ -116,6 +148,10 @@ def _leave_out_missing(spec: mujoco.MjSpec) -> list[str]:
     return missing
 
 
-def _is_missing(spec: mujoco.MjSpec, folder: str, name: str) -> bool:
+def _path(spec: mujoco.MjSpec, folder: str, name: str) -> Path:
     own = Path(name).name if spec.strippath else name
-    return bool(name) and not Path(spec.modelfiledir, folder, own).is_file()
+    return Path(spec.modelfiledir, folder, own)
+
+
+def _is_missing(spec: mujoco.MjSpec, folder: str, name: str) -> bool:
+    return bool(name) and not _path(spec, folder, name).is_file()

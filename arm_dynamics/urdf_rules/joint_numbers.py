@@ -17,7 +17,7 @@ _FASTER, _MEDIANS, _FAST = 60.0, 20.0, 100.0
 _STRONG, _NO_EFFORT, _EARTH = 1000.0, 1e7, 9.81
 # A joint that its damping holds below these speeds [rad/s, m/s] hardly moves, nor does one with a
 # speed limit (not beyond the first number, which means none) above the second number times that.
-_CREEP = {'revolute': 0.1, 'continuous': 0.1, 'prismatic': 0.01}
+_CREEP = {'revolute': 0.2, 'continuous': 0.2, 'prismatic': 0.01}
 _USUAL_SPEED, _SHARE = 30.0, 8.0
 _SLUGGISH = 0.5  # acceleration of a rotor alone at the effort limit [rad/s^2]
 _SOFT = 19.0  # soft limit [rad]; beyond, degrees may be meant

@@ -6,6 +6,7 @@ import pytest
 import trimesh
 from arms import chain, revolute
 
+from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
@@ -13,6 +14,8 @@ from arm_dynamics.robots import find_urdf
 ARM = chain('arm', [revolute(x, 'xyz="0 0 0.2"', '0 1 0') for x in 'ab'])
 LED = re.sub('(.*)(<limit [^>]*>)', r'\1\2<mimic joint="a"/>', ARM, flags=re.DOTALL)
 BOX = trimesh.creation.box((0.1, 0.2, 0.3))
+INERTIAL = '<inertial pos="0 0 0" mass="1" diaginertia="0.01 0.01 0.01"/>'
+SECOND = '<body><joint name="b" axis="0 1 0"/><geom size="0.1"/></body>'
 PLACES = {
     'Base.STL': BOX.export(file_type='stl'),
     'lfs.stl': b'version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 9\n',
@@ -51,10 +54,13 @@ def note(folder, name, arm=ARM):
         ('package://arm/meshes/lfs.stl', "'lfs.stl' stands for a file of Git LFS"),
         ('../meshes/page.stl', "'page.stl' is a web page: download the file itself"),
         ('../meshes/empty.stl', "'empty.stl' is empty"),
-        ('../meshes/base.stl', r"does not exist, but '.*/arm/meshes/Base\.STL' does: its letters"),
-        ('package://arm/meshes/base.stl', r"not exist, but '.*/meshes/Base\.STL' does: its lett"),
-        ('../meshes/Base.dae', r"does not exist, but 'Base\.STL' does"),
-        ('../meshes/Bsae.STL', r"does not exist, but 'Base\.STL' does"),
+        (
+            '../meshes/base.stl',
+            r"does not exist, but there is '.*/arm/meshes/Base\.STL', in other small or",
+        ),
+        ('package://arm/meshes/base.stl', r"but there is '.*/meshes/Base\.STL', in other small"),
+        ('../meshes/Base.dae', r"does not exist, but there is 'Base\.STL'; no link"),
+        ('../meshes/Bsae.STL', r"does not exist, but there is 'Base\.STL'; no link"),
         ('../meshes/tool.stl', 'does not exist; no link'),
         ('package://amr/meshes/Base.STL', "package 'amr' is not found: source its workspace"),
         ('..\\meshes\\Base.STL', r'write / in place of \\'),
@@ -73,7 +79,7 @@ def test_a_mesh_that_is_read_is_not_named(folder, name):
 
 
 def test_other_letters_in_a_folder_are_named(folder):
-    line = re.search(r"does not exist, but '(\S+)'", note(folder, '../Meshes/Base.STL'))
+    line = re.search(r"does not exist, but there is '(\S+)',", note(folder, '../Meshes/Base.STL'))
     assert line[1] == str(folder / 'meshes' / 'Base.STL')
 
 
@@ -115,3 +121,52 @@ def test_inertia_estimate_names_a_mesh_that_it_lacks(folder, capfd):
     (folder / 'urdf' / 'arm.urdf').write_text(text.replace('COLLISION', second))
     find_urdf(f'{folder}/urdf/arm.urdf inertia:=estimate')
     assert "inertia:=estimate: 'lfs.stl' stands for a file of Git LFS" in capfd.readouterr().err
+
+
+ARM_XML = """<mujoco><compiler angle="radian"/><asset>{}</asset><worldbody>
+<body name="one" {}><joint name="a" axis="0 1 0" range="-1 1" {}/>{}<geom size="0.1" mass="1"/>
+</body></worldbody>{}</mujoco>"""
+DRAWN = '<geom type="mesh" mesh="m" mass="0"/>'
+
+
+def load(folder, *parts):
+    (folder / 'meshes' / 'arm.xml').write_text(ARM_XML.format(*parts))
+    find_urdf(str(folder / 'meshes' / 'arm.xml'))
+
+
+@pytest.mark.parametrize(
+    ('name', 'line'),
+    [
+        ('lfs.stl', "; 'lfs.stl' stands for a file of Git LFS: run `git lfs pull`"),
+        ('page.stl', "; 'page.stl' is a web page: download the file itself"),
+        ('base.stl', r"an <inertial>; there is '.*Base\.STL', in other small or capital letters"),
+    ],
+)
+def test_a_mesh_of_an_mjcf_that_is_not_read_is_named_with_its_cause(folder, name, line):
+    with pytest.raises(ArmError, match=line):
+        load(folder, f'<mesh name="m" file="{name}"/>', '', '', DRAWN, '')
+
+
+@pytest.mark.parametrize(
+    ('parts', 'line'),
+    [
+        (('<mesh name="m" file="base.stl"/>', '', '', INERTIAL + DRAWN, ''),
+         "'base.stl' does not exist, but there is '"),
+        (('', 'euler="0 90 0"', '', '', ''), 'euler="0 90 0" is in radians; is it written in deg'),
+        (('', 'euler="0 1.6 -3.2"', '', '', ''), ''),
+        (('', '', '', SECOND, '<keyframe><key name="k" qpos="0.5"/></keyframe>'),
+         "qpos of key 'k' has 1 numbers, not 2: the others are 0"),
+        (('', '', '', SECOND, '<keyframe><key name="k" qpos="0.5 0"/></keyframe>'), ''),
+    ],
+)  # fmt: skip
+def test_what_an_mjcf_may_mean_otherwise_is_named(folder, capfd, parts, line):
+    load(folder, *parts)
+    said = capfd.readouterr().err
+    assert line in said
+    assert bool(line) == bool(re.search('exist|euler|qpos', said))
+
+
+def test_a_reversed_range_of_an_actuator_is_refused(folder):
+    drive = '<actuator><motor name="a" joint="a" forcerange="9 -9"/></actuator>'
+    with pytest.raises(ArmError, match=r'actuator \'a\': forcerange="9 -9" is reversed'):
+        load(folder, '', '', '', '', drive)

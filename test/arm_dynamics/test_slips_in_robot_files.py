@@ -58,7 +58,7 @@ NO_URDF = [
     ('<!DOCTYPE html>\n<html><link rel="x"><p>404 &middot; GitHub</html>', 'it is a web page'),
     ('project(arm_description)\n', 'it has no <robot>: give a URDF, a xacro or an MJCF$'),
     ('<link name="a"/><joint name="b"/>', 'it has no <robot>: give a URDF'),
-    (ARM[: len(ARM) // 2], 'its end, </robot>, is missing: is the file cut off'),
+    (ARM[: len(ARM) // 2], 'its end, </robot> or </mujoco>, is missing: is it cut'),
     ('<link name="a"/>', 'a part of a URDF, not a URDF: give the file that includes it'),
     ('<Robot><Link name="a"/></Robot>', 'OpenRAVE, or has tags in capital letters'),
     ('<robot name="arm"><passive_joint name="a"/></robot>', 'an SRDF, not a URDF'),
