@@ -38,6 +38,11 @@ _HINTS = {
     r'\s*(\{|\[\s*[\[{"\d])': 'it is JSON: give the URDF',
     r'(\s|#[^\n]*\n|---\s)*[\w/.*"\'-]+ ?:\s': 'it is YAML: give the URDF or xacro that uses it',
     r'.*&lt;(robot|link)\b': 'its < is written as &lt;: save the source of the page',
+    r'(?!.*xmlns:xacro).*<xacro:': (
+        'is it xacro? Write xmlns:xacro="http://www.ros.org/wiki/xacro" in <robot>'
+    ),
+    r'.*xmlns:xacro.*&(?!#?\w+;)': 'write &amp; for &, or `and`',
+    r'.*<xacro:[^>]*="[^"<>]*<': 'write &lt; for <',
     r'.*<xacro:': 'is it xacro? Run `xacro FILE > arm.urdf`',
     r'.*<html\b': 'it is a web page: download the file itself',
     r'(?=[^<]*<robot\b)\s*[^\s<]': f'{_BEFORE}robot',

@@ -133,7 +133,7 @@ def check_numbers(where: str, owner: Element, known: Elements) -> None:
             except ValueError:
                 values = []
             if not values or not np.isfinite(values).all():
-                hint = '; is it xacro?' if '$' in text else ''
+                hint = '; is it xacro?' if '$' in text or 'pi' in text else ''
                 raise ArmError(f'{attribute} must be finite numbers{hint}')
             if len(values) != count:
                 allowed = 'three numbers' if count == 3 else 'one number'

@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from arm_dynamics.checks import ArmError, say_once, some_of
+from arm_dynamics.mesh_files import near_file
 from arm_dynamics.packages import link_as_installed, packages_around
 from arm_dynamics.temporary_folder import own_folder
 
@@ -60,7 +61,13 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
     if 'error' in answer:
         lacking = re.search(r'Undefined substitution argument (\w+)', answer['error'])
         remedy = f"; give it: xacro_args:='{lacking[1]}:=VALUE'" if lacking else ''
-        raise ArmError(f'xacro: {answer["error"]}{remedy} (in {str(file)!r})')
+        absent = re.search(r"No such file or directory: '([^']+)'", answer['error'])
+        if absent and (near := near_file(Path(absent[1]))):
+            remedy = f'; there is {near}'
+        text = re.sub(r"^<class '[^']*'>: ", '', answer['error'])
+        text = re.sub(r'^(.+) \1$', r'\1', text)  # which xacro says twice
+        text = re.sub(r'^No such file or directory: \S+ (?=\[Errno)', '', text)
+        raise ArmError(f'xacro: {text}{remedy} (in {str(file)!r})')
     return str(answer['urdf'])
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from arm_dynamics.checks import ArmError, Array, some_of
+from arm_dynamics.mesh_files import no_mesh
 from arm_dynamics.tool_link import srdf_of
 from arm_dynamics.urdf_elements import (
     MOMENTS,
@@ -225,7 +226,7 @@ def srdf_notes(file: str, tree: Element, tool: str = '') -> Iterator[str]:
     try:
         srdf = read_tree(found, f'SRDF {str(found)!r} is ignored')
     except ArmError as error:
-        yield str(error)
+        yield '; '.join(filter(None, (str(error), no_mesh(found))))
         return
     if srdf.tag != 'robot':
         yield f'SRDF {str(found)!r} is ignored: its root element is <{srdf.tag}>, not <robot>'

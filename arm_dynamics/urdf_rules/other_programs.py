@@ -150,7 +150,7 @@ def _ros2_control(tree: Element) -> Iterator[str]:
 def _misspelt(tree: Element) -> Iterator[str]:
     kinds = (each.get('type', '') for each in tree.iterfind('ros2_control'))
     yield from _line(
-        (repr(kind) for kind in kinds if kind not in _KINDS),
+        (repr(kind) for kind in kinds if kind not in ('', *_KINDS)),
         f'type of <ros2_control> is {{}}; allowed: {", ".join(_KINDS)}',
     )
     names = [

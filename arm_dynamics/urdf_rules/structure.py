@@ -32,7 +32,7 @@ _OTHER_FORMATS = {
     'COLLADA': 'a mesh, not a URDF: give the URDF that names it',
     'X3D': 'a mesh, not a URDF: give the URDF that names it',
     'svg': 'a picture, not a URDF',
-    'world': 'a world of SDF, not a URDF: give the URDF or xacro of the robot',
+    'world': 'a world of SDF, not a URDF: its root element is <world>; give the URDF',
     'KinBody': 'a model of OpenRAVE, not a URDF: give the URDF that it was made from',
     'Robot': 'a model of OpenRAVE, or has tags in capital letters: URDF has small ones',
     'link': 'a part of a URDF, not a URDF: give the file that includes it',
@@ -137,6 +137,11 @@ def _check_tree(tree: Element) -> None:
         if astray := _astray(tree):
             raise ArmError(
                 f'{astray}: URDF has each <link> and <joint> in <robot>, in small letters'
+            )
+        if not links:
+            raise ArmError(
+                'it has no <link>; is it a part, such as macros of xacro alone? Give the file '
+                'that uses it'
             )
         them = f': {", ".join(roots)}; join them by joints of type="fixed"' * bool(roots)
         raise ArmError(f'a URDF has one root link, this one has {len(roots)}{them}')

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import trimesh
 from arms import chain, revolute
+from optional import optional
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Clearance, Surroundings
@@ -19,6 +20,7 @@ ARM = chain('arm', [revolute(x, 'xyz="0 0 0.2"', '0 1 0') for x in 'abc'])
 LIMIT = '<limit lower="-2.5" upper="2.2" effort="50" velocity="3"/>'
 BOX = '_link"><{0}><origin {1}/><geometry><box size="0.1 0.1 0.1"/></geometry></{0}>'
 TURNED, FAR = BOX.format('collision', 'rpy="0 90 0"'), BOX.format('visual', 'xyz="0 0 150"')
+XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
 VISUAL = BOX.format('visual', '')
 MJCF = (
     '<mujoco>{}<worldbody><body name="one"><joint name="a" axis="0 1 0" {}/>'
@@ -64,6 +66,11 @@ NO_URDF = [
     ('<robot name="arm"><passive_joint name="a"/></robot>', 'an SRDF, not a URDF'),
     ('<svg xmlns="http://www.w3.org/2000/svg"><g/></svg>', 'a picture, not a URDF'),
     (ARM.replace('<robot', '<robot xmlns="http://ros.org"'), 'remove xmlns="http://ros.org" of'),
+    (behind('<xacro:arm/>'), 'Write xmlns:xacro="http://www.ros.org/wiki/xacro" in <robot>'),
+    (f'<robot {XACRO}><xacro:if value="${{a && b}}"/></robot>', 'write &amp; for &, or `and`'),
+    (f'<robot {XACRO}><xacro:if value="${{1 < 2}}"/></robot>', 'write &lt; for <'),
+    (f'<robot {XACRO}><xacro:arm>', r'is it xacro\?'),
+    (limited(lower='-pi/2'), r'<limit lower="-pi/2"> must be finite numbers; is it xacro\?'),
     ('<a:top xmlns:a="x"/>', 'its root element is <top>, not <robot>'),
     (f"data: '{ARM}'", '`ros2 topic echo` has printed it'),
     (ARM.replace('<', '&lt;').replace('>', '&gt;'), 'written as &lt;'),
@@ -263,6 +270,35 @@ def test_slips_of_an_srdf_are_named(tmp_path, srdf, line):
     (tmp_path / 'arm.srdf').write_text(f'<robot name="arm">{srdf}</robot>')
     said = [x for x in RobotModel.from_urdf(tmp_path / 'arm.urdf').notes if 'SRDF' in x]
     assert any(line in each for each in said) if line else not said
+
+
+def test_an_srdf_that_is_a_pointer_of_git_lfs_is_named(tmp_path):
+    (tmp_path / 'arm.urdf').write_text(ARM)
+    (tmp_path / 'arm.srdf').write_text('version https://git-lfs.github.com/spec/v1\n')
+    notes = RobotModel.from_urdf(tmp_path / 'arm.urdf').notes
+    assert any("'arm.srdf' stands for a file of Git LFS: run `git lfs" in each for each in notes)
+
+
+@pytest.mark.parametrize(
+    ('inside', 'line'),
+    [
+        (
+            '<xacro:include filename="Parts.xacro"/>',
+            r"; there is '.*parts\.xacro', in other small",
+        ),
+        ('<link name="$(env NOT_SET)"/>', r"^xacro: environment variable 'NOT_SET' is not set \("),
+        (
+            '<xacro:macro name="arm"><link name="a"/></xacro:macro>',
+            'it has no <link>; is it a part',
+        ),
+    ],
+)
+def test_slips_in_a_xacro_have_their_cause(tmp_path, inside, line):
+    optional('xacro', 'xacro')
+    (tmp_path / 'parts.xacro').write_text('<robot/>')
+    (tmp_path / 'arm.xacro').write_text(f'<robot name="arm" {XACRO}>{inside}</robot>')
+    with pytest.raises(ArmError, match=line):
+        Robot.load(str(tmp_path / 'arm.xacro'))
 
 
 @pytest.mark.parametrize('encoding', ['gb2312', 'shift_jis', 'no-such', 'utf-16'])

@@ -45,7 +45,7 @@ def bounded(lower=-1, upper=1, effort=1, velocity=1):
             '<sdf version="1.9"><model name="arm"/></sdf>',
             'this is SDF.*rod -f arm.sdf -o',
         ),
-        ('<robot name="none"/>', 'one root link, this one has 0'),
+        ('<robot name="none"/>', 'it has no <link>; is it a part, such as macros of xacro'),
         (ARM.replace('</robot>', '<link name="b_link"/></robot>'), "2 x link 'b_link'"),
         (ARM.replace('joint name="b"', 'joint name="a"'), "2 x joint 'a'"),
         (ARM.replace('<link name="tool">', '<link>'), 'link None: each needs a name'),
