@@ -2,13 +2,12 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.shapes import read_mesh
 
 # What the first bytes of a file in place of a mesh are.
 _NO_MESH = {
@@ -18,17 +17,18 @@ _NO_MESH = {
 }
 
 
-def usable(filename: str, paths: Sequence[Path]) -> Path | str:
+def usable(filename: str, paths: Sequence[Path], read: Callable[[Path], object]) -> Path | str:
     """Return the first of the paths that is a mesh with a volume; else why there is none.
 
     Args:
         filename: of the mesh, as in the URDF.
         paths: those that it may mean.
+        read: reads a file; raises ArmError for one that is no mesh.
     """
     reason = ''
     for path in filter(Path.is_file, paths):
         try:
-            read_mesh(path)
+            read(path)
             return path
         except ArmError as error:
             reason = reason or no_mesh(path) or str(error)

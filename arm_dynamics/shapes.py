@@ -75,7 +75,7 @@ def mesh_finder(urdf_file: str) -> Callable[[str], Path | str]:
 
     @cache
     def find(filename: str) -> Path | str:
-        return usable(filename, candidates(filename, folder, around))
+        return usable(filename, candidates(filename, folder, around), read_mesh)
 
     return find
 
