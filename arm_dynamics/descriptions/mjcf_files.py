@@ -83,11 +83,20 @@ def read_mjcf(file: Path) -> tuple[mujoco.MjSpec, mujoco.MjModel, list[str]]:
     except ValueError as error:
         if isinstance(error, ArmError):
             raise
-        text = one_line(error)
-        named = (Path(name) for name in re.findall("'([^']+)'", text))
-        known = [what for path in named if path.is_file() and (what := no_mesh(path))]
-        text = '; '.join([text, *known[:1]])
-        raise ArmError(f'MuJoCo does not compile {str(file)!r}: {text}') from None
+        raise ArmError(f'MuJoCo does not compile {str(file)!r}: {cause(error, file)}') from None
+
+
+def cause(error: Exception, file: Path) -> str:
+    """Return MuJoCo's error on a file in one line, with what is wrong with a file it names."""
+    text = one_line(error)
+    for name in (file.name, *re.findall("'([^']+)'", text)):
+        path = file.parent / name
+        what = no_mesh(path) if path.is_file() else ''
+        if not path.exists() and 'opening file' in text and (near := near_file(path)):
+            what = f'there is {near}'
+        if what:
+            return f'{text}; {what}'
+    return text
 
 
 def _turned(text: str) -> str:

@@ -7,8 +7,8 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from arm_dynamics.checks import ArmError, one_line
-from arm_dynamics.descriptions.mjcf_files import checked_text
+from arm_dynamics.checks import ArmError
+from arm_dynamics.descriptions.mjcf_files import cause, checked_text
 from arm_sim.simulation.material import Material
 
 MOST = 20_000  # pairs of shapes that can touch
@@ -43,7 +43,7 @@ def read_mjcf(file: Path) -> tuple[mujoco.MjSpec, dict[str, Material]]:
     except ArmError:
         raise
     except (OSError, ValueError, mujoco.FatalError) as error:
-        raise ArmError(f'{where}: {one_line(error)}') from None
+        raise ArmError(f'{where}: {cause(error, file)}') from None
     for name in ('body_pos', 'body_mass', 'body_inertia', 'geom_size', 'geom_pos', 'jnt_pos',
                  'jnt_range', 'dof_damping', 'dof_frictionloss', 'qpos0', 'jnt_stiffness',
                  'eq_data', 'tendon_stiffness', 'tendon_damping'):  # fmt: skip

@@ -4,16 +4,18 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 from tyro.conf import Positional
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, some_of
 from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.inertia_check import check_inertia
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import find_urdf
+from arm_dynamics.shapes import mesh_finder
 from arm_lab.command_line import CommandOptions, Folder, command
 from arm_lab.commands.call import call
 from arm_lab.experiments.report import Listing, Report
@@ -67,7 +69,7 @@ class RobotReport(Report):
         }
         joints = [_joint(model, i, float(heaviest[i])) for i in range(model.nv)]
         weak = [each['joint'] for each in joints if each['gravity_share'] > _WEAK]
-        notes = [*model.notes, *_for_simulation(model)]
+        notes = [*model.notes, *_for_simulation(model), *_not_drawn(model)]
         notes += [f'gravity asks joint {name!r} for more than 90% of its effort' for name in weak]
         listings = [
             Listing(
@@ -108,6 +110,19 @@ def _for_simulation(model: RobotModel) -> Iterator[str]:
         check_inertia(model)
     except ArmError as error:
         yield str(error)
+
+
+def _not_drawn(model: RobotModel) -> Iterator[str]:
+    """Yield a line on meshes that are looks alone, and that no viewer shows."""
+    tree, find = ElementTree.fromstring(model.urdf), mesh_finder(model.file)
+    why: dict[str, str] = {}
+    for link in tree.iterfind('link') if tree.find('link/collision') is not None else ():
+        for mesh in link.iterfind('visual/geometry/mesh'):
+            found = find(mesh.get('filename', ''))
+            if isinstance(found, str):
+                why.setdefault(link.get('name', ''), found)
+    if why:
+        yield f'not drawn are visual meshes of {some_of([*why])}: {next(iter(why.values()))}'
 
 
 def _joint(model: RobotModel, i: int, gravity: float) -> dict[str, Any]:

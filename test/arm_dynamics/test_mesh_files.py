@@ -10,6 +10,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Clearance, Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
+from arm_sim.simulation.mujoco_file import read_mjcf as read_scene_file
 
 ARM = chain('arm', [revolute(x, 'xyz="0 0 0.2"', '0 1 0') for x in 'ab'])
 LED = re.sub('(.*)(<limit [^>]*>)', r'\1\2<mimic joint="a"/>', ARM, flags=re.DOTALL)
@@ -170,3 +171,24 @@ def test_a_reversed_range_of_an_actuator_is_refused(folder):
     drive = '<actuator><motor name="a" joint="a" forcerange="9 -9"/></actuator>'
     with pytest.raises(ArmError, match=r'actuator \'a\': forcerange="9 -9" is reversed'):
         load(folder, '', '', '', '', drive)
+
+
+@pytest.mark.parametrize(
+    ('asset', 'line'),
+    [
+        ('<mesh name="m" file="lfs.stl"/>', "'lfs.stl' stands for a file of Git LFS"),
+        ('<mesh name="m" file="base.stl"/>', r"there is '.*Base\.STL', in other small"),
+    ],
+)
+def test_a_mesh_of_a_scene_that_is_not_read_is_named_with_its_cause(folder, asset, line):
+    world = '<worldbody><geom type="mesh" mesh="m"/></worldbody>'
+    file = folder / 'meshes' / 'scene.xml'
+    file.write_text(f'<mujoco><asset>{asset}</asset>{world}</mujoco>')
+    with pytest.raises(ArmError, match=f'scene .*{line}'):
+        read_scene_file(file)
+
+
+def test_a_scene_that_is_a_pointer_of_git_lfs_is_named(folder):
+    (folder / 'scene.xml').write_bytes(PLACES['lfs.stl'])
+    with pytest.raises(ArmError, match=r"'scene\.xml' stands for a file of Git LFS"):
+        read_scene_file(folder / 'scene.xml')

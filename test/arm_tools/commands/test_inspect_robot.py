@@ -69,3 +69,14 @@ def test_the_command_prints_json_alone_and_refuses_in_one_line(written, capsys):
     assert [joint['joint'] for joint in found['joints']] == ['a', 'b']
     with pytest.raises(ArmError, match='in degrees'):
         arm_sim.inspect_robot(str(written('rpy="0.4 0.2 0.1"', 'rpy="90 0 0"')))
+
+
+@pytest.mark.parametrize(('name', 'named'), [('lfs.stl', True), ('', False)])
+def test_a_mesh_that_is_not_drawn_is_named(written, tmp_path, name, named):
+    (tmp_path / 'lfs.stl').write_text('version https://git-lfs.github.com/spec/v1\n')
+    box = '<geometry><box size="0.1 0.1 0.1"/></geometry>'
+    looks = f'<geometry><mesh filename="{name}"/></geometry>' if name else box
+    shapes = f'<collision>{box}</collision><visual>{looks}</visual>'
+    report = arm_sim.inspect_robot(str(written('a_link">', f'a_link">{shapes}')))
+    line = "not drawn are visual meshes of a_link: 'lfs.stl' stands for a file of Git LFS"
+    assert any(line in each for each in report.numbers['notes']) == named
