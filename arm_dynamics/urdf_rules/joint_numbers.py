@@ -20,6 +20,7 @@ _STRONG, _NO_EFFORT, _EARTH = 1000.0, 1e7, 9.81
 _CREEP = {'revolute': 0.2, 'continuous': 0.2, 'prismatic': 0.01}
 _USUAL_SPEED, _SHARE = 30.0, 8.0
 _SLUGGISH = 0.5  # acceleration of a rotor alone at the effort limit [rad/s^2]
+_SLOW = 0.02  # speed limit [rad/s]
 _SOFT = 19.0  # soft limit [rad]; beyond, degrees may be meant
 _RATIOS = np.pi / 180.0, 180.0 / np.pi
 
@@ -102,6 +103,9 @@ SLIPS: dict[str, Callable[[Element], bool]] = {
         _creeps
     ),
     'armature with which the effort limit hardly accelerates it; is it in kg m^2?': _is_sluggish,
+    f'slower than {_SLOW:g} rad/s; is its speed limit in another unit?': (
+        lambda joint: 0.0 < _turning_speed(joint) < _SLOW
+    ),
     'soft limits beyond three turns; are they written in degrees?': _is_soft_in_degrees,
     'multiplier of <mimic> is 180/pi or pi/180: both joints are in radians': _follows_in_degrees,
     'multiplier of <mimic> is 0, so that it never moves': (

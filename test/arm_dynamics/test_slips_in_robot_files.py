@@ -174,6 +174,7 @@ NAMED = [
      r'effort limits are [\d.e+]+ or more times the torque of the weight; are they in N mm'),
     (limited(lower='-90', upper='90'), '^a: <limit> is beyond 10 rad; is it written in degrees'),
     (limited(upper='15'), '^a: <limit> is beyond 10 rad; is it written in degrees'),
+    (limited(velocity='0.01'), '^a: slower than 0.02 rad/s; is its speed limit in another unit'),
     (limited(velocity='90'), '^a: faster than 60 rad/s; is it in degrees per second'),
     (behind(DRIVES.format(COMMANDED.format(
         'effort', '<param name="min">-5</param><param name="max">5</param>'))),
