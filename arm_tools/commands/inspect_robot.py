@@ -26,6 +26,7 @@ from arm_sim.robot import Robot
 from arm_tools.robot_readers import Reading, reach, readings
 from arm_tools.view.arm_picture import arm_picture
 
+_ROUNDING = 1e-12  # share of the largest torque of the weight below which another one is rounding
 _WEAK = 0.9  # share of its effort limit beyond which gravity makes a joint weak
 _SIZE = 480  # of the picture, each way [pixels]
 
@@ -60,6 +61,7 @@ class RobotReport(Report):
         rng = np.random.default_rng(0)
         weights = [model.gravity_torque(model.random_configuration(rng)) for _ in range(200)]
         heaviest = np.abs(weights).max(axis=0)
+        heaviest[heaviest < _ROUNDING * heaviest.max()] = 0.0
         facts = {
             'robot': model.name,
             'file': model.file or 'text',

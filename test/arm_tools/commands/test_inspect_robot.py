@@ -39,6 +39,11 @@ def test_mujoco_reads_the_same_arm_of_a_plain_urdf(written):
     assert max(tool) <= report.numbers['reach_m'] + 1e-3
 
 
+def test_a_joint_that_carries_no_weight_has_none_of_rounding():
+    joints = arm_sim.inspect_robot('ur5e').numbers['joints']
+    assert [each['gravity'] for each in joints if each['gravity'] < 0.1] == [0.0, 0.0]
+
+
 def test_a_quaternion_that_mujoco_does_not_read_is_a_difference_of_the_tool(written):
     turned = 'quat_xyzw="0 0.7071067811865476 0 0.7071067811865476"'
     report = arm_sim.inspect_robot(str(written('axis xyz="1 0 0"/>', 'axis xyz="1 0 0"/>')))
