@@ -23,7 +23,14 @@ from arm_dynamics.checks import ArmError, Array
 from arm_tools.recording.column_names import QUANTITIES, array_names, filled_in, named_columns
 from arm_tools.recording.joint_streams import AS_FOUND, Currents, Doubt, ReadAs
 from arm_tools.recording.lerobot import pyarrow
-from arm_tools.recording.text_table import TEXTS, UNITS, kind_of, plain, text_table
+from arm_tools.recording.text_table import (
+    TEXTS,
+    UNITS,
+    kind_of,
+    of_unknown_unit,
+    plain,
+    text_table,
+)
 
 TABLES = *TEXTS, '.parquet', '.npz', '.mat'
 _SECONDS = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
@@ -77,12 +84,18 @@ class _Table(NamedTuple):
         """Return the index of a column. Raises ArmError where there is none, or more than one."""
         found = self._positions(name) or self._positions(plain(name)[0])
         if len(found) > 1:
-            raise ArmError(f'has {len(found)} columns {name!r}: delete or rename the others')
+            same = ', '.join(dict.fromkeys(self.names[k] for k in found))
+            raise ArmError(f'has {len(found)} columns {same!r}: delete or rename the others')
         if not found:
             more = f' and {len(self.names) - _SHOWN} more' if len(self.names) > _SHOWN else ''
             has = f'{", ".join(self.names[:_SHOWN])}{more}'
             needs = f'it needs {", ".join(needed)}; it has {has}'
             raise ArmError(f'has no column {name!r}; {needs}; {remedy}')
+        if name.casefold() == of_unknown_unit(wrong := self.names[found[0]]).casefold():
+            raise ArmError(
+                f'column {wrong!r} ends with no known unit (s, ms; rad, deg, m, mm; N.m, mNm, N, '
+                'A): convert the column, or --columns with this whole name reads it unchanged'
+            )
         return found[0]
 
     def has(self, name: str) -> bool:
@@ -95,7 +108,11 @@ class _Table(NamedTuple):
         return filled_in(self.names, units, joints, kind)
 
     def _positions(self, name: str) -> list[int]:
-        return [k for k, x in enumerate(self.names) if x.casefold() == name.casefold()]
+        """Return the indices of the columns of a name, else of this name with an unknown unit."""
+        wanted = name.casefold()
+        found = [k for k, x in enumerate(self.names) if x.casefold() == wanted]
+        of_units = enumerate(map(of_unknown_unit, self.names))
+        return found or [k for k, x in of_units if x.casefold() == wanted]
 
 
 def table_of(
@@ -265,6 +282,7 @@ def _opened(file: Path) -> _Table:
         return _with_times(_Table(_of_topics(text.names), text.units, text.numbers))
     _, parquet = pyarrow('a parquet file')
     names = list(parquet.read_schema(file).names)
+    bare, units = zip(*map(plain, names), strict=True)
 
     def numbers(wanted: Sequence[int]) -> tuple[Array, list[str]]:
         table = parquet.read_table(file, columns=[names[k] for k in wanted])
@@ -278,7 +296,7 @@ def _opened(file: Path) -> _Table:
         ]
         return np.asarray(np.column_stack(values), dtype=float), []
 
-    return _with_times(_Table(_of_topics(names), [''] * len(names), numbers))
+    return _with_times(_Table(_of_topics(list(bare)), list(units), numbers))
 
 
 def _with_times(table: _Table) -> _Table:

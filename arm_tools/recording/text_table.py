@@ -196,19 +196,43 @@ def _below(
     if not above:
         raise ArmError('has no header: its first line are numbers; add a line with names')
     count = len(_split(lines[0][1], between))
-    heads = []
-    for _, line in above[-2:]:
+    heads = []  # lines with as many fields as the rows, in a comment or not
+    for _, line in above:
         fields = _split(line.lstrip('#% '), between or _between(line))
-        heads.append([plain(x) for x in fields])
-    *before, last = heads
-    names, units = [x for x, _ in last], [x for _, x in last]
-    if before and len(before[0]) == len(last) == count and all(map(_is_unit, names)):
-        units, names = [x.strip('[]()') for x in names], [x for x, _ in before[0]]
-    return TextTable(names, units, lines, between)
+        heads.append((line.startswith(_COMMENTS), [plain(x) for x in fields]))
+    heads = [head for head in heads if len(head[1]) == count] or heads
+    last = heads[-1][1]
+    if len(heads) > 1 and len(heads[-2][1]) == len(last) and _are_units([x for x, _ in last]):
+        names = [x for x, _ in heads[-2][1]]
+        return _with_units(names, [x.strip('[]() ') for x, _ in last], lines, between)
+    last = next((head for of_comment, head in heads[::-1] if not of_comment), last)
+    return TextTable([x for x, _ in last], [x for _, x in last], lines, between)
+
+
+def _with_units(
+    names: list[str], units: list[str], lines: list[tuple[int, str]], between: str | None
+) -> TextTable:
+    """Return the table with the units of a line; unknown ones stay in the names of the columns."""
+    known = [x if x.casefold() in UNITS else '' for x in units]
+    pairs = zip(names, units, known, strict=True)
+    names = [f'{name} [{unit}]' if unit and not x else name for name, unit, x in pairs]
+    return TextTable(names, known, lines, between)
+
+
+def _are_units(texts: list[str]) -> bool:
+    """Return whether a line is one of units, of which most are known, and others twice."""
+    others = [x for x in texts if not _is_unit(x)]
+    return all(others.count(x) > 1 for x in others) and len(others) < len(texts)
 
 
 def _is_unit(text: str) -> bool:
     return text.strip('[]() ').casefold() in UNITS or not text
+
+
+def of_unknown_unit(name: str) -> str:
+    """Return the name of a column without what is in brackets at its end, else ''."""
+    unit = _UNIT.search(name)
+    return name[: unit.start()] if unit else ''
 
 
 def plain(field: str) -> tuple[str, str]:

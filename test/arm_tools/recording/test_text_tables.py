@@ -83,6 +83,11 @@ SAME = {
     'line of units': lines_of(lambda x: [x[0], 's,rad,rad,Nm,Nm', *x[1:]]),
     'comment before the header': '# of a robot\n# on a day\n' + text(),
     'header in a comment': '# ' + text(),
+    'comment below the header': lines_of(lambda x: [x[0], '# of Monday', '# 5 Hz', *x[1:]]),
+    'comment of five words below the header': lines_of(
+        lambda x: [x[0], '# here, it, was, touched, twice', *x[1:]]
+    ),
+    'units in a comment': lines_of(lambda x: [x[0], '# s,rad,rad,Nm,Nm', *x[1:]]),
     'comment among the rows': lines_of(lambda x: [*x[:4], '# here it was touched', *x[4:]]),
     'lines about the file': 'robot: UR10\nrate,100\n\n' + text(),
     'empty lines': text().replace('\n', '\n\n'),
@@ -175,7 +180,15 @@ WRONG = {
     ),
     'a name twice': (lines_of(lambda x: [f'{y},{y}' for y in x]), "has 2 columns 'time'"),
     'other names': (text(['time', 'q1', 'q2', 'tau1', 'tau2']), 'it has time, q1, q2, tau1'),
-    'unit unknown': (text(['time [min]', *NAMES[1:]]), r'it has time \[min\]'),
+    **{
+        f'unit unknown: {x}': (
+            text([y + f' [{x}]' * (y.endswith(of)) for y in NAMES]), rf'{of} \[{x}\].* known unit'
+        )
+        for x, of in (('min', 'time'), ('ticks', 'position'), ('counts', 'effort'))
+    },
+    'units unknown below the header': (
+        lines_of(lambda x: [x[0], 's,ticks,ticks,Nm,Nm', *x[1:]]), r'a.position \[ticks\]',
+    ),
     'unit of another number': (text([NAMES[0], 'a.position [Nm]', *NAMES[2:]]), 'is in Nm'),
     'milliseconds': (text(times=1e3 * TIMES), '--time-unit ms'),
     'row numbers as times': (text(times=np.arange(COUNT)), '--time-unit'),
@@ -267,19 +280,20 @@ def test_arrays_of_objects_are_refused_where_they_are_needed(tmp_path):
             inspected_samples(file, ['a', 'b'])
 
 
-def test_moments_of_parquet_are_times(tmp_path):
+def test_moments_and_units_of_parquet_are_read(tmp_path):
     optional('pyarrow', 'pyarrow>=17')
     import pyarrow as arrow
     from pyarrow import parquet
 
     nanoseconds = 1_700_000_000_000_000_000 + 10_000_000 * np.arange(COUNT)
-    columns = [arrow.array(nanoseconds.astype('datetime64[ns]')), *Q.T, *EFFORT.T]
+    columns = [arrow.array(nanoseconds.astype('datetime64[ns]')), *np.degrees(Q.T), *EFFORT.T]
+    names = [x.replace('position', 'position [deg]') for x in NAMES]
     parquet.write_table(
-        arrow.table(dict(zip(NAMES, columns, strict=True))), tmp_path / 'x.parquet'
+        arrow.table(dict(zip(names, columns, strict=True))), tmp_path / 'x.parquet'
     )
     samples, _ = inspected_samples(tmp_path / 'x.parquet', ('a', 'b'))
     np.testing.assert_allclose(samples.times - samples.times[0], TIMES, atol=1e-6)
-    np.testing.assert_array_equal(samples.q, Q)
+    np.testing.assert_allclose(samples.q, Q)
 
 
 def test_jumps_of_a_turn_are_taken_out_and_named():
