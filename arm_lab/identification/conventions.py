@@ -40,6 +40,10 @@ _UNITS = {False: {'turns': 2.0 * np.pi, 'deg': np.pi / 180.0, 'mrad': 1e-3}, Tru
 _UNEXPLAINED = 0.1
 _WEIGHT = 0.5  # share of weight in a modelled effort
 _STRANGE = 6.0  # ratio of a joint's scale to the usual one, or its inverse, that no arm's mass has
+FAR = 30.0  # ratio that a rotor may make which the model lacks, or has in vain
+_BEYOND, _FEW = 3.0, 0.5  # times an effort's limit; share of the joints that may be beyond theirs
+_HALVES = 0.62, 1.6  # usual scales of links that are 30 % off, also with a mass at the tool
+_SEVERAL = 3  # joints that show a usual scale
 
 
 class Reading(NamedTuple):
@@ -69,10 +73,11 @@ class Conventions:
         gravity_gain: by how much the variances say so, see above.
         signs: (n,) 1 or -1: sign of the recorded effort; 0: the motion does not show it.
         scales: (n,) recorded over modelled effort, without the sign; NaN: not shown.
-        strange: (n,) whether a joint's effort alone has another scale than the usual one. Only
-            where weight makes most of the modelled effort: else a rotor that the model lacks
-            does that as well.
+        strange: (n,) whether a joint's effort alone has another scale than the usual one. Where
+            weight makes less than most of the modelled effort, a rotor that the model lacks or
+            has in vain does that as well: then only above the joint's limit.
         newtons: whether the efforts are in N.m or N.
+        factor: usual scale of efforts in N.m where all links seem much lighter or heavier; else 1.
         degrees: whether the positions are in degrees.
         positions: changes that make the positions fit, each with those that fit alike.
         hidden_positions: names of joints whose positions fit alike with the other sign.
@@ -86,6 +91,7 @@ class Conventions:
     scales: Array
     strange: NDArray[np.bool_]
     newtons: bool
+    factor: float
     degrees: bool
     positions: tuple[tuple[Reading, ...], ...]
     hidden_positions: tuple[str, ...]
@@ -149,10 +155,13 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
     bare = _fit(model, chosen, 0.0 if weightless else 1.0)  # without a mass at the tool
     scales = np.where(bare.gain > _GAIN, np.abs(bare.scales), np.nan)
     size = scales[np.isfinite(scales)]
-    newtons = not len(size) or bool(_NEWTONS[0] < np.median(size) < _NEWTONS[1])
-    usual = np.median(size) if len(size) else np.nan
-    strange = np.ptp(pull, axis=0) > _WEIGHT * np.ptp(_torques(model, chosen, 1.0), axis=0)
-    strange &= (scales > _STRANGE * usual) | (scales < usual / _STRANGE)
+    usual = float(np.median(size)) if len(size) else np.nan
+    newtons = not len(size) or _NEWTONS[0] < usual < _NEWTONS[1]
+    several = len(size) >= _SEVERAL and shown.any()
+    loaded = float(np.median(np.abs(best.scales[shown]))) if several else 1.0
+    far = max(usual, loaded) < _HALVES[0] or min(usual, loaded) > _HALVES[1]
+    multiple = usual if newtons and far else 1.0
+    strange = _strange(model, chosen, pull, scales, usual)
     piece = smooth_piece(samples, cutoff)
     smooth = _States(*piece.states, piece.torque(piece.times), states.order)
     smooth = _times(smooth, factor) if degrees else smooth
@@ -160,9 +169,20 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
         smooth = _read_as(smooth, alike[0], model.joint_names)
     of_model = _torques(model, smooth, 0.0 if weightless else 1.0)
     return Conventions(
-        gravity, abs(gain), signs, scales, strange, newtons, degrees, changed, hidden, bare.left,
-        effort_rest(piece, of_model, smooth.v, smooth.a, smooth.order),
+        gravity, abs(gain), signs, scales, strange, newtons, multiple, degrees, changed, hidden,
+        bare.left, effort_rest(piece, of_model, smooth.v, smooth.a, smooth.order),
     )  # fmt: skip
+
+
+def _strange(
+    model: RobotModel, states: _States, pull: Array, scales: Array, usual: float
+) -> NDArray[np.bool_]:
+    """Return `Conventions.strange` of joints with these weights (k, n) and scales (n,)."""
+    heavy = np.ptp(pull, axis=0) > _WEIGHT * np.ptp(_torques(model, states, 1.0), axis=0)
+    beyond = np.abs(states.tau).max(axis=0) > _BEYOND * model.effort_limit
+    beyond &= beyond.mean() < _FEW  # else the limits are none
+    other = (scales > _STRANGE * usual) | (scales < usual / _STRANGE)
+    return (heavy & other) | (beyond & ~(scales < FAR * usual))
 
 
 def _states(samples: MotionSamples, cutoff: float) -> _States:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from arm_dynamics.checks import ArmError, Array, one_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
-from arm_lab.identification.conventions import Conventions, Reading, conventions
+from arm_lab.identification.conventions import FAR, Conventions, Reading, conventions
 from arm_lab.identification.effort_rest import Rest
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.recording.effort_presets import PRESETS
@@ -339,10 +339,23 @@ def _unit(
             f'gear ({scales}): --effort-scales gives each scale; --efforts torque confirms N.m'
         )
         return False
-    if found.newtons:
-        lines.append(f'unit of the efforts: N.m or N ({scales})')
+    if found.factor != 1.0:
+        factor = f'{found.factor:.2g}'
+        given = ','.join(f'{name}={factor}' for name in model.joint_names)
+        still.append(
+            f'unit of the efforts: {factor} times N.m, or links of {factor} times the weight in '
+            f'the URDF ({scales}): --effort-scales {given}, or --efforts torque'
+        )
         return False
     size = found.scales[known]
+    if found.newtons:
+        far = np.abs(np.log(found.scales / np.median(size))) > np.log(FAR) if len(size) else known
+        alone = ', '.join(np.array(model.joint_names)[far])
+        alone = f"; {alone}: a rotor unlike the model's, or another unit (--effort-scales)" * any(
+            far
+        )
+        lines.append(f'unit of the efforts: N.m or N ({scales}){alone}')
+        return False
     one = size.max() < _LIKE * size.min()
     what = 'another unit' if one else "currents, or shares of each drive's rated torque"
     still.append(

@@ -31,6 +31,8 @@ def wrong_numbers(model: RobotModel, samples: MotionSamples) -> list[str]:
         lines.append('the efforts fit the arm without gravity')
     if found.newtons and found.strange.any():
         lines.append(f'the efforts of {", ".join(names[found.strange])} are in another unit')
+    if found.factor != 1.0:
+        lines.append(f'the efforts are {found.factor:.2g} times those of the arm')
     if not found.newtons:
         known = np.isfinite(found.scales)
         pairs = zip(names[known], found.scales[known], strict=True)

@@ -191,6 +191,36 @@ def test_efforts_of_one_joint_in_another_unit_are_named(tmp_path, arm, scale):
     assert not inspected(tmp_path / 'x.npz', model, efforts=EffortsAre(efforts='torque')).open
 
 
+@pytest.mark.parametrize('factor', [0.5, 2.0])
+def test_efforts_that_are_all_twice_or_half_as_large_are_named_with_both_readings(
+    tmp_path, arm, factor
+):
+    model, samples = arm
+    file = archive(tmp_path / 'x.npz', changed(samples, effort=factor * samples.effort))
+    (line,) = inspected(file, model).open
+    assert f'{factor:.2g} times N.m, or links of {factor:.2g} times the weight' in line
+    given = re.search('--effort-scales ([^, ]+=[^ ]+),', line)[1]
+    for known in (EffortsAre(effort_scales=given), EffortsAre(efforts='torque')):
+        assert not inspected(file, model, efforts=known).open
+
+
+def test_a_light_wrist_in_another_unit_is_named_beyond_its_limit_or_beside_its_rotor(
+    tmp_path, arm
+):
+    model, samples = arm
+    friction = 0.1 * np.eye(6)[5] * np.sign(np.gradient(samples.q, axis=0))
+    for scale in (1000.0, 0.001):
+        effort = (samples.effort + friction * (scale > 1.0)) * np.where(
+            np.arange(6) == 5, scale, 1.0
+        )
+        found = inspected(archive(tmp_path / 'x.npz', changed(samples, effort=effort)), model)
+        said = 'wrist_3_joint alone in another unit', 'wrist_3_joint: a rotor unlike the model'
+        assert said[0 if scale > 1.0 else 1] in '\n'.join([*found.open, *found.lines])
+        assert bool(found.open) == (scale > 1.0)
+    assert not any('rotor' in x for x in inspected(
+        archive(tmp_path / 'y.npz', samples), model).lines)  # fmt: skip
+
+
 @pytest.mark.parametrize(
     'order', [slice(None, None, -1), np.random.default_rng(0).permutation(600)]
 )
