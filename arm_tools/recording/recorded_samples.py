@@ -9,6 +9,7 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array, T
 from arm_lab.identification.rollouts import Followed
 from arm_lab.identification.signals import MotionSamples
+from arm_tools.recording.arrays import array_of, arrays_of
 from arm_tools.recording.column_names import array_names, joint_names_in
 from arm_tools.recording.joint_streams import (
     AS_FOUND,
@@ -30,7 +31,7 @@ from arm_tools.recording.recorded_messages import (
     stale_index,
 )
 from arm_tools.recording.recorded_velocities import of_velocities
-from arm_tools.recording.tables import TABLES, array_of, arrays_of, table_of, voltages_of
+from arm_tools.recording.tables import TABLES, table_of, voltages_of
 from arm_tools.recording.text_table import kind_of
 
 _REST = 1e-9  # largest motion between two states at rest [rad | m]
@@ -78,6 +79,8 @@ def inspected_samples(
         effort = samples.effort
         if len(effort):  # of some joints alone, as of a base without torque sensors
             none = np.isnan(effort).all(axis=0)
+            if none.all():
+                raise ArmError('its efforts have no number, which are needed')
             samples = replace(samples, effort=np.where(none, 0.0, effort))
         samples, lost = _whole(samples)
         return samples, [*lines, *lost]
@@ -202,7 +205,7 @@ def _of_messages(
     if REST_PERIOD in facts.get('arm_sim', {}) and len(times) > 1:
         samples = _with_rest(samples, float(facts['arm_sim'][REST_PERIOD]))
     stale = [Doubt(line) for line in stale_index(file)]
-    of_v = of_velocities(times, stream.q, stream.v)
+    of_v = of_velocities(times, stream.q, stream.v, joint_names)
     return samples, [*lines, *stale, *of_clock, *sampling(samples.times), *of_v]
 
 

@@ -15,11 +15,12 @@ names.
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
+from arm_tools.recording.arrays import arrays_of, samples_in
 from arm_tools.recording.column_names import QUANTITIES, array_names, filled_in, named_columns
 from arm_tools.recording.joint_streams import AS_FOUND, Currents, Doubt, ReadAs
 from arm_tools.recording.lerobot import pyarrow
@@ -36,6 +37,7 @@ TABLES = *TEXTS, '.parquet', '.npz', '.mat'
 _SECONDS = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
 _SINCE_1970 = 1e9, 4e9  # times of this century [s]
 _SLOW = 0.5  # step between rows that is not one of seconds
+_ROUNDED = 0.9  # share of the rows with the time of the row before, of times that say too little
 _UNSORTED = 0.2  # share of the rows that go back in time, of a table that is not sorted
 _STAMPS = ('sec', 'nanosec'), ('secs', 'nsecs'), ('sec', 'nsec')  # of a stamp of ROS 2, ROS 1
 _RARE = 0.1  # time from row to row above which times in s may be ms of 2 kHz or more [s]
@@ -133,8 +135,8 @@ def table_of(
     """
     if kind_of(file) in ('.npz', '.mat'):
         names = array_names(how.columns)
-        t, *found = _of_arrays(arrays_of(file), joint_names, kind, other, names)
-        _check_order(t)
+        t, *found = samples_in(arrays_of(file), joint_names, kind, other, names)
+        _check_order(t, found[0])
         times, lines = _in_seconds(t, how.time_unit)
         return [times, *found], [*lines, *_order(times)]
     table, named = _opened(file), named_columns(how.columns, joint_names)
@@ -156,7 +158,7 @@ def table_of(
     factors = [_factor(name, unit, *each) for name, unit, each in pairs]
     values = values * np.append(1.0, factors[1:])
     said += [type(x)(f'file: {x} of the header') for x in _units_line(units[1:])]
-    _check_order(values[:, 0])
+    _check_order(values[:, 0], values[:, 1 : len(joint_names) + 1])
     if unit == 'auto' and (units[0] or layout.unit):
         times = values[:, 0] * (factors[0] if units[0] else layout.unit)
     else:
@@ -228,9 +230,16 @@ def _units_line(units: Sequence[str]) -> list[str]:
     return lines + [Currents(f'efforts are currents in {x}, by the units') for x in currents[:1]]
 
 
-def _check_order(times: Array) -> None:
-    """Raise ArmError for times (m,) that go back too often to be pieces."""
-    back = np.diff(times) < 0.0
+def _check_order(times: Array, q: Array) -> None:
+    """Raise ArmError for times (m,) of positions (m, n) that go back too often, or are rounded."""
+    back, same = np.diff(times) < 0.0, np.diff(times) == 0.0
+    moved = (np.diff(q, axis=0)[same] != 0.0).any(axis=1)
+    if len(back) > 2 and same.mean() > _ROUNDED and moved.mean() > 1.0 - _ROUNDED:
+        raise ArmError(
+            f'{same.sum()} of {len(times)} rows have the time of the row before, at other '
+            f'positions: its times are rounded, as float32 does near {times[-1]:g}; save them in '
+            'float64 with all digits'
+        )
     if len(back) > 2 and back.mean() > _UNSORTED:
         raise ArmError(
             f'its times go back in {back.sum()} of {len(times)} rows: sort the rows by their time'
@@ -328,66 +337,3 @@ def _of_topics(names: list[str]) -> list[str]:
     """Return the names of columns, those of topics as `<joint>.position`."""
     found = [_OF_TOPIC.fullmatch(name) for name in names]
     return [f'{x[1]}.{x[2]}' if x else name for x, name in zip(found, names, strict=True)]
-
-
-def arrays_of(file: Path) -> dict[str, Any]:
-    """Return the arrays of an .npz or .mat file."""
-    if kind_of(file) == '.npz':
-        with np.load(file) as archive:
-            return {name: _numbers_in(archive, name) for name in archive.files}
-    from scipy.io import loadmat
-
-    try:
-        loaded = loadmat(file, simplify_cells=True)
-    except NotImplementedError:
-        raise ArmError('is a .mat file of version 7.3: save it with -v7') from None
-    arrays = {name: x for name, x in loaded.items() if not name.startswith('__')}
-    only = next(iter(arrays.values())) if len(arrays) == 1 else None
-    return only if isinstance(only, dict) else arrays
-
-
-def _numbers_in(archive: Any, name: str) -> Any:
-    """Return an array of an archive; None where it has objects, which are code of others."""
-    try:
-        return archive[name]
-    except ValueError:
-        return None
-
-
-def _of_arrays(
-    arrays: dict[str, Any], joints: Sequence[str], kind: str, other: str, named: dict[str, str]
-) -> list[Array]:
-    time, place = named.get('time', 't'), named.get('position', 'q')
-    if arrays.get(time) is not None:
-        arrays[time] = np.ravel(arrays[time])  # of MATLAB a column or a row
-    rows = np.size(arrays.get(time, ()))
-    name = named.get(kind) or (kind if kind in arrays else other or kind)
-    columns = [str(x).strip() for x in np.ravel(arrays.get('joint_names', joints))]
-    for joint in joints:
-        if columns.count(joint) != 1:
-            raise ArmError(f'joint_names has {", ".join(columns)}; {joint!r} must be there once')
-    shapes = {time: (rows,), place: (rows, len(columns)), name: (rows, len(columns))}
-    found = [array_of(arrays, key, shape) for key, shape in shapes.items()]
-    order = [columns.index(joint) for joint in joints]
-    return [found[0], *(x[:, order] for x in found[1:])]
-
-
-def array_of(arrays: dict[str, Any], name: str, shape: tuple[int, ...]) -> Array:
-    """Return an array of a file, of a shape.
-
-    Raises:
-        ArmError: there is none, or it has another shape.
-    """
-    if name not in arrays:
-        has, of = ', '.join(arrays) or 'nothing', f', with shape {shape}' if shape[0] else ''
-        raise ArmError(
-            f'has no {name!r}{of}; it has {has}; --columns '
-            "'time=T,position=Q,effort=E' with its names in place of T, Q and E reads them"
-        )
-    if arrays[name] is None:
-        raise ArmError(f'{name} has objects: save it as an array of numbers, dtype=float')
-    array = np.array(arrays[name], dtype=float)
-    if array.shape != shape:
-        remedy = f': save {name}.T' if array.shape == shape[::-1] else ''
-        raise ArmError(f'{name} has shape {array.shape}; it must be {shape}{remedy}')
-    return array

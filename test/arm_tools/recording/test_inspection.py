@@ -191,6 +191,13 @@ def test_efforts_of_one_joint_in_another_unit_are_named(tmp_path, arm, scale):
     assert not inspected(tmp_path / 'x.npz', model, efforts=EffortsAre(efforts='torque')).open
 
 
+def test_efforts_that_never_change_are_refused(tmp_path, arm):
+    model, samples = arm
+    file = archive(tmp_path / 'x.npz', changed(samples, effort=0.0 * samples.effort + 1.0))
+    with pytest.raises(ArmError, match='always the same: record measured .* --from positions'):
+        inspected(file, model)
+
+
 @pytest.mark.parametrize('factor', [0.5, 2.0])
 def test_efforts_that_are_all_twice_or_half_as_large_are_named_with_both_readings(
     tmp_path, arm, factor

@@ -236,6 +236,20 @@ def test_times_that_may_be_milliseconds_are_doubted(tmp_path):
     assert not any(isinstance(x, Doubt) for x in read(tmp_path, text(times=10.0 * TIMES))[1])
 
 
+def test_times_that_float32_has_rounded_and_efforts_without_a_number_are_refused(tmp_path):
+    file, count = tmp_path / 'x.npz', 100
+    q = np.random.default_rng(0).normal(size=(count, 2))
+    times = (EVENING + 0.01 * np.arange(count)).astype(np.float32)
+    np.savez(file, t=times, q=q, effort=q)
+    with pytest.raises(ArmError, match='of 100 rows have the time .* as float32 does near 1.7e'):
+        inspected_samples(file, ['a', 'b'])
+    np.savez(file, t=np.repeat([0.0, 1.0], 50), q=np.repeat(q[:2], 50, 0), effort=q)  # repeated
+    assert len(inspected_samples(file, ['a', 'b'], ReadAs(time_unit='s'))[0].times) == count
+    np.savez(file, t=0.01 * np.arange(count), q=q, effort=np.nan * q)
+    with pytest.raises(ArmError, match='its efforts have no number'):
+        inspected_samples(file, ['a', 'b'])
+
+
 def test_degrees_of_the_header_are_not_turned_into_radians_twice(tmp_path):
     file, names = tmp_path / 'x.csv', ['time', 'a.position [{}]', 'a.effort', 'a.command [{}]']
     rows = [f'{t},{q},1,{q}' for t, q in zip(TIMES, 90.0 * TIMES, strict=True)]
