@@ -27,6 +27,8 @@ _LONGEST = 60.0  # part of a recording that is used [s]
 _LEAST_LEFT = 1e-12  # share of a variance below which it is rounding
 _FEW = 3  # joints: with fewer, thirds of the time are left out instead
 _SURE = 0.975
+_APART = 1.5  # of a delay's width: so far from those of the other joints it is another one
+_LEAST_APART = 0.002  # and at least [s]
 
 
 class Rest(NamedTuple):
@@ -35,12 +37,14 @@ class Rest(NamedTuple):
     Attributes:
         behind: delay of the efforts behind the positions [s]; nan: none fits.
         within: the true one is at most so far from it, with 95 % [s].
+        alone: (n,) delay of a joint's effort that is not the one of the others [s]; else nan.
         friction: (n,) whether the efforts show friction.
         offsets: (n,) as recorded; nan: none is shown.
     """
 
     behind: float
     within: float
+    alone: Array
     friction: NDArray[np.bool_]
     offsets: Array
 
@@ -77,7 +81,7 @@ def effort_rest(
         return np.log([share_left(each[:, keep], tau[rows, j])[0] for j, rows, each in blocks])
 
     everything = [0, 1, 2, 3, 4]
-    behind, within = _delay(lambda delay: left(delay, everything))
+    behind, within, alone = _delay(lambda delay: left(delay, everything), n)
     at = behind if np.isfinite(behind) else 0.0
     whole, without_friction, without_offset = (
         left(at, keep).reshape(n, -1).mean(axis=1)
@@ -87,22 +91,56 @@ def effort_rest(
     sizes = [share_left(columns[:, j], tau[:, j])[1][3] for j in range(n)]
     shown = without_offset - whole > _GAIN
     friction = without_friction - whole > _GAIN
-    return Rest(behind, within, friction, np.where(shown, sizes, np.nan))
+    return Rest(behind, within, alone, friction, np.where(shown, sizes, np.nan))
 
 
-def _delay(left: Callable[[float], Array]) -> tuple[float, float]:
-    """Return the delay that leaves least, and how far it may be from the true one."""
+def _delay(left: Callable[[float], Array], joints: int) -> tuple[float, float, Array]:
+    """Return the delay that leaves least, how far it may be from the true one, and `alone`."""
     tried = np.arange(-_LATEST, _LATEST + 0.5 * _STEP, _STEP)
-    best = int(np.argmin([left(x).sum() for x in tried]))
+    coarse = np.array([left(x) for x in tried])
+    alone = _alone(tried, np.exp(coarse.reshape(len(tried), joints, -1).mean(axis=2)))
+    best = int(np.argmin(coarse.sum(axis=1)))
     if best in (0, len(tried) - 1):
-        return np.nan, np.nan
+        return np.nan, np.nan, alone
     times = np.arange(tried[best - 1], tried[best + 1] + 0.5 * _FINE, _FINE)
     of_blocks = np.array([left(x) for x in times])
     count = of_blocks.shape[1]
     whole = of_blocks.sum(axis=1)
     each = np.array([_least(times, whole - column) for column in of_blocks.T])
     spread = np.sqrt((count - 1) / count * ((each - each.mean()) ** 2).sum())
-    return _least(times, whole), float(spread * student.ppf(_SURE, count - 1))
+    return _least(times, whole), float(spread * student.ppf(_SURE, count - 1)), alone
+
+
+def _alone(tried: Array, shares: Array) -> Array:
+    """Return the delay (n,) of a joint whose effort is apart from those of the others; else nan.
+
+    The shares left (m, n) are r + k (x - delay)^2. What the model lacks moves a delay by up to
+    about its width, sqrt(r / k).
+    """
+    delays, widths = np.full((2, shares.shape[1]), np.nan)
+    for j, share in enumerate(shares.T):
+        best = int(np.argmin(share))
+        if not 2 <= best < len(tried) - 2:
+            continue
+        part = slice(best - 2, best + 3)
+        k, slope, rest = np.polyfit(tried[part] - tried[best], share[part], 2)
+        if k > 0.0:
+            delays[j] = tried[best] - 0.5 * slope / k
+            widths[j] = np.sqrt(max(rest - 0.25 * slope**2 / k, share.min(), 0.0) / k)
+    found = np.full(len(delays), np.nan)
+    known = np.flatnonzero(np.isfinite(widths) & (widths > 0.0))
+    while len(known) >= _FEW:
+        weights = 1.0 / widths[known] ** 2
+        others = weights.sum() - weights
+        usual = ((weights * delays[known]).sum() - weights * delays[known]) / others
+        apart = np.abs(delays[known] - usual)
+        share = apart / np.sqrt(1.0 / weights + 1.0 / others)
+        worst = int(np.argmax(share))
+        if share[worst] < _APART or apart[worst] < _LEAST_APART:
+            break
+        found[known[worst]] = delays[known[worst]]
+        known = np.delete(known, worst)
+    return found
 
 
 def _least(times: Array, values: Array) -> float:

@@ -293,8 +293,11 @@ def _of_rest(rest: Rest, model: RobotModel) -> list[str]:
     delay = f'about {1e3 * size:.1f} ms {place} the positions ({within})'
     if not size > max(rest.within, _DELAYED):
         delay = f'none shown ({1e3 * rest.behind:.1f} {within})'
+    delay = delay if np.isfinite(rest.behind) else 'not shown'
+    pairs = zip(names, rest.alone, strict=True)
+    apart = [f'; {name} alone {1e3 * x:.1f} ms behind' for name, x in pairs if np.isfinite(x)]
     return [
-        f'delay of the efforts: {delay if np.isfinite(rest.behind) else "not shown"}',
+        f'delay of the efforts: {"".join([delay, *apart])}',
         f'friction in the efforts: shown by {shown}',
         f'offset of the efforts, as recorded: {offsets}',
     ]

@@ -10,10 +10,14 @@ from arm_lab.identification.signals import MotionSamples
 STUDY = load_script('benchmarks/recorded_conventions.py')
 
 
-def rest_of(robot, seed, resolution, behind):
+def rest_of(robot, seed, resolution, behind, alone=0.0):
     """Return what a drawn arm's efforts have, by the model that is 30 % off."""
     model, (true, _) = STUDY.model_of(robot), STUDY.exact(robot, seed)
-    late = [np.interp(true.times - behind, true.times, x) for x in true.effort.T]
+    delays = behind + alone * (np.arange(model.nv) == model.nv - 2)
+    late = [
+        np.interp(true.times - d, true.times, x)
+        for d, x in zip(delays, true.effort.T, strict=True)
+    ]
     q = np.round(true.q / resolution) * resolution
     piece = smooth_piece(MotionSamples(true.times, q, np.stack(late, 1)), 10.0)
     of_model = [model.inverse_dynamics(*x) for x in zip(*piece.states, strict=True)]
@@ -28,3 +32,12 @@ def test_a_coarse_encoder_makes_no_delay_of_its_own(resolution, behind):
         assert abs(found.behind - behind) < max(found.within, 1e-3)
         if robot == 'ur5e':
             assert (abs(found.behind) > max(found.within, 1e-3)) == (behind > 0.0)
+
+
+@pytest.mark.parametrize('robot', ['ur5e', 'planar_3r', 'five_joint_arm'])
+@pytest.mark.parametrize('alone', [-0.012, 0.0, 0.012])
+def test_the_effort_of_one_joint_that_is_late_is_named(robot, alone):
+    found = rest_of(robot, 1, 1e-5, 0.004, alone)
+    (named,) = np.nonzero(np.isfinite(found.alone))
+    assert named.tolist() == ([len(found.alone) - 2] if alone else [])
+    np.testing.assert_allclose(found.alone[named], 0.004 + alone, atol=0.003)
