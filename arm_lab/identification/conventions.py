@@ -43,6 +43,9 @@ _STRANGE = 6.0  # ratio of a joint's scale to the usual one, or its inverse, tha
 FAR = 30.0  # ratio that a rotor may make which the model lacks, or has in vain
 _BEYOND, _FEW = 3.0, 0.5  # times an effort's limit; share of the joints that may be beyond theirs
 _HALVES = 0.62, 1.6  # usual scales of links that are 30 % off, also with a mass at the tool
+# Of clipped efforts: share of their range that is an end, of states that are beyond, of variance
+# left between the ends, slope over the model's there, and least share between.
+_END, _AT_END, _EXPLAINED, _FLAT, _BETWEEN = 0.1, 0.03, 0.1, 0.4, 0.25
 _SEVERAL = 3  # joints that show a usual scale
 
 
@@ -81,6 +84,7 @@ class Conventions:
         degrees: whether the positions are in degrees.
         positions: changes that make the positions fit, each with those that fit alike.
         hidden_positions: names of joints whose positions fit alike with the other sign.
+        clipped: (n,) whether efforts do not grow at one end, where those of the model do.
         left: (n,) share of each effort's variance that is left.
         rest: what else the efforts have.
     """
@@ -95,6 +99,7 @@ class Conventions:
     degrees: bool
     positions: tuple[tuple[Reading, ...], ...]
     hidden_positions: tuple[str, ...]
+    clipped: NDArray[np.bool_]
     left: Array
     rest: Rest
 
@@ -110,6 +115,7 @@ class _States:
 
 @dataclass(frozen=True)
 class _Fit:
+    torques: Array
     score: float
     scales: Array
     friction: Array
@@ -170,7 +176,8 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
     of_model = _torques(model, smooth, 0.0 if weightless else 1.0)
     return Conventions(
         gravity, abs(gain), signs, scales, strange, newtons, multiple, degrees, changed, hidden,
-        bare.left, effort_rest(piece, of_model, smooth.v, smooth.a, smooth.order),
+        _clipped(best.torques, chosen), bare.left,
+        effort_rest(piece, of_model, smooth.v, smooth.a, smooth.order),
     )  # fmt: skip
 
 
@@ -183,6 +190,31 @@ def _strange(
     beyond &= beyond.mean() < _FEW  # else the limits are none
     other = (scales > _STRANGE * usual) | (scales < usual / _STRANGE)
     return (heavy & other) | (beyond & ~(scales < FAR * usual))
+
+
+def _clipped(of_model: Array, states: _States) -> NDArray[np.bool_]:
+    """Return `Conventions.clipped`, by a regression with the efforts between their ends."""
+    found = np.zeros(of_model.shape[1], dtype=bool)
+    for j, (torque, v, a, tau) in enumerate(
+        zip(of_model.T, states.v.T, states.a.T, states.tau.T, strict=True)
+    ):
+        columns = np.column_stack(
+            [torque, v, np.clip(v / STANDSTILL, -1.0, 1.0), 0.0 * v + 1.0, a]
+        )
+        low, high = np.quantile(tau, [0.01, 0.99])
+        end = _END * (high - low)
+        between = (tau > low + end) & (tau < high - end)
+        if between.mean() < _BETWEEN:
+            continue
+        left, x = share_left(columns[between], tau[between])
+        wanted = columns @ x
+        for sign, limit in ((1.0, high), (-1.0, -low)):
+            beyond = sign * wanted > limit - end
+            grown = x[0] * torque[beyond]
+            if beyond.mean() > _AT_END and min(grown.std(), wanted[beyond].std()) > 0.5 * end:
+                slope = np.polyfit(wanted[beyond], tau[beyond], 1)[0]
+                found[j] |= bool(slope < _FLAT and left < _EXPLAINED)
+    return found
 
 
 def _states(samples: MotionSamples, cutoff: float) -> _States:
@@ -308,7 +340,7 @@ def _regression(of_model: Array, states: _States) -> _Fit:
         for j in range(of_model.shape[1])
     ])  # fmt: skip
     left, scales, friction, gain, of_friction = numbers.T
-    return _Fit(float(np.log(left).sum()), scales, friction, left, gain, of_friction)
+    return _Fit(of_model, float(np.log(left).sum()), scales, friction, left, gain, of_friction)
 
 
 def _of_joint(of_model: Array, a: Array, v: Array, dry: Array, tau: Array) -> tuple[float, ...]:

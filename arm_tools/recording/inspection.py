@@ -18,7 +18,7 @@ from arm_lab.identification.effort_rest import Rest
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.recording.effort_presets import PRESETS
 from arm_tools.recording.effort_scales import in_torques, joint_numbers
-from arm_tools.recording.joint_streams import AS_FOUND, Currents, OtherUnit, ReadAs
+from arm_tools.recording.joint_streams import AS_FOUND, Currents, Doubt, OtherUnit, ReadAs
 from arm_tools.recording.position_units import in_radians, unwrapped
 from arm_tools.recording.recorded_samples import inspected_samples
 from arm_tools.recording.wrong_numbers import as_words
@@ -167,6 +167,7 @@ def inspected(
     weightless = _gravity(found, efforts.gravity, lines, still)
     currents = _unit(found, efforts.efforts, model, lines, still)
     lines += _of_rest(found.rest, model)
+    lines += _of_clipped(found, model, lines)
     samples = replace(samples, effort=samples.effort * signs)
     return Inspected(samples, weightless, currents, np.isfinite(found.scales), lines, still)
 
@@ -301,6 +302,16 @@ def _of_rest(rest: Rest, model: RobotModel) -> list[str]:
         f'friction in the efforts: shown by {shown}',
         f'offset of the efforts, as recorded: {offsets}',
     ]
+
+
+def _of_clipped(found: Conventions, model: RobotModel, lines: list[str]) -> list[str]:
+    """Return lines on clipped efforts that none of these lines has already."""
+    return [
+        Doubt(f'efforts: {name}: flat at one end, where the model\'s grow: were they clipped? '
+              'Record a slower motion')
+        for name in np.array(model.joint_names)[found.clipped]
+        if not any(x.startswith(f'efforts: {name}: at their limit') for x in lines)
+    ]  # fmt: skip
 
 
 def _gravity(found: Conventions, option: str, lines: list[str], still: list[str]) -> bool:

@@ -198,6 +198,18 @@ def test_efforts_that_never_change_are_refused(tmp_path, arm):
         inspected(file, model)
 
 
+def test_clipped_efforts_with_noise_on_them_are_named(tmp_path, arm):
+    model, samples = arm
+    low, high = np.quantile(samples.effort[:, 1], [0.2, 0.8])
+    effort, noise = samples.effort.copy(), np.random.default_rng(0).standard_normal(3000)
+    effort[:, 1] = np.clip(effort[:, 1], low, high) + 0.02 * (high - low) * noise
+    found = inspected(archive(tmp_path / 'x.npz', changed(samples, effort=effort)), model)
+    (line,) = (x for x in found.lines if 'clipped' in x)
+    assert line.startswith('efforts: shoulder_lift_joint: flat at one end')
+    found = inspected(archive(tmp_path / 'y.npz', samples), model)
+    assert not any('clipped' in x for x in found.lines)
+
+
 @pytest.mark.parametrize('factor', [0.5, 2.0])
 def test_efforts_that_are_all_twice_or_half_as_large_are_named_with_both_readings(
     tmp_path, arm, factor
