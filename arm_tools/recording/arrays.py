@@ -53,7 +53,10 @@ def samples_in(
         arrays[time] = np.ravel(arrays[time])  # of MATLAB a column or a row
     rows = np.size(arrays.get(time, ()))
     name = named.get(kind) or (kind if kind in arrays else other or kind)
-    columns = [str(x).strip() for x in np.ravel(arrays.get('joint_names', joints))]
+    columns = [
+        (x.decode() if isinstance(x, bytes) else str(x)).strip()
+        for x in np.ravel(arrays.get('joint_names', joints))
+    ]
     for joint in joints:
         if columns.count(joint) != 1:
             raise ArmError(f'joint_names has {", ".join(columns)}; {joint!r} must be there once')
@@ -77,6 +80,11 @@ def array_of(arrays: dict[str, Any], name: str, shape: tuple[int, ...]) -> Array
         )
     if arrays[name] is None:
         raise ArmError(f'{name} has objects: save it as an array of numbers, dtype=float')
+    kind = np.asarray(arrays[name]).dtype
+    if kind == np.float16 or kind.kind not in 'fiuMmbUS':
+        raise ArmError(f'{name} is an array of {kind}: save it as one of numbers, dtype=float')
+    if kind.kind in 'mM':  # of moments
+        return np.asarray(arrays[name]).astype(f'{kind.kind}8[ns]').astype(float) * 1e-9
     array = np.array(arrays[name], dtype=float)
     if array.shape != shape:
         remedy = f': save {name}.T' if array.shape == shape[::-1] else ''

@@ -298,10 +298,9 @@ def _opened(file: Path) -> _Table:
         columns = [table.column(names[k]).to_numpy() for k in wanted]
         if not len(columns[0]):
             raise ArmError('has no rows')
-        moments = [np.issubdtype(x.dtype, np.datetime64) for x in columns]
         values = [
-            x.astype('datetime64[ns]').astype(float) * 1e-9 if moment else x
-            for x, moment in zip(columns, moments, strict=True)
+            x.astype(f'{x.dtype.kind}8[ns]').astype(float) * 1e-9 if x.dtype.kind in 'mM' else x
+            for x in columns
         ]
         return np.asarray(np.column_stack(values), dtype=float), []
 
@@ -334,6 +333,9 @@ def _with_times(table: _Table) -> _Table:
 
 
 def _of_topics(names: list[str]) -> list[str]:
-    """Return the names of columns, those of topics as `<joint>.position`."""
+    """Return the names of columns, those of one topic as `<joint>.position`."""
     found = [_OF_TOPIC.fullmatch(name) for name in names]
-    return [f'{x[1]}.{x[2]}' if x else name for x, name in zip(found, names, strict=True)]
+    short = [f'{x[1]}.{x[2]}' if x else name for x, name in zip(found, names, strict=True)]
+    if any(x and short.count(name) > 1 for x, name in zip(found, short, strict=True)):
+        return names  # of several topics: --columns names one
+    return short

@@ -8,10 +8,11 @@ decimal comma. A name may end with its unit in brackets.
 import bz2
 import csv
 import gzip
+import io
 import lzma
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,17 @@ from arm_dynamics.checks import ArmError, Array
 TEXTS = '.csv', '.tsv', '.txt'
 _MISSING = {'', '-', 'nan', '-nan', 'nan(ind)', '-nan(ind)', 'na', 'n/a', '#n/a', 'null', 'none'}
 _UNIT = re.compile(r'\s*[\[(]\s*([^\[\]()]*[^\[\]()\d\s])\s*[\])]$')  # not the index of q[0]
+# Columns of arrays: what is before the number, which number, and its index; a list of names.
+_PLACED = re.compile(r'(.*?)(name|position|velocity|effort)[._]?\[?(\d+)\]?')
+_LISTED = re.compile(r"'([^']+)'")
+_OF_ROW, _EACH = ('joint', 'joint_name', 'name'), ('position', 'velocity', 'effort', 'command')
+# Units at the end of a name that are no part of another word.
+_SUFFIX = re.compile(r'_(deg|degrees|rad|ms|us|ns|nm|mnm)$', re.IGNORECASE)
 _NUMBER = re.compile(r'\s*[-+]?[\d.,]+(e[-+]?\d+)?\s*', re.IGNORECASE)
 _THOUSANDS = re.compile(r'[-+]?[1-9]\d{0,2},\d{3}')
 _MOST = 1 << 30  # bytes of text, of which a compressed file may have a thousand times its size
 _FEW = 0.01  # share of damaged rows beyond which the file is not what it seems
+_SORTED = 0.75  # groups of rows over rows, of a table that is sorted by joint
 _ALIKE = 3  # lines of numbers with which the rows begin, or fewer if there are fewer
 _BEGIN = 100  # bytes that show the encoding
 _COMMENTS = '#', '%'
@@ -85,7 +93,7 @@ class TextTable:
         """
         rows, short, headers = [], [], 0
         header = [x.strip().casefold() for x in self.names]
-        for number, row in self._rows():
+        for number, row in self.rows():
             if [plain(x)[0].casefold() for x in row[: len(header)]] == header:
                 headers += 1
                 continue
@@ -106,7 +114,8 @@ class TextTable:
             said.append(f'rows: {len(short)} damaged, not read; the first, line {first}: {why}')
         return np.array(rows, dtype=float), said
 
-    def _rows(self) -> Iterator[tuple[int, list[str]]]:
+    def rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the fields of each line that is no comment, and its number."""
         for number, line in self.lines:
             if not line.startswith(_COMMENTS):
                 yield number, _split(line, self.between)
@@ -174,7 +183,7 @@ def text_table(file: Path) -> TextTable:
     lines = [(k, line) for k, line in enumerate(_text(file).splitlines(), 1) if line.strip()]
     for index, (_, line) in enumerate(lines):
         if _begins(lines[index:]):
-            return _below(lines[:index], lines[index:], _between(line))
+            return _wide(_of_names(_below(lines[:index], lines[index:], _between(line))))
     full = [(k, _fields(x)) for k, x in lines if not x.startswith(_COMMENTS)]
     if len(full) > _ALIKE and len(full[-1][1]) == len(full[-2][1]):
         number, fields = full[-1]
@@ -219,6 +228,67 @@ def _with_units(
     return TextTable(names, known, lines, between)
 
 
+def _of_names(table: TextTable) -> TextTable:
+    """Return the table with the names of joints that its rows have, as those of ROS's echo.
+
+    `name0` or `name_0` is the name of the joint whose position is `position0` or `position_0`;
+    `name` is a list of all, or of one joint, of which each row is one.
+    """
+    if not table.lines or not any(_PLACED.fullmatch(x) for x in table.names):
+        return table
+    first = _split(table.lines[0][1], table.between)
+    theirs = {
+        f'{place[1]}{place[3]}': text.strip()
+        for name, text in zip(table.names, first, strict=False)
+        if (place := _PLACED.fullmatch(name)) and place[2] == 'name'
+    }
+    listed = next((text for name, text in zip(table.names, first, strict=False)
+                   if name.casefold() == 'name' and _LISTED.findall(text)), '')  # fmt: skip
+    theirs |= {str(k): name for k, name in enumerate(_LISTED.findall(listed))}
+    places = [_PLACED.fullmatch(name) for name in table.names]
+    names = [
+        f'{theirs[key]}.{place[2]}'
+        if place and place[2] != 'name' and (key := f'{place[1]}{place[3]}') in theirs
+        else name
+        for name, place in zip(table.names, places, strict=True)
+    ]
+    return replace(table, names=names)
+
+
+def _wide(table: TextTable) -> TextTable:
+    """Return a table with a row for each joint as one with a row for each time.
+
+    Raises:
+        ArmError: its rows are sorted by joint.
+    """
+    names = [x.casefold() for x in table.names]
+    key = next((names.index(x) for x in _OF_ROW if x in names), -1)
+    values = [k for k, x in enumerate(names) if x in _EACH]
+    rows = [(n, row) for n, row in table.rows() if len(row) >= len(names)] if key >= 0 else []
+    if not values or not rows or _LISTED.findall(rows[0][1][key]):
+        return table
+    groups: list[tuple[int, dict[str, list[str]]]] = []
+    for number, row in rows:
+        if not groups or row[key] in groups[-1][1]:
+            groups.append((number, {}))
+        groups[-1][1][row[key]] = row
+    joints = list(dict.fromkeys(row[key] for _, row in rows))
+    if len(joints) > 1 and len(groups) > _SORTED * len(rows):
+        raise ArmError('has a row for each joint, sorted by joint: sort the rows by their time')
+    others = [k for k in range(len(names)) if k not in values and k != key]
+    of_joints = [(joint, k) for joint in joints for k in values]
+    lines = []
+    for number, group in groups:
+        first, text = next(iter(group.values())), io.StringIO()
+        fields = [group[joint][k] if joint in group else '' for joint, k in of_joints]
+        csv.writer(text, delimiter='\t').writerow([*(first[k] for k in others), *fields])
+        lines.append((number, text.getvalue().rstrip('\r\n')))
+    return TextTable(
+        [*(table.names[k] for k in others), *(f'{joint}.{names[k]}' for joint, k in of_joints)],
+        [*(table.units[k] for k in others), *(table.units[k] for _, k in of_joints)], lines, '\t',
+    )  # fmt: skip
+
+
 def _are_units(texts: list[str]) -> bool:
     """Return whether a line is one of units, of which most are known, and others twice."""
     others = [x for x in texts if not _is_unit(x)]
@@ -241,7 +311,8 @@ def plain(field: str) -> tuple[str, str]:
     unit = _UNIT.search(name)
     if unit and unit.start() and unit[1].casefold() in UNITS:
         return name[: unit.start()], unit[1]
-    return name, ''
+    suffix = _SUFFIX.search(name)
+    return name, suffix[1] if suffix else ''
 
 
 def _begins(lines: list[tuple[int, str]]) -> bool:
@@ -267,7 +338,7 @@ def _numeric(fields: list[str]) -> bool:
 
 
 def _between(line: str) -> str | None:
-    return next((x for x in ';\t' if x in line), ',' if ',' in line else None)
+    return next((x for x in ';\t|' if x in line), ',' if ',' in line else None)
 
 
 def _split(line: str, between: str | None) -> list[str]:
@@ -299,12 +370,14 @@ UNITS: dict[str, tuple[str, float]] = {
     'sek': ('time', 1.0), 'msec': ('time', 1e-3),
     'us': ('time', 1e-6), 'µs'.casefold(): ('time', 1e-6),
     'ns': ('time', 1e-9),
-    'rad': ('angle', 1.0), 'm': ('length', 1.0), 'mrad': ('angle', 1e-3),
+    'rad': ('angle', 1.0), 'radian': ('angle', 1.0), 'radians': ('angle', 1.0),
+    'm': ('length', 1.0), 'mrad': ('angle', 1e-3),
     'mm': ('length', 1e-3), 'cm': ('length', 1e-2), 'deg': ('angle', np.pi / 180.0),
     '°': ('angle', np.pi / 180.0), 'degree': ('angle', np.pi / 180.0),
     'degrees': ('angle', np.pi / 180.0), 'grad': ('angle', np.pi / 180.0),
     'nm': ('torque', 1.0), 'n.m': ('torque', 1.0), 'n*m': ('torque', 1.0),
     'n·m': ('torque', 1.0), 'n m': ('torque', 1.0), 'n': ('force', 1.0),
+    'n-m': ('torque', 1.0), 'nmm': ('torque', 1e-3), 'kgf.cm': ('torque', 0.0980665),
     'mnm': ('torque', 1e-3), 'knm': ('torque', 1e3), 'ncm': ('torque', 1e-2),
     'a': ('current', 1.0), 'ma': ('current', 1e-3), '%': ('current', 1.0),
     'v': ('voltage', 1.0),

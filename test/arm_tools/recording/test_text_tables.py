@@ -60,7 +60,27 @@ def with_stamps(seconds, fraction):
     )  # fmt: skip
 
 
+def placed(place, names):
+    """Return the table in the order b, a, whose rows have the names of the joints."""
+    heads = [place.format(x, k) for x in ('position', 'effort') for k in range(2)]
+    texts = ','.join(f'"{x}"' if ',' in x else x for x in names.values())
+    rows = [','.join(map(repr, map(float, [t, *q[::-1], *e[::-1]]))) + f',{texts}'
+            for t, q, e in zip(TIMES, Q, EFFORT, strict=True)]  # fmt: skip
+    return '\n'.join([','.join(['Time', *heads, *names]), *rows])
+
+
+def with_a_row_each(order=slice(None)):
+    """Return the table with a row for each joint."""
+    rows = [f'{t},{joint},{q[k]},{e[k]}' for t, q, e in zip(TIMES, Q, EFFORT, strict=True)
+            for k, joint in enumerate('ab')]  # fmt: skip
+    return '\n'.join(['time,joint,position,effort', *np.array(rows)[order]])
+
+
 SAME = {
+    'echo of ROS 1': placed('field.{}{}', {'field.name0': 'b', 'field.name1': 'a'}),
+    'a list of names': placed('{}_{}', {'name': "['b', 'a']"}),
+    'a row for each joint': with_a_row_each(),
+    'bars': text(between='|'),
     'stamps of ROS 2 in two columns': with_stamps('header.stamp.sec', 'header.stamp.nanosec'),
     'stamps of ROS 1 in two columns': with_stamps('secs', 'nsecs'),
     'topics with stamps': with_stamps('/joint_states/stamp/sec', '/joint_states/stamp/nanosec'),
@@ -165,6 +185,15 @@ def test_damaged_rows_are_left_out_and_named(tmp_path, what):
 
 
 WRONG = {
+    'a row for each joint, sorted by joint': (
+        with_a_row_each(np.argsort(np.arange(2 * COUNT) % 2, kind='stable')),
+        'a row for each joint, sorted by joint: sort the rows by their time',
+    ),
+    'two topics': (
+        text([*TOPICS[:3], '/arm/a/effort', '/arm/b/effort']).replace(
+            '__time', '/arm/a/position,__time').replace('\n', '\n1,'),
+        'it has /arm/a/position, __time, /joint_states/a/position',
+    ),
     'no header': (lines_of(lambda x: x[1:]), 'has no header'),
     'header of numbers': (lines_of(lambda x: ['0,1,2,3,4', *x[1:]]), 'has no header'),
     'empty': ('', 'has no header'),
@@ -250,6 +279,16 @@ def test_times_that_float32_has_rounded_and_efforts_without_a_number_are_refused
         inspected_samples(file, ['a', 'b'])
 
 
+def test_units_at_the_end_of_a_name_are_those_of_the_option_columns(tmp_path):
+    names = 'time_ms', 'q1_deg', 'q2_deg', 'tau1', 'tau2'
+    rows = text(names, times=1e3 * TIMES, q=np.degrees(Q))
+    samples, _ = read(
+        tmp_path, rows, how=ReadAs(columns='time=time_ms,position=q{1}_deg,effort=tau{1}')
+    )
+    np.testing.assert_allclose(samples.times, TIMES)
+    np.testing.assert_allclose(samples.q, Q)
+
+
 def test_degrees_of_the_header_are_not_turned_into_radians_twice(tmp_path):
     file, names = tmp_path / 'x.csv', ['time', 'a.position [{}]', 'a.effort', 'a.command [{}]']
     rows = [f'{t},{q},1,{q}' for t, q in zip(TIMES, 90.0 * TIMES, strict=True)]
@@ -288,7 +327,17 @@ def test_arrays_of_objects_are_refused_where_they_are_needed(tmp_path):
     whole = {'t': TIMES, 'q': Q, 'effort': EFFORT, 'about': np.array({'robot': 'x'})}
     np.savez(file, **whole)
     np.testing.assert_array_equal(inspected_samples(file, ['a', 'b'])[0].q, Q)
-    for other, why in ((Q.astype(object), 'q has objects: save it'), (Q.T, ': save q.T')):
+    np.savez(
+        file,
+        **whole | {'joint_names': np.array([b'a', b'b']), 't': (1e9 * TIMES).astype('m8[ns]')},
+    )
+    np.testing.assert_allclose(inspected_samples(file, ['a', 'b'])[0].times, TIMES, atol=1e-8)
+    for other, why in (
+        (Q.astype(object), 'q has objects: save it'),
+        (Q.T, ': save q.T'),
+        (Q + 0j, 'q is an array of complex128: save it as one of numbers'),
+        (Q.astype(np.float16), 'q is an array of float16'),
+    ):
         np.savez(file, **whole | {'q': other})
         with pytest.raises(ArmError, match=why):
             inspected_samples(file, ['a', 'b'])
