@@ -110,12 +110,12 @@ def renaming(option: str) -> Callable[[str], str]:
 
 def renamed(joints: Sequence[str], names: Iterable[str]) -> str:
     """Return what to write where all joints have names with one beginning or end; else ''."""
-    known = set(names)
+    known, found = set(names), []
     for name in sorted(known):
-        before, found, after = name.partition(joints[0])
-        if found and known.issuperset(f'{before}{x}{after}' for x in joints):
-            return f"; --columns 'position={before}{{joint}}{after}' reads these"
-    return ''
+        before, own, after = name.partition(joints[0])
+        if own and known.issuperset(f'{before}{x}{after}' for x in joints):
+            found.append(f"--columns 'position={before}{{joint}}{after}'")
+    return f'; {", or ".join(found)} reads these' if found else ''
 
 
 def filled_in(

@@ -14,7 +14,8 @@ from arm_tools.recording.lerobot import EFFORT, INFO, STATE, pyarrow
 
 _POSITIONS = '{}.pos', '{}.position', '{}'
 _EFFORTS = '{}.effort', '{}.torque', '{}.current', '{}'
-_FRAME = 'frame_index'
+_FRAME, _TIME = 'frame_index', 'timestamp'
+_OFF = 0.01  # share by which the stated rate may be off
 
 
 def samples_of(folder: Path, joint_names: Sequence[str]) -> MotionSamples:
@@ -59,6 +60,13 @@ def _info(folder: Path) -> dict[str, Any]:
     return info
 
 
+def _names(info: dict[str, Any], feature: str) -> list[str]:
+    names = info['features'].get(feature, {}).get('names') or []
+    if isinstance(names, dict):  # of v2: one list under a key
+        names = [x for part in names.values() for x in part]
+    return list(names)
+
+
 def _columns(
     info: dict[str, Any], feature: str, forms: Sequence[str], joints: Sequence[str]
 ) -> list[int]:
@@ -67,9 +75,7 @@ def _columns(
     Raises:
         ArmError: it has others.
     """
-    names = info['features'].get(feature, {}).get('names') or []
-    if isinstance(names, dict):  # of v2: one list under a key
-        names = [x for part in names.values() for x in part]
+    names = _names(info, feature)
     form = next((x for x in forms if x.format(joints[0]) in names), forms[0])
     for joint in joints:
         if names.count(form.format(joint)) != 1:
@@ -83,6 +89,31 @@ def _read(folder: Path, info: dict[str, Any], *wanted: tuple[str, list[int]]) ->
     _, parquet = pyarrow('a LeRobotDataset')
     if not (folder / 'data').is_dir():
         raise ArmError('has no folder data')
-    table = parquet.read_table(folder / 'data', columns=[*{x for x, _ in wanted}, _FRAME])
-    found = [np.array(table[name].to_pylist(), dtype=float)[:, at] for name, at in wanted]
-    return [np.array(table[_FRAME]) / float(info['fps']), *found]
+    named = [x for x in (_TIME,) if x in info['features']]
+    table = parquet.read_table(folder / 'data', columns=[*{x for x, _ in wanted}, _FRAME, *named])
+    found = []
+    for name, at in wanted:
+        values = np.array(table[name].to_pylist(), dtype=float)
+        names = _names(info, name)
+        if values.shape[1] != len(names):
+            raise ArmError(
+                f'{name} has {values.shape[1]} numbers in each frame, and {len(names)} names in '
+                f'{INFO}: correct its names'
+            )
+        found.append(values[:, at])
+    times = np.array(table[_FRAME]) / float(info['fps'])
+    for stamps in (np.array(table[x].to_pylist(), dtype=float).ravel() for x in named):
+        _check_rate(times, stamps, float(info['fps']))
+    return [times, *found]
+
+
+def _check_rate(times: Array, stamps: Array, fps: float) -> None:
+    """Raise ArmError where the frames of an episode have not the rate that the dataset states."""
+    begins = np.flatnonzero(np.diff(times, prepend=np.inf) <= 0.0)
+    for part in np.split(np.arange(len(times)), begins[1:]):
+        by_frames, by_stamps = (float(np.ptp(x[part])) for x in (times, stamps))
+        if abs(by_frames - by_stamps) > max(_OFF * by_frames, 0.5 / fps):
+            raise ArmError(
+                f'an episode lasts {by_stamps:.4g} s by {_TIME}, and {by_frames:.4g} s by '
+                f'{_FRAME} and the fps of {INFO}, {fps:g}: correct the fps, or the other'
+            )

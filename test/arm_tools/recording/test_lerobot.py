@@ -178,7 +178,8 @@ POSITIONS, EFFORTS = ['a.pos', 'b.pos'], ['a.effort', 'b.effort']
 )
 def test_datasets_of_other_programs_are_read(tmp_path, version, state, effort):
     q, tau, _, command = motion(np.arange(50))
-    features = {'observation.state': (state, q), 'action': (state, command)}
+    actions = POSITIONS if len(state) == 4 else state
+    features = {'observation.state': (state, q), 'action': (actions, command)}
     if effort:
         features['observation.effort'] = effort, tau
     if isinstance(state, list) and len(state) == 4:
@@ -202,3 +203,35 @@ def test_datasets_of_other_programs_are_read(tmp_path, version, state, effort):
     assert_allclose(followed.times, np.arange(40) / 50.0)
     assert_allclose(followed.q, q[:40])
     assert_allclose(followed.command, command[:40])
+
+
+@pytest.mark.parametrize(
+    ('fps', 'names', 'said'),
+    [
+        (50, POSITIONS, ''),
+        (
+            25,
+            POSITIONS,
+            r'lasts 0.98 s by timestamp, and 1.96 s by frame_index and the fps .*, 25',
+        ),
+        (50, [*POSITIONS, 'c.pos'], r'observation.state has 2 numbers in each frame, and 3 names'),
+    ],
+)
+def test_a_dataset_whose_rate_or_names_are_not_those_of_its_frames_is_refused(
+    tmp_path, fps, names, said
+):
+    q, tau, *_ = motion(np.arange(50))
+    features = {'observation.state': names, 'observation.effort': EFFORTS, 'timestamp': None}
+    info = {name: {'dtype': 'float32', 'names': x} for name, x in features.items()}
+    numbers = q.tolist(), tau.tolist(), np.float32(np.arange(50) / 50.0)
+    columns = dict(zip(features, numbers, strict=True)) | {'frame_index': np.arange(50)}
+    for part in ('meta', 'data'):
+        (tmp_path / part).mkdir()
+    facts = {'codebase_version': 'v2.1', 'fps': fps, 'features': info}
+    (tmp_path / 'meta/info.json').write_text(json.dumps(facts))
+    parquet.write_table(pyarrow.table(columns), tmp_path / 'data/episode_000000.parquet')
+    if said:
+        with pytest.raises(ArmError, match=said):
+            read_samples(tmp_path, JOINTS)
+    else:
+        assert_allclose(read_samples(tmp_path, JOINTS).q, q)

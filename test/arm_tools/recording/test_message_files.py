@@ -15,6 +15,7 @@ from rosbags.typesys import Stores, get_typestore
 
 from arm_dynamics import ArmError
 from arm_tools.recording import other_encodings, recorded_messages
+from arm_tools.recording.column_names import renamed
 from arm_tools.recording.joint_streams import Doubt, ReadAs
 from arm_tools.recording.recorded_samples import inspected_samples
 from arm_tools.recording.recorded_velocities import of_velocities
@@ -149,6 +150,9 @@ def test_joints_of_other_names_are_read_by_the_option_that_the_refusal_has(tmp_p
     with pytest.raises(ArmError, match=r"--columns 'position=my_\{joint\}_joint' reads these"):
         inspected_samples(prefixed, NAMES)
     assert_whole_as(prefixed, NAMES, ReadAs(columns='position=my_{joint}_joint'))
+    assert renamed(['a', 'b'], ['l_a', 'l_b', 'r_a', 'r_b', 'r_c']) == (
+        "; --columns 'position=l_{joint}', or --columns 'position=r_{joint}' reads these"
+    )
     with pytest.raises(ArmError, match='messages have no columns but names of joints'):
         inspected_samples(prefixed, NAMES, ReadAs(columns='time=t'))
 
