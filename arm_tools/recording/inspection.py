@@ -25,6 +25,7 @@ from arm_tools.recording.wrong_numbers import as_words
 from arm_tools.recording.wrong_states import measured_states_of
 
 _NONE = 'none'
+_SPREAD = 3.0  # largest ratio of the scales of efforts in N.m, times one factor
 _DELAYED = 0.001  # a delay that is named [s]
 _LIKE = 1.5  # largest ratio of scales that are one unit's
 
@@ -358,21 +359,21 @@ def _unit(
             f'gear ({scales}): --effort-scales gives each scale; --efforts torque confirms N.m'
         )
         return False
-    if found.factor != 1.0:
+    size = found.scales[known]
+    if found.factor != 1.0 and size.max() < _SPREAD * size.min():
         factor = f'{found.factor:.2g}'
         given = ','.join(f'{name}={factor}' for name in model.joint_names)
         still.append(
             f'unit of the efforts: {factor} times N.m, or links of {factor} times the weight in '
-            f'the URDF ({scales}): --effort-scales {given}, or --efforts torque'
+            f'the URDF ({scales}): --effort-scales {given} with the exact factor, or --efforts '
+            'torque'
         )
         return False
-    size = found.scales[known]
-    if found.newtons:
+    if found.newtons and found.factor == 1.0:
         far = np.abs(np.log(found.scales / np.median(size))) > np.log(FAR) if len(size) else known
         alone = ', '.join(np.array(model.joint_names)[far])
-        alone = f"; {alone}: a rotor unlike the model's, or another unit (--effort-scales)" * any(
-            far
-        )
+        if alone:
+            alone = f"; {alone}: a rotor unlike the model's, or another unit (--effort-scales)"
         lines.append(f'unit of the efforts: N.m or N ({scales}){alone}')
         return False
     one = size.max() < _LIKE * size.min()

@@ -77,6 +77,9 @@ def inspected_samples(
         else:
             samples, lines = _of_messages(file, joint_names, how)
         effort = samples.effort
+        for name, q in zip(joint_names, samples.q.T, strict=True):
+            if len(q) and np.isnan(q).all():
+                raise ArmError(f'joint {name!r}: its positions have no number')
         if len(effort):  # of some joints alone, as of a base without torque sensors
             none = np.isnan(effort).all(axis=0)
             if none.all():

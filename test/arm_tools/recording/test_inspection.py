@@ -218,9 +218,16 @@ def test_efforts_that_are_all_twice_or_half_as_large_are_named_with_both_reading
     file = archive(tmp_path / 'x.npz', changed(samples, effort=factor * samples.effort))
     (line,) = inspected(file, model).open
     assert f'{factor:.2g} times N.m, or links of {factor:.2g} times the weight' in line
-    given = re.search('--effort-scales ([^, ]+=[^ ]+),', line)[1]
+    given = re.search('--effort-scales ([^ ]+) with', line)[1]
     for known in (EffortsAre(effort_scales=given), EffortsAre(efforts='torque')):
         assert not inspected(file, model, efforts=known).open
+
+
+def test_efforts_in_percent_of_each_limit_are_no_multiple_of_all_torques(tmp_path, arm):
+    model, samples = arm
+    percent = changed(samples, effort=100.0 * samples.effort / model.effort_limit)
+    (line,) = inspected(archive(tmp_path / 'x.npz', percent), model).open
+    assert "no N.m, currents, or shares of each drive's rated torque" in line
 
 
 def test_a_light_wrist_in_another_unit_is_named_beyond_its_limit_or_beside_its_rotor(

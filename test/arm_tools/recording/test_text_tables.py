@@ -277,6 +277,9 @@ def test_times_that_float32_has_rounded_and_efforts_without_a_number_are_refused
     np.savez(file, t=0.01 * np.arange(count), q=q, effort=np.nan * q)
     with pytest.raises(ArmError, match='its efforts have no number'):
         inspected_samples(file, ['a', 'b'])
+    np.savez(file, t=0.01 * np.arange(count), q=q * [1.0, np.nan], effort=q)
+    with pytest.raises(ArmError, match="joint 'b': its positions have no number"):
+        inspected_samples(file, ['a', 'b'])
 
 
 def test_units_at_the_end_of_a_name_are_those_of_the_option_columns(tmp_path):
