@@ -131,7 +131,7 @@ def inspected(
     samples = replace(samples, q=q)
     samples, measured = measured_states_of(samples, joints[0])
     lines = [*lines, *turns, *measured, *_resolution(samples, model)]
-    if len(samples.effort) and not np.ptp(samples.effort, axis=0).any():
+    if samples.effort.any() and not np.ptp(samples.effort, axis=0).any():
         raise ArmError(
             f'recording {str(path)!r}: the efforts of all joints are always the same: record '
             'measured efforts; without them identify --from positions'
