@@ -17,6 +17,7 @@ nothing.
 
 import argparse
 import json
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -174,7 +175,7 @@ def main() -> None:
             answers.append(draws.check(index))
             file.write(f'{json.dumps(answers[-1])}\n')
             if not len(answers) % 500:
-                print(f'{len(answers)} of {options.goals} goals', flush=True)
+                print(f'{len(answers)} of {options.goals} goals', file=sys.stderr, flush=True)
     print('| answer | goals | false |\n| --- | ---: | ---: |')
     for verdict in ('safe', 'unsafe', 'undecided'):
         some = [each for each in answers if each['verdict'] == verdict]

@@ -16,6 +16,7 @@ well. A "safe" is false where a share is above 1, a refusal where it is below.
 
 import argparse
 import json
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -239,7 +240,7 @@ def main() -> None:
                 answers[index] = near.check(index)
                 print(json.dumps(answers[index]), file=file, flush=True)
                 if not (index + 1) % 500:
-                    print(f'{index + 1} goals', flush=True)
+                    print(f'{index + 1} goals', file=sys.stderr, flush=True)
     table([answers[index] for index in wanted])
 
 

@@ -9,6 +9,7 @@ holds the results of finished runs, so that a run that was stopped goes on.
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -118,7 +119,7 @@ def results(columns: Mapping[str, Column], samples: int, keep: Path | None) -> T
                         keep.write_text(json.dumps(kept))
                 found.append(kept[key])
             table[name, law] = found
-            print(f'{name}: {law}: {found}', flush=True)
+            print(f'{name}: {law}: {found}', file=sys.stderr, flush=True)
     return table
 
 
