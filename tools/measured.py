@@ -62,6 +62,8 @@ def measure(name: str, command: str) -> int:
     """Run a command and keep what it prints; return its exit code."""
     from conditions import conditions
 
+    from arm_sim.output_folder import whole_file
+
     found = {'measured': datetime.date.today().isoformat(), **conditions()}
     environment = os.environ | {'COLUMNS': '100', 'NO_COLOR': '1'}
     with folder() as place:
@@ -73,7 +75,8 @@ def measure(name: str, command: str) -> int:
         head = ''.join(f'{key}: {value}\n' for key, value in found.items())
         lines = [line.rstrip() for line in f'{command}\n{head}\n{printed}'.splitlines()]
         FOLDER.mkdir(exist_ok=True)
-        (FOLDER / f'{name}.txt').write_text('\n'.join(lines) + '\n')
+        with whole_file(FOLDER / f'{name}.txt') as file:
+            file.write('\n'.join([*lines, '']).encode())
     return ran.returncode
 
 
