@@ -236,8 +236,8 @@ def named(path: Path, draw: Drawn) -> tuple[dict[str, bool], Inspected]:
     right['gravity'] = (not asks and found.weightless == (not draw.weight)) or not heavy
     lines = [x for x in found.open if x.startswith('unit of')]
     right['efforts'] = bool(lines) == bool((draw.scales != 1.0).any())
-    if draw.half != 1.0:  # a line is right, and none where links may be as much off
-        right['efforts'] = all(' times N.m, or links of' in x for x in lines)
+    if draw.half != 1.0:  # another unit of all is right, and none where links may be as far off
+        right['efforts'] = not any(' alone in another unit' in x for x in lines)
     said = next(x.partition(': ')[2] for x in found.lines if x.startswith('velocities'))
     right['velocities'] = said.startswith(VELOCITIES[draw.velocities])
     wanted = {x: wanted_of(draw, x) for x in DOUBTS}
