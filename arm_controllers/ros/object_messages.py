@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 from visualization_msgs.msg import Marker, MarkerArray
 
-from arm_controllers.ros.cdr import Template
+from arm_controllers.ros.cdr import Template, stamp_ns
 from arm_controllers.ros.messages import deserialized
 from arm_dynamics.checks import Array
 from arm_dynamics.object_shapes import ObjectShape, ShapePoses
@@ -17,6 +17,7 @@ from arm_dynamics.object_shapes import ObjectShape, ShapePoses
 TOPIC = 'simulator/objects'
 KIND = 'visualization_msgs/msg/MarkerArray'
 _FILE = 'file://'
+_COUNT = 4  # bytes of the number of markers
 _KINDS = {
     'box': Marker.CUBE,
     'sphere': Marker.SPHERE,
@@ -57,6 +58,15 @@ def _marker(number: int, shape: ObjectShape, frame: str) -> Marker:
     if shape.file:
         marker.mesh_resource = _FILE + quote(shape.file)
     return marker
+
+
+def first_stamp_ns(raw: bytes) -> int:
+    """Return the stamp [ns] of the first marker of a serialised MarkerArray.
+
+    Raises:
+        ArmError: there is none.
+    """
+    return stamp_ns(raw[_COUNT:])
 
 
 def shapes_of(raw: bytes) -> list[ObjectShape]:

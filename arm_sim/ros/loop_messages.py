@@ -126,7 +126,7 @@ class Takeover:
     def _is_new(self, what: int, data: bytes) -> bool:
         """Whether a message follows all that came one by one."""
         if what not in (STATE, COMMAND):
-            return self._until_ns[STATE] < 0  # their state was new
+            return True  # these do not come one by one, also where their state did
         new = _stamp_ns(data) > self._until_ns[what]
         if new:
             self._until_ns[what] = -1  # a reset may follow

@@ -95,8 +95,11 @@ class Recorder:
         self._topics = RecordedTopics(node)
         write, resolved = self._files.write, self._topics.resolved
         self._states, self._commands = map(resolved, ('joint_states', 'joint_commands'))
-        objects = partial(write, resolved(object_messages.TOPIC), object_messages.KIND)
-        contacts = partial(write, resolved(contact_messages.TOPIC), contact_messages.KIND)
+        stamps = (object_messages, object_messages.first_stamp_ns), (contact_messages, stamp_ns)
+        objects, contacts = (
+            partial(self._files.write_about_state, resolved(each.TOPIC), each.KIND, stamp_of)
+            for each, stamp_of in stamps
+        )
         self._wrenches = BatchedLater(self._topics, WRENCH, _WRENCH, write)
         taken = self._wrenches.take_batched
         self._takes = self.take_state, self.take_command, objects, contacts, taken
@@ -197,9 +200,8 @@ class Recorder:
         for topic, kinds in self._node.get_topic_names_and_types():
             if not topic.startswith(own):  # another arm's
                 continue
-            if topic == self._topics.resolved(
-                'actuator_commands'
-            ):  # there is no other topic of its kind
+            # There is no other topic of this one's type.
+            if topic == self._topics.resolved('actuator_commands'):
                 self._listen(topic, _JOINTS)
             for kind in set(_OF_CONTROLLERS.values()).intersection(kinds):
                 self._listen(topic, kind)

@@ -40,6 +40,7 @@ class Recordings:
 
     Attributes:
         now_ns: stamp of the newest state [ns]; -1 before the first one.
+        began_ns: stamp of the recording's first state [ns].
         failed: whether an error has ended the recording.
     """
 
@@ -61,7 +62,7 @@ class Recordings:
         self._file: McapFile | None = None
         self._kept: list[tuple[str, str, bytes]] = []
         self._number = 0
-        self.now_ns, self.failed = -1, False
+        self.now_ns, self.began_ns, self.failed = -1, -1, False
 
     @property
     def name(self) -> str:
@@ -80,7 +81,7 @@ class Recordings:
             return
         path = self._path(self._number)
         self._number += 1
-        self.now_ns = time_ns
+        self.now_ns = self.began_ns = time_ns
         try:
             self._file = McapFile(path, self._bag)
             self._file.add_metadata('arm_sim', self._facts)
@@ -118,6 +119,14 @@ class Recordings:
             file.write(topic, data, self.now_ns if time_ns is None else time_ns)
         except OSError as error:
             self._fail(file.path, error)
+
+    def write_about_state(
+        self, topic: str, kind: str, stamp_of: Callable[[bytes], int], data: bytes
+    ) -> None:
+        """Write a message about a state at its stamp; the state may have come long before it."""
+        time_ns = stamp_of(data)
+        if time_ns >= self.began_ns:
+            self.write(topic, kind, data, time_ns)
 
     def end(self, facts: Mapping[str, Mapping[str, str]] | None = None) -> None:
         """End the recording with facts by name."""

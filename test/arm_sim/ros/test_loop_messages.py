@@ -12,7 +12,7 @@ from std_msgs.msg import UInt8MultiArray  # noqa: E402
 from arm_controllers.ros.cdr import stamp_ns  # noqa: E402
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateWriter  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
-from arm_sim.ros.loop_messages import COMMAND, STATE, LoopMessages, Takeover, gathered  # noqa: E402
+from arm_sim.ros.loop_messages import COMMAND, OBJECTS, STATE, LoopMessages, Takeover, gathered  # noqa: E402
 
 PERIOD = 2_000_000
 
@@ -53,7 +53,7 @@ def test_gathered_messages_are_those_that_were_added_and_cut_off_ones_are_refuse
 @pytest.mark.parametrize('late_commands', [0, 1, 20])  # and commands one by one
 def test_gathered_messages_take_over_without_a_gap_and_without_a_second_copy(late, late_commands):
     first, periods, many = 7, 100, 5
-    takeover, got, done = Takeover(), [[], []], 0
+    takeover, got, done = Takeover(), [[], [], []], 0
     for now in range(periods):
         if not takeover.done:  # one by one
             got[STATE].append(now)
@@ -61,13 +61,17 @@ def test_gathered_messages_take_over_without_a_gap_and_without_a_second_copy(lat
                 got[COMMAND].append(now - late_commands)
         begin = first + many * done
         if now >= begin + many + late:
-            newest = (each[-1] * PERIOD if each else -1 for each in got)
-            both = ((what, k) for k in range(begin, begin + many) for what in (STATE, COMMAND))
-            for what, data in takeover.take(gathering(*both), *newest):
+            newest = (each[-1] * PERIOD if each else -1 for each in got[:OBJECTS])
+            kinds = STATE, COMMAND, OBJECTS
+            all_three = ((what, k) for k in range(begin, begin + many) for what in kinds)
+            for what, data in takeover.take(gathering(*all_three), *newest):
                 got[what].append(stamp_ns(data) // PERIOD)
             done += 1
     assert takeover.done
-    for numbers in got:
+    *one_by_one, objects = got
+    for numbers in one_by_one:
         assert numbers == list(range(first + many * done))
+    # Only batches have these, also of states that came one by one before.
+    assert objects == list(range(first, first + many * done))
     reset = takeover.take(gathering((STATE, 0)), -1, -1)
     assert reset == [(STATE, message(0))]

@@ -33,12 +33,15 @@ from arm_controllers.follower.goal import GoalResult, ResultCode  # noqa: E402
 from arm_controllers.ros.cdr import serialized  # noqa: E402
 from arm_controllers.ros.goal_endpoints import GoalEndpoints  # noqa: E402
 from arm_controllers.ros.messages import wrench_message  # noqa: E402
+from arm_controllers.ros.object_messages import ObjectMessages  # noqa: E402
 from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS  # noqa: E402
 from arm_controllers.ros.running import make_executor  # noqa: E402
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateWriter  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
+from arm_dynamics.object_shapes import ObjectShape  # noqa: E402
 from arm_dynamics.robots import find_urdf  # noqa: E402
-from arm_sim.ros.loop_messages import STATE, WRENCH  # noqa: E402
+from arm_sim.ros.contact_messages import ContactMessages  # noqa: E402
+from arm_sim.ros.loop_messages import CONTACTS, OBJECTS, STATE, WRENCH  # noqa: E402
 from arm_sim.simulation.readers import AHEAD  # noqa: E402
 from arm_tools.recording.mcap_file import McapFile  # noqa: E402
 from arm_tools.recording.recorded_messages import messages_of  # noqa: E402
@@ -321,6 +324,23 @@ def test_wrenches_of_batches_are_written_once_and_end_the_subscription_to_their_
     arm.recorder.close()
     found = [each.data for each in by_topic(path)[topic]]
     assert found == [serialized(each) for each in wrenches]
+
+
+def test_a_batch_that_comes_late_brings_objects_and_contacts_of_states_at_their_stamps(
+    graph, tmp_path
+):
+    path, later = tmp_path / 'x.mcap', 7 * PERIOD
+    arm = graph(lambda number: path, own_states=False)
+    shape = ObjectShape('block', 'box', (1, 1, 1), (1, 1, 1, 1), '', (0, 0, 0, 0, 0, 0, 1))
+    objects = ObjectMessages([shape], [], 'base')
+    contacts = ContactMessages()
+    arm.recorder.take([(STATE, state(k)) for k in (PERIOD, later)])
+    for k in (0, PERIOD, later):  # the recording does not begin before its first state
+        about = (OBJECTS, objects.at(np.empty((0, 7)), k)), (CONTACTS, contacts.at(np.zeros(3), k))
+        arm.recorder.take(about)
+    arm.recorder.close()
+    for topic in ('/simulator/objects', '/simulator/contacts'):
+        assert [each.time_ns for each in by_topic(path)[topic]] == [PERIOD, later]
 
 
 def test_after_a_reset_a_new_recording_begins_with_the_arm_and_its_parameters(graph, tmp_path):
