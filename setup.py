@@ -91,6 +91,7 @@ setup(
         'gym': [GYM],
         'film': [FILM],
         'policy': POLICY,
+        'hdf5': ['h5py>=3.11'],  # recordings
         'parquet': ['pyarrow>=17'],  # --parquet
         'robots': [*REQUIRED['robots'], 'example-robot-data', 'robot_descriptions', 'xacro'],
     },

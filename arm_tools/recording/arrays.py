@@ -1,46 +1,23 @@
-"""Arrays of .npz and .mat files as recordings."""
+"""The arrays of an arm's joints among those of a file."""
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
-from arm_tools.recording.text_table import kind_of
+from arm_tools.recording.column_names import filled_in, names_of_joints, rate_in
 
-
-def arrays_of(file: Path) -> dict[str, Any]:
-    """Return the arrays of an .npz or .mat file."""
-    if kind_of(file) == '.npz':
-        with np.load(file) as archive:
-            return {name: _numbers_in(archive, name) for name in archive.files}
-    from scipy.io import loadmat
-
-    try:
-        loaded = loadmat(file, simplify_cells=True)
-    except NotImplementedError:
-        raise ArmError('is a .mat file of version 7.3: save it with -v7') from None
-    arrays = {name: x for name, x in loaded.items() if not name.startswith('__')}
-    only = next(iter(arrays.values())) if len(arrays) == 1 else None
-    return only if isinstance(only, dict) else arrays
-
-
-def _numbers_in(archive: Any, name: str) -> Any:
-    """Return an array of an archive; None where it has objects, which are code of others."""
-    try:
-        return archive[name]
-    except ValueError:
-        return None
+_SHOWN = 12  # arrays that a refusal names
 
 
 def samples_in(
-    arrays: dict[str, Any], joints: Sequence[str], kind: str, other: str, named: dict[str, str]
+    arrays: Mapping[str, Any], joints: Sequence[str], kind: str, other: str, named: dict[str, str]
 ) -> list[Array]:
     """Return times (m,), positions and numbers of a kind (m, n) of these joints.
 
     Args:
-        arrays: of a file.
+        arrays: of a file; those of joints may be (n, m), or one (m,) per joint.
         joints: in the order that is wanted; `joint_names` is that of the file.
         kind, other: names of the numbers, the second where there is none of the first.
         named: names in the file by quantity, of `--columns`.
@@ -49,44 +26,81 @@ def samples_in(
         ArmError: what is missing, or has another shape.
     """
     time, place = named.get('time', 't'), named.get('position', 'q')
-    if arrays.get(time) is not None:
-        arrays[time] = np.ravel(arrays[time])  # of MATLAB a column or a row
-    rows = np.size(arrays.get(time, ()))
     name = named.get(kind) or (kind if kind in arrays else other or kind)
-    columns = [
-        (x.decode() if isinstance(x, bytes) else str(x)).strip()
-        for x in np.ravel(arrays.get('joint_names', joints))
-    ]
+    if rate := rate_in(time):
+        first = names_of_joints(place, joints)[0]
+        times = np.arange(max(np.shape(arrays.get(first, ())), default=0)) / rate
+    else:
+        _check(arrays, [time], joints, kind)
+        times = array_of(arrays, time, (np.size(arrays[time]),))
+    return [times, *(numbers_in(arrays, x, len(times), joints, kind) for x in (place, name))]
+
+
+def numbers_in(
+    arrays: Mapping[str, Any], name: str, count: int, joints: Sequence[str], kind: str
+) -> Array:
+    """Return the numbers (m, n) of these joints that have a name, for `count` times.
+
+    Raises:
+        ArmError: as `samples_in`; `kind` is what the numbers are.
+    """
+    names = names_of_joints(name, joints)
+    _check(arrays, names, joints, kind)
+    if names != [name]:
+        return np.column_stack([array_of(arrays, x, (count,)) for x in names])
+    listed = arrays.get('joint_names', arrays.get('name'))
+    columns = list(joints) if listed is None else _names_in(listed)
     for joint in joints:
         if columns.count(joint) != 1:
             raise ArmError(f'joint_names has {", ".join(columns)}; {joint!r} must be there once')
-    shapes = {time: (rows,), place: (rows, len(columns)), name: (rows, len(columns))}
-    found = [array_of(arrays, key, shape) for key, shape in shapes.items()]
     order = [columns.index(joint) for joint in joints]
-    return [found[0], *(x[:, order] for x in found[1:])]
+    return array_of(arrays, name, (count, len(columns)))[:, order]
 
 
-def array_of(arrays: dict[str, Any], name: str, shape: tuple[int, ...]) -> Array:
-    """Return an array of a file, of a shape.
+def array_of(arrays: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Array:
+    """Return an array of a file, of a shape, or its transpose.
 
     Raises:
         ArmError: there is none, or it has another shape.
     """
-    if name not in arrays:
-        has, of = ', '.join(arrays) or 'nothing', f', with shape {shape}' if shape[0] else ''
-        raise ArmError(
-            f'has no {name!r}{of}; it has {has}; --columns '
-            "'time=T,position=Q,effort=E' with its names in place of T, Q and E reads them"
-        )
     if arrays[name] is None:
         raise ArmError(f'{name} has objects: save it as an array of numbers, dtype=float')
     kind = np.asarray(arrays[name]).dtype
     if kind == np.float16 or kind.kind not in 'fiuMmbUS':
         raise ArmError(f'{name} is an array of {kind}: save it as one of numbers, dtype=float')
     if kind.kind in 'mM':  # of moments
-        return np.asarray(arrays[name]).astype(f'{kind.kind}8[ns]').astype(float) * 1e-9
-    array = np.array(arrays[name], dtype=float)
+        array = np.asarray(arrays[name]).astype(f'{kind.kind}8[ns]').astype(float) * 1e-9
+    else:
+        array = np.array(arrays[name], dtype=float)
+    if array.size == max(array.shape, default=0) and 1 in (*shape[1:], len(shape)):
+        array = np.reshape(array, (-1, *shape[1:]))  # of MATLAB a row or a column
+    if array.shape != shape and array.shape == shape[::-1]:
+        array = array.T
     if array.shape != shape:
-        remedy = f': save {name}.T' if array.shape == shape[::-1] else ''
-        raise ArmError(f'{name} has shape {array.shape}; it must be {shape}{remedy}')
+        raise ArmError(f'{name} has shape {array.shape}; it must be {shape}')
     return array
+
+
+def _names_in(names: Any) -> list[str]:
+    """Return the joints' names, which may be repeated in each row."""
+    rows = np.asarray(names)
+    if rows.ndim > 1 and (rows != rows[0]).any():
+        raise ArmError('joint names differ from row to row: write the joints in one order')
+    found = rows[0] if rows.ndim > 1 and 1 not in rows.shape else np.ravel(rows)
+    return [(x.decode() if isinstance(x, bytes) else str(x)).strip() for x in found]
+
+
+def _check(
+    arrays: Mapping[str, Any], names: Sequence[str], joints: Sequence[str], kind: str
+) -> None:
+    """Raise ArmError, with what to write, where a file lacks an array."""
+    missing = next((x for x in names if x not in arrays), None)
+    if missing is None:
+        return
+    shapes = {x: np.shape(array) for x, array in arrays.items() if array is not None}
+    shown = [f'{x} {shapes.get(x, "of objects")}' for x in arrays][:_SHOWN]
+    more = f' and {len(arrays) - _SHOWN} more' if len(arrays) > _SHOWN else ''
+    whole = [x for x, shape in shapes.items() if len(shape) == 2 and len(joints) in shape]
+    rest = [x for x, shape in shapes.items() if np.prod(shape) == max(shape, default=0)]
+    remedy = filled_in(rest, {}, joints, kind, whole)
+    raise ArmError(f'has no {missing!r}; it has {", ".join(shown) or "nothing"}{more}; {remedy}')

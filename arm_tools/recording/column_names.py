@@ -20,6 +20,7 @@ _OTHER = re.compile(r'vel|speed|dq|qd|acc|temp|ext|tcp|quality')
 _KINDS = {'angle': 'position', 'length': 'position', 'torque': 'effort', 'force': 'effort'}
 
 
+_RATE = re.compile(r'([1-9]\d*(?:\.\d+)?) ?hz', re.IGNORECASE)  # in place of a name of times
 _PARTS = re.compile(r',\s*(?=[\w.]+\s*=)')  # between NAME=COLUMN and the next one
 
 
@@ -54,6 +55,19 @@ def _of_joints(name: str, column: str, joints: Sequence[str]) -> dict[str, str]:
         own = column.replace('{joint}', joint).replace('{0}', str(k)).replace('{1}', str(k + 1))
         found[f'{joint}.{name}'] = own
     return found
+
+
+def names_of_joints(name: str, joints: Sequence[str]) -> list[str]:
+    """Return what a name with a place for the joint stands for, or the name itself."""
+    if not any(x in name for x in _PLACES):
+        return [name]
+    return list(_of_joints('', name, joints).values())
+
+
+def rate_in(time: str) -> float:
+    """Return the rows per second [Hz] that stand in place of a name of times; 0: it is a name."""
+    found = _RATE.fullmatch(time)
+    return float(found[1]) if found else 0.0
 
 
 def array_names(option: str) -> dict[str, str]:
@@ -119,7 +133,11 @@ def renamed(joints: Sequence[str], names: Iterable[str]) -> str:
 
 
 def filled_in(
-    columns: Sequence[str], units: Mapping[str, str], joints: Sequence[str], kind: str
+    columns: Sequence[str],
+    units: Mapping[str, str],
+    joints: Sequence[str],
+    kind: str,
+    whole: Sequence[str] = (),
 ) -> str:
     """Return the option with the columns that are probably meant.
 
@@ -128,16 +146,18 @@ def filled_in(
         units: quantity by name of a column, where its header has a unit.
         joints: of the arm.
         kind: the quantity that is needed with the positions.
+        whole: names of arrays of all joints.
     """
-    series = list(_series(columns, joints))
-    times = [x for x in columns if units.get(x) == 'time' or _WORDS['time'].search(x.casefold())]
+    series = [*((x, list[str]()) for x in whole), *_series(columns, joints)]
+    times = [x for x in columns if units.get(x) == 'time' or _has_word('time', x)]
     parts = {'time': times[0] if times else '?'}
     for quantity in ('position', kind):
         good = [x for x, of in series if _is(quantity, x, [units.get(y, '') for y in of])]
         parts[quantity] = next((x for x in good if x not in parts.values()), '?')
     said = ','.join(f'{name}={x}' for name, x in parts.items())
+    rate = '; time=125Hz, of rows at 125 Hz without times' if parts['time'] == '?' else ''
     if '?' in parts.values():
-        return f"--columns '{said}' names them, with a column in place of each ? ({_HOW})"
+        return f"--columns '{said}' names them, with a name in place of each ? ({_HOW}{rate})"
     return f"--columns '{said}' reads them, if these are the right ones ({_HOW})"
 
 
@@ -155,6 +175,12 @@ def _series(columns: Sequence[str], joints: Sequence[str]) -> Iterable[tuple[str
                 yield name, own
 
 
+def _has_word(quantity: str, name: str) -> bool:
+    """Return whether a name, or what it has behind its groups, has a word of a quantity."""
+    plain = name.casefold()
+    return any(_WORDS[quantity].search(x) for x in (plain, plain.rsplit('/')[-1]))
+
+
 def _is(quantity: str, name: str, units: Sequence[str]) -> bool:
     """Return whether a name is probably one of a quantity."""
     stated = {_KINDS.get(x, x) for x in units if x}
@@ -163,5 +189,5 @@ def _is(quantity: str, name: str, units: Sequence[str]) -> bool:
     if stated and not stated <= wanted:
         return False
     others = [_OTHER, *(_WORDS[x] for x in ('effort', 'command') if x != quantity)]
-    words = bool(_WORDS[quantity].search(plain)) or stated == {quantity}
+    words = _has_word(quantity, name) or stated == {quantity}
     return words and not any(x.search(plain) for x in others)

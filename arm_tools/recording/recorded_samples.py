@@ -9,7 +9,8 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array, T
 from arm_lab.identification.rollouts import Followed
 from arm_lab.identification.signals import MotionSamples
-from arm_tools.recording.arrays import array_of, arrays_of
+from arm_tools.recording.array_files import ARRAYS, arrays_of
+from arm_tools.recording.arrays import numbers_in
 from arm_tools.recording.column_names import array_names, joint_names_in
 from arm_tools.recording.joint_streams import (
     AS_FOUND,
@@ -101,9 +102,9 @@ def read_voltages(
         ArmError: names the file and what is missing in it.
     """
     with reading(path) as file:
-        if _is_table(file) and kind_of(file) in ('.npz', '.mat'):
+        if _is_table(file) and kind_of(file) in ARRAYS:
             name = array_names(how.columns).get('voltage', 'voltage')
-            return array_of(arrays_of(file), name, (len(times), len(joint_names)))
+            return numbers_in(arrays_of(file), name, len(times), joint_names, 'voltage')
         if _is_table(file):
             found = voltages_of(file, joint_names, how)
             if len(found) != len(times):

@@ -20,8 +20,15 @@ from typing import NamedTuple
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
-from arm_tools.recording.arrays import arrays_of, samples_in
-from arm_tools.recording.column_names import QUANTITIES, array_names, filled_in, named_columns
+from arm_tools.recording.array_files import ARRAYS, arrays_of
+from arm_tools.recording.arrays import samples_in
+from arm_tools.recording.column_names import (
+    QUANTITIES,
+    array_names,
+    filled_in,
+    named_columns,
+    rate_in,
+)
 from arm_tools.recording.joint_streams import AS_FOUND, Currents, Doubt, ReadAs
 from arm_tools.recording.lerobot import pyarrow
 from arm_tools.recording.text_table import (
@@ -33,7 +40,7 @@ from arm_tools.recording.text_table import (
     text_table,
 )
 
-TABLES = *TEXTS, '.parquet', '.npz', '.mat'
+TABLES = *TEXTS, '.parquet', *ARRAYS
 _SECONDS = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
 _SINCE_1970 = 1e9, 4e9  # times of this century [s]
 _SLOW = 0.5  # step between rows that is not one of seconds
@@ -127,19 +134,21 @@ def table_of(
 ) -> tuple[list[Array], list[str]]:
     """Return times (m,), positions and numbers of a kind, each (m, n), and lines on the file.
 
-    In an .npz or .mat file without `kind` its numbers are called `other`. `slides` says which
+    In a file of arrays without `kind` its numbers are called `other`. `slides` says which
     joints are prismatic, where this is known: units of a header must fit.
 
     Raises:
         ArmError: what is missing in the file.
     """
-    if kind_of(file) in ('.npz', '.mat'):
+    if kind_of(file) in ARRAYS:
         names = array_names(how.columns)
         t, *found = samples_in(arrays_of(file), joint_names, kind, other, names)
         _check_order(t, found[0])
         times, lines = _in_seconds(t, how.time_unit)
         return [times, *found], [*lines, *_order(times)]
     table, named = _opened(file), named_columns(how.columns, joint_names)
+    if rate := rate_in(named.get('time', '')):
+        table, named = _at_rate(table, rate), named | {'time': 'time'}
     layouts = () if f'{joint_names[0]}.position' in named else _LAYOUTS
     good = [x for x in layouts if _fits(x, table, joint_names, kind)]
     first = joint_names[0], 0
@@ -330,6 +339,18 @@ def _with_times(table: _Table) -> _Table:
         return found, lines
 
     return _Table([*table.names, 'time'], [*table.units, 's'], numbers)
+
+
+def _at_rate(table: _Table, rate: float) -> _Table:
+    """Return a table whose only times are those of its rows, of which `rate` are a second [Hz]."""
+    names = [f'{x} of the file' if x.casefold() == 'time' else x for x in table.names]
+
+    def numbers(wanted: Sequence[int]) -> tuple[Array, list[str]]:
+        values, lines = table.numbers([k for k in wanted if k < len(names)])
+        times = np.arange(len(values)) / rate
+        return np.insert(values, list(wanted).index(len(names)), times, axis=1), lines
+
+    return _Table([*names, 'time'], [*table.units, 's'], numbers)
 
 
 def _of_topics(names: list[str]) -> list[str]:

@@ -21,7 +21,7 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
 
-TEXTS = '.csv', '.tsv', '.txt'
+TEXTS = '.csv', '.tsv', '.txt', '.dat'
 _MISSING = {'', '-', 'nan', '-nan', 'nan(ind)', '-nan(ind)', 'na', 'n/a', '#n/a', 'null', 'none'}
 _UNIT = re.compile(r'\s*[\[(]\s*([^\[\]()]*[^\[\]()\d\s])\s*[\])]$')  # not the index of q[0]
 # Columns of arrays: what is before the number, which number, and its index; a list of names.

@@ -77,7 +77,7 @@ def test_commands_voltages_and_arrays_have_the_option_too(tmp_path):
     np.testing.assert_allclose(read_followed(file, JOINTS, how).command, EFFORT)
     np.testing.assert_allclose(read_voltages(file, JOINTS, TIMES, how), EFFORT)
     np.savez(tmp_path / 'x.npz', time=TIMES, pos=Q, tau=EFFORT)
-    with pytest.raises(ArmError, match=r"it has time, pos, tau; --columns 'time=T"):
+    with pytest.raises(ArmError, match="--columns 'time=time,position=pos,effort=tau' reads"):
         inspected_samples(tmp_path / 'x.npz', JOINTS)
     how = ReadAs(columns='time=time,position=pos,effort=tau')
     np.testing.assert_array_equal(inspected_samples(tmp_path / 'x.npz', JOINTS, how)[0].q, Q)

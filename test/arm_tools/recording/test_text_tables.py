@@ -320,9 +320,6 @@ def test_arrays_with_names_are_read_by_these_and_fields_of_a_struct_too(tmp_path
         np.testing.assert_array_equal(samples.q, Q)
         with pytest.raises(ArmError, match=r"joint_names has b, a; 'c' must be there once"):
             inspected_samples(tmp_path / name, ('a', 'c'))
-    (tmp_path / 'y.mat').write_bytes(b'MATLAB 7.3 MAT-file'.ljust(124) + b'\x00\x02IM')
-    with pytest.raises(ArmError, match='save it with -v7'):
-        inspected_samples(tmp_path / 'y.mat', ('a', 'b'))
 
 
 def test_arrays_of_objects_are_refused_where_they_are_needed(tmp_path):
@@ -337,7 +334,7 @@ def test_arrays_of_objects_are_refused_where_they_are_needed(tmp_path):
     np.testing.assert_allclose(inspected_samples(file, ['a', 'b'])[0].times, TIMES, atol=1e-8)
     for other, why in (
         (Q.astype(object), 'q has objects: save it'),
-        (Q.T, ': save q.T'),
+        (Q[:-1], r'q has shape \(\d+, 2\); it must be'),
         (Q + 0j, 'q is an array of complex128: save it as one of numbers'),
         (Q.astype(np.float16), 'q is an array of float16'),
     ):

@@ -1,0 +1,138 @@
+"""Arrays by name of .npz, .npy, .mat, .json, .jsonl and HDF5 files.
+
+What is inside a struct, an object or a group has the names of both: `log/q`. A list of objects, as
+one per time, is an array per name.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from arm_dynamics.checks import ArmError
+from arm_tools.recording.text_table import kind_of
+
+_NUMPY = "np.savez('x.npz', t=t, q=q, effort=effort)"
+_OF_MATLAB = '#'  # how names begin that MATLAB writes for itself
+
+
+def arrays_of(file: Path) -> dict[str, Any]:
+    """Return the arrays of a file of `ARRAYS`; None for those with objects, which are code.
+
+    Raises:
+        ArmError: the file is damaged, or of a kind that needs a package which is not installed.
+    """
+    return _READERS[kind_of(file)](file)
+
+
+def _of_npz(file: Path) -> dict[str, Any]:
+    with np.load(file) as archive:
+        return {name: _numbers_in(archive, name) for name in archive.files}
+
+
+def _numbers_in(archive: Any, name: str) -> Any:
+    try:
+        return archive[name]
+    except ValueError:
+        return None
+
+
+def _of_npy(file: Path) -> dict[str, Any]:
+    try:
+        array = np.load(file)
+    except ValueError:
+        raise ArmError(f'has objects, which are code: save arrays with {_NUMPY}') from None
+    if array.dtype.names is None:
+        raise ArmError(f'is one array {array.shape} without names: save its parts with {_NUMPY}')
+    return {name: array[name] for name in array.dtype.names}
+
+
+def _of_mat(file: Path) -> dict[str, Any]:
+    from scipy.io import loadmat
+
+    try:
+        loaded = loadmat(file, simplify_cells=True)
+    except NotImplementedError:  # version 7.3
+        return _of_hdf5(file, ', or save it with -v7')
+    arrays = {name: x for name, x in loaded.items() if not name.startswith('__')}
+    only = next(iter(arrays.values())) if len(arrays) == 1 else None
+    return _flat(only if isinstance(only, dict) else arrays)
+
+
+def _of_hdf5(file: Path, otherwise: str = '') -> dict[str, Any]:
+    try:
+        h5py = import_module('h5py')
+    except ImportError:
+        raise ArmError(
+            f"is an HDF5 file: ./ws pip install 'h5py>=3.11' reads it{otherwise}"
+        ) from None
+    found: dict[str, Any] = {}
+
+    def take(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and not name.startswith(_OF_MATLAB):
+            found[name] = item[()]
+
+    with h5py.File(file) as opened:
+        opened.visititems(take)
+    return found
+
+
+def _of_json(file: Path) -> dict[str, Any]:
+    return _of_value(json.loads(file.read_text()))
+
+
+def _of_jsonl(file: Path) -> dict[str, Any]:
+    return _of_value([json.loads(line) for line in file.read_text().splitlines() if line.strip()])
+
+
+def _of_value(value: Any) -> dict[str, Any]:
+    """Return the arrays of an object, or of a list of objects."""
+    if isinstance(value, dict) and len(value) == 1:
+        (only,) = value.values()
+        value = only if _rows(only) else value
+    if _rows(value):
+        rows = [_flat(row) for row in value]
+        return {name: _array([row.get(name) for row in rows]) for name in rows[0]}
+    if not isinstance(value, dict):
+        raise ArmError('has no names: it must be {"t": [...], "q": [[...]], "effort": [[...]]}')
+    return {name: _array(x) for name, x in _flat(value).items()}
+
+
+def _rows(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(x, dict) for x in value)
+
+
+def _array(values: Any) -> Any:
+    """Return an array of numbers, with NaN for null, or of texts; None if they are neither."""
+    for kind in (float, str):
+        try:
+            return np.array(values, dtype=kind)
+        except (TypeError, ValueError):
+            continue
+    return None
+
+
+def _flat(values: Mapping[str, Any], before: str = '') -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        found |= (
+            _flat(value, f'{before}{name}/')
+            if isinstance(value, dict)
+            else {f'{before}{name}': value}
+        )
+    return found
+
+
+_READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
+    '.npz': _of_npz,
+    '.npy': _of_npy,
+    '.mat': _of_mat,
+    '.json': _of_json,
+    '.jsonl': _of_jsonl,
+    '.h5': _of_hdf5,
+    '.hdf5': _of_hdf5,
+}
+ARRAYS = tuple(_READERS)
