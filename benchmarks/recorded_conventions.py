@@ -271,7 +271,9 @@ def wrong(found: Inspected, draw: Drawn) -> bool:
     if found.open:
         return False
     plain = weightless(model) if found.weightless else model
-    best = identify(JointRegressor(plain), found.samples, IdentificationParameters())
+    best = identify(
+        JointRegressor(plain), found.samples, IdentificationParameters(), found.clipped
+    )
     if best.kept.all():
         return False
     unseen, weight = exact(draw.robot, draw.seed, 9.0)

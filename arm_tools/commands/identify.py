@@ -128,7 +128,7 @@ class IdentifiedReport(Report):
                 options.recording, robot, samples, parameters, options.reading
             )  # fmt: skip
             true = without_scale(samples, scales)
-            without = hidden_scales(scales, model.joint_names)
+            without = {**read.clipped} | hidden_scales(scales, model.joint_names)
             friction = with_friction(regressor, true, parameters, without)
             found = friction.found
         listings = [report.joint_table(found), report.link_table(found)]

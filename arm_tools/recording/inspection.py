@@ -4,7 +4,8 @@ A finding that is evident is applied; one that is not, or that changes what the 
 identification until an option says which reading is right.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +17,10 @@ from arm_dynamics.parameters import Parameters, parameter
 from arm_lab.identification.conventions import FAR, Conventions, Reading, conventions
 from arm_lab.identification.effort_rest import Rest
 from arm_lab.identification.signals import MotionSamples
+from arm_tools.recording.clipped_efforts import clipped, flat_ends
 from arm_tools.recording.effort_presets import PRESETS
 from arm_tools.recording.effort_scales import in_torques, joint_numbers
-from arm_tools.recording.joint_streams import AS_FOUND, Currents, Doubt, OtherUnit, ReadAs
+from arm_tools.recording.joint_streams import AS_FOUND, Currents, OtherUnit, ReadAs
 from arm_tools.recording.position_units import in_radians, unwrapped
 from arm_tools.recording.recorded_samples import inspected_samples
 from arm_tools.recording.wrong_numbers import as_words
@@ -102,6 +104,7 @@ class Inspected:
         shown: (n,) whether the weights of the model's links show this size.
         lines: the findings.
         open: findings that an option must decide first.
+        clipped: by a joint's index, why its torque is not used.
     """
 
     samples: MotionSamples
@@ -110,6 +113,7 @@ class Inspected:
     shown: NDArray[np.bool_]
     lines: list[str]
     open: list[str]
+    clipped: Mapping[int, str] = field(default_factory=dict)
 
 
 def inspected(
@@ -154,7 +158,7 @@ def inspected(
     except ArmError as error:
         return Inspected(
             samples, efforts.gravity == 'missing', False, np.ones(model.nv, dtype=bool),
-            [*lines, f'conventions: {error}'], still,
+            [*lines, f'conventions: {error}'], still, clipped(joints[0], lines),
         )  # fmt: skip
     lines = [*lines]
     known = {'order'} if efforts.effort_order else set()
@@ -168,9 +172,12 @@ def inspected(
     weightless = _gravity(found, efforts.gravity, lines, still)
     currents = _unit(found, efforts.efforts, model, lines, still)
     lines += _of_rest(found.rest, model)
-    lines += _of_clipped(found, model, lines)
+    lines += flat_ends(found.clipped, joints[0], lines)
     samples = replace(samples, effort=samples.effort * signs)
-    return Inspected(samples, weightless, currents, np.isfinite(found.scales), lines, still)
+    return Inspected(
+        samples, weightless, currents, np.isfinite(found.scales), lines, still,
+        clipped(joints[0], lines),
+    )  # fmt: skip
 
 
 def _named(option: str, joints: str, model: RobotModel) -> Array | None:
@@ -303,16 +310,6 @@ def _of_rest(rest: Rest, model: RobotModel) -> list[str]:
         f'friction in the efforts: shown by {shown}',
         f'offset of the efforts, as recorded: {offsets}',
     ]
-
-
-def _of_clipped(found: Conventions, model: RobotModel, lines: list[str]) -> list[str]:
-    """Return lines on clipped efforts that none of these lines has already."""
-    return [
-        Doubt(f'efforts: {name}: flat at one end, where the model\'s grow: were they clipped? '
-              'Record a slower motion')
-        for name in np.array(model.joint_names)[found.clipped]
-        if not any(x.startswith(f'efforts: {name}: at their limit') for x in lines)
-    ]  # fmt: skip
 
 
 def _gravity(found: Conventions, option: str, lines: list[str], still: list[str]) -> bool:

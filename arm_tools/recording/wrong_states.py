@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from arm_dynamics.checks import ArmError, Array
 from arm_lab.identification.signals import MotionSamples
+from arm_tools.recording.clipped_efforts import at_limit, runs
 from arm_tools.recording.joint_streams import Doubt
 
 _SPIKE, _LEAST = 10.0, 0.02  # a jump: of the usual steps, and [rad | m]
@@ -19,9 +20,9 @@ _REGULAR = 0.8  # share of the repetitions that are equally long
 _LARGE = 0.5  # of the usual effort: one that does not become 0 from state to state
 _NEAR_ZERO, _TOUCHES = 0.02, 3  # of the largest effort; times that one without a sign is so small
 _BEYOND = 10.0  # times the usual largest effort: no effort
+_FEW = 0.01  # share of the states that are beyond the usual largest effort
 # A joint that has moved by this share of its range in this time [s] has another effort.
 _MOVED, _LONG = 0.02, 0.3
-_CLIPPED, _LEVELS = 0.01, 200  # share of states at the largest effort; values of one that is fine
 
 
 def measured_states_of(
@@ -40,16 +41,10 @@ def measured_states_of(
     if len(samples.times) < 2:
         return samples, lines
     steps = (_renewed, _continuous, _with_efforts, _moving_efforts, _usual_efforts, _in_one_frame)
-    for step in (*steps, _signed, _unclipped):
+    for step in (*steps, _signed, at_limit):
         samples, said = step(samples, np.array(names))
         lines += [Doubt(line) for line in said]
     return samples, lines
-
-
-def _runs(mask: NDArray[np.bool_]) -> Array:
-    """Return the first index (k,) of each run of true values, and the first after it (k,)."""
-    edges = np.diff(np.concatenate([[0], mask.astype(np.int8), [0]]))
-    return np.array([np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)])
 
 
 def _every(values: Array) -> int:
@@ -102,7 +97,7 @@ def _continuous(samples: MotionSamples, names: Array) -> tuple[MotionSamples, li
     jumps = _jumps(q) if len(q) > 2 else np.zeros((0, q.shape[1]), dtype=bool)
     held = []
     for name, same, far in zip(names, (np.diff(q, axis=0) == 0.0).T, jumps.T, strict=True):
-        for first, last in _runs(same).T:
+        for first, last in runs(same).T:
             if (last < len(far) and far[last]) or (first > 0 and far[first - 1]):
                 still[first : last + 1] = True
                 held.append(name)
@@ -122,7 +117,7 @@ def _with_efforts(samples: MotionSamples, _: Array) -> tuple[MotionSamples, list
         return samples, []
     usual = np.sqrt((effort[~none] ** 2).mean(axis=0))
     large = np.concatenate([[True], (np.abs(effort) > _LARGE * usual).any(axis=1), [True]])
-    sudden = [large[first] and large[last + 1] for first, last in _runs(none).T]
+    sudden = [large[first] and large[last + 1] for first, last in runs(none).T]
     if np.mean(sudden) < _LARGE:
         return samples, []
     line = f'efforts: all are 0 between large ones in {none.sum()} of {len(none)} states, not read'
@@ -137,7 +132,7 @@ def _moving_efforts(samples: MotionSamples, names: Array) -> tuple[MotionSamples
         own = np.zeros(len(q), dtype=bool)
         same = np.diff(effort[:, j]) == 0.0
         ends = np.isin(effort[:, j], (effort[:, j].min(), effort[:, j].max()))  # of a clipped one
-        for first, last in _runs(same).T:
+        for first, last in runs(same).T:
             part = slice(first, last + 1)
             others = (np.diff(np.delete(effort[part], j, axis=1), axis=0) != 0.0).any(axis=1)
             long = times[last] - times[first] > _LONG and others.mean() > _REGULAR
@@ -155,7 +150,7 @@ def _moving_efforts(samples: MotionSamples, names: Array) -> tuple[MotionSamples
 def _usual_efforts(samples: MotionSamples, names: Array) -> tuple[MotionSamples, list[str]]:
     """Leave out the few states in which an effort is many times as large as usual."""
     size = np.abs(samples.effort)
-    usual = np.quantile(size, 1.0 - _CLIPPED, axis=0) if len(size) else np.zeros(len(names))
+    usual = np.quantile(size, 1.0 - _FEW, axis=0) if len(size) else np.zeros(len(names))
     wrong = (size > _BEYOND * usual) & (usual > 0.0)
     lines = [
         f'efforts: {name}: up to {most:.3g} in {count} of {len(size)} states, over '
@@ -192,7 +187,7 @@ def _signed(samples: MotionSamples, names: Array) -> tuple[MotionSamples, list[s
     """Set efforts to zero that are magnitudes: never of one sign, and often near zero."""
     size, top = np.abs(samples.effort), np.abs(samples.effort).max(axis=0, initial=0.0)
     one_sign = (samples.effort >= 0.0).all(axis=0) | (samples.effort <= 0.0).all(axis=0)
-    touches = [len(_runs(x).T) for x in (size < _NEAR_ZERO * top).T]
+    touches = [len(runs(x).T) for x in (size < _NEAR_ZERO * top).T]
     bare = one_sign & (top > 0.0) & (np.array(touches) >= _TOUCHES)
     if not bare.any():
         return samples, []
@@ -201,17 +196,3 @@ def _signed(samples: MotionSamples, names: Array) -> tuple[MotionSamples, list[s
         raise ArmError(f'{what}; record efforts with a sign, as of the measured current')
     effort = np.where(bare, 0.0, samples.effort)
     return MotionSamples(samples.times, samples.q, effort), [f'{what}, not read']
-
-
-def _unclipped(samples: MotionSamples, names: Array) -> tuple[MotionSamples, list[str]]:
-    """Name efforts that stay at their largest or least value."""
-    lines = []
-    for name, values in zip(names, samples.effort.T, strict=True):
-        ends = (values == values.max(initial=-np.inf)) | (values == values.min(initial=np.inf))
-        at_end = sum(last - first for first, last in _runs(ends).T if last - first > 2)
-        if at_end > _CLIPPED * len(values) and len(np.unique(values)) > _LEVELS:
-            lines.append(
-                f'efforts: {name}: at their limit {np.abs(values).max():.4g} in '
-                f'{at_end / len(values):.0%} of the states; record a slower motion'
-            )
-    return samples, lines

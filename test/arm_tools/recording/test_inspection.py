@@ -206,8 +206,22 @@ def test_clipped_efforts_with_noise_on_them_are_named(tmp_path, arm):
     found = inspected(archive(tmp_path / 'x.npz', changed(samples, effort=effort)), model)
     (line,) = (x for x in found.lines if 'clipped' in x)
     assert line.startswith('efforts: shoulder_lift_joint: flat at one end')
+    assert list(found.clipped) == [1]
     found = inspected(archive(tmp_path / 'y.npz', samples), model)
+    assert not found.clipped
     assert not any('clipped' in x for x in found.lines)
+
+
+def test_a_joint_with_clipped_efforts_keeps_its_parameters(tmp_path):
+    samples = planar()
+    low, high = np.quantile(samples.effort[:, 1], [0.2, 0.8])
+    effort = np.column_stack(
+        [samples.effort[:, 0], np.clip(samples.effort[:, 1], low, high), samples.effort[:, 2]]
+    )
+    file = archive(tmp_path / 'x.npz', changed(samples, effort=effort))
+    found = command.identify(str(file), robot='planar_3r').found
+    assert found.kept[1]
+    assert 'its efforts are clipped' in found.lacking[1]
 
 
 @pytest.mark.parametrize('factor', [0.5, 2.0])

@@ -1,0 +1,58 @@
+"""Efforts that stay at their limit: named, and not used to identify an arm."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from arm_dynamics.checks import Array
+from arm_lab.identification.signals import MotionSamples
+from arm_tools.recording.joint_streams import Doubt
+
+_CLIPPED, _LEVELS = 0.01, 200  # share of states at the largest effort; values of one that is fine
+_AT_LIMIT, _FLAT = 'at their limit', 'flat at one end'
+
+
+def at_limit(samples: MotionSamples, names: Array) -> tuple[MotionSamples, list[str]]:
+    """Return the samples, and lines on efforts that stay at their largest or least value."""
+    lines = []
+    for name, values in zip(names, samples.effort.T, strict=True):
+        ends = (values == values.max(initial=-np.inf)) | (values == values.min(initial=np.inf))
+        at_end = sum(last - first for first, last in runs(ends).T if last - first > 2)
+        if at_end > _CLIPPED * len(values) and len(np.unique(values)) > _LEVELS:
+            lines.append(
+                f'efforts: {name}: {_AT_LIMIT} {np.abs(values).max():.4g} in '
+                f'{at_end / len(values):.0%} of the states; record a slower motion'
+            )
+    return samples, lines
+
+
+def flat_ends(
+    are_flat: NDArray[np.bool_], names: Sequence[str], lines: Sequence[str]
+) -> list[Doubt]:
+    """Return lines on efforts with a flat end, of joints (n,) that none of the lines has."""
+    return [
+        Doubt(
+            f"efforts: {name}: {_FLAT}, where the model's grow: were they clipped? "
+            'Record a slower motion'
+        )
+        for name in np.array(names)[are_flat]
+        if not any(x.startswith(f'efforts: {name}: {_AT_LIMIT}') for x in lines)
+    ]
+
+
+def clipped(names: Sequence[str], lines: Sequence[str]) -> dict[int, str]:
+    """Return by a joint's index that these lines have its efforts as clipped."""
+    return {
+        i: f'joint {name!r}: its efforts are clipped: record a slower motion'
+        for i, name in enumerate(names)
+        if any(
+            x.startswith(f'efforts: {name}: {end}') for x in lines for end in (_FLAT, _AT_LIMIT)
+        )
+    }
+
+
+def runs(mask: NDArray[np.bool_]) -> Array:
+    """Return the first index (k,) of each run of true values, and the first after it (k,)."""
+    edges = np.diff(np.concatenate([[0], mask.astype(np.int8), [0]]))
+    return np.array([np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)])
