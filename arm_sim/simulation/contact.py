@@ -66,7 +66,7 @@ def set_springs(mj_model: mujoco.MjModel, parameters: PlantParameters) -> None:
         raise ArmError(
             f'contact of {worst.names}: {k:g} N/m with {c:g} N.s/m need an integration step of at '
             f'most {worst.longest_step:.2g} s; timestep is {p.timestep:g} s. Reduce timestep, '
-            'stiffness or damping'
+            'stiffness or damping, or correct a mass that is too small'
         )
     h = mj_model.opt.timestep = base / division
     for number, pair in zip(own, pairs, strict=True):

@@ -82,11 +82,27 @@ def _add(spec: mujoco.MjSpec, each: SceneObject) -> mujoco.MjsGeom:
         joint.damping[0] = each.joint_damping
         joint.range = each.range or (0.0, 0.0)
     if each.shape == 'mesh':
+        _check_mesh(each)
         spec.add_mesh(name=each.name, file=str(Path(each.file)))
         geom.meshname = each.name
     else:
         geom.size[: len(each.size)] = np.array(each.size) / 2.0
     return geom
+
+
+def _check_mesh(each: SceneObject) -> None:
+    """Raise ArmError, with object and cause, for a file that is missing or no solid."""
+    from arm_dynamics.mesh_files import near_file, no_mesh
+    from arm_dynamics.shapes import read_mesh
+
+    file, where = Path(each.file), f'scene: mesh of {each.name!r}'
+    if not file.is_file():
+        near = f'; there is {found}' if (found := near_file(file)) else ''
+        raise ArmError(f'{where}: {each.file!r} does not exist{near}')
+    try:
+        read_mesh(file)
+    except ArmError as error:
+        raise ArmError(f'{where}: {no_mesh(file) or error}') from None
 
 
 def _attach(

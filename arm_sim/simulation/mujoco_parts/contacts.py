@@ -14,7 +14,8 @@ from arm_sim.devices import needs_motion
 from arm_sim.simulation.contact import IMPRATIO, endless_bounces, set_springs
 from arm_sim.simulation.mujoco_contacts import Links, MujocoContacts
 from arm_sim.simulation.mujoco_objects import add_scene
-from arm_sim.simulation.scene import read_objects
+from arm_sim.simulation.scene import read_objects, read_scene, scene_file
+from arm_sim.simulation.scene_slips import scene_slips
 
 # Bits that say which shapes touch: a link's contype, and the conaffinity of what it touches.
 # An MJCF has bits of its own, the lowest ones.
@@ -102,7 +103,16 @@ class Contacts:
             found += (f'contacts: {note}',) * bool(note)
             if p.contacts:
                 found += (touching_links(model, p.srdf, tuple(p.initial_positions))[1],)
-        return found + endless_bounces(mj_model) if p.scene or p.objects else found
+        if p.scene or p.objects:
+            written = read_objects(p.objects)
+            if p.scene and scene_file(p.scene).suffix != '.xml':
+                written = (*read_scene(p.scene), *written)
+            start = model.check_configuration(
+                p.initial_positions or model.neutral(), 'initial_positions'
+            )
+            found += endless_bounces(mj_model)
+            found += tuple(scene_slips(mj_model, model, start, written))
+        return found
 
 
 def _touch_each_other(
