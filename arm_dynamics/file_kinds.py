@@ -46,13 +46,34 @@ _HINTS = {
     r'.*<xacro:': 'is it xacro? Run `xacro FILE > arm.urdf`',
     r'.*<html\b': 'it is a web page: download the file itself',
     r'(?=[^<]*<robot\b)\s*[^\s<]': f'{_BEFORE}robot',
+    r'.*\0': 'it has bytes of value 0: save it again as text',
     r'.*</robot\s*>.*<robot\b': 'it has two <robot>: give one of them',
     r'.*=\s*[\u2018-\u201d]': 'it has typographic quotes: write "',
     r'.*<!--(?:(?!-->).)*(--(?!>)|--->)': 'XML forbids -- within a comment, and ---> at its end',
     r'.*&(?!#?\w+;)': 'write &amp; for &',
     r'(?!.*<(\w+:)?(robot|mujoco)\b)': 'it has no <robot>: give a URDF, a xacro or an MJCF',
+    r'.*</robot\s*>\s*[^\s<]': 'remove what is behind </robot>',
     r'(?!.*</(robot|mujoco)\s*>)': 'its end, </robot> or </mujoco>, is missing: is it cut off?',
 }
+
+
+# What is in the text of numbers that are none, and the remedy; the first one counts.
+_NUMBER_HINTS = {
+    r'.*(\$|pi\b)': 'is it xacro?',
+    r'\s*\Z': 'it is empty',
+    r'.*\d\s*,\s*\d|.*,\s': 'write a point for a decimal comma, and spaces between numbers',
+    '.*[\u2010-\u2015\u2212]': 'its minus is another sign: write -',
+    r'.*[\[\](){}]': 'write numbers without brackets',
+    r'.*\d\s*[*/]': 'write the result of the expression',
+    r'.*\d[dD][-+]?\d': 'write e for the exponent',
+    r'.*\d\s*(mm|cm|m|kg|g|deg|rad|N|Nm|Nmm)\b|.*\u00b0': 'write numbers without units',
+}
+
+
+def number_hint(text: str) -> str:
+    """Return what to do about a text that is no number, behind a semicolon, where it is known."""
+    known = next((x for pattern, x in _NUMBER_HINTS.items() if re.match(pattern, text)), '')
+    return f'; {known}' if known else ''
 
 
 def hint(text: str) -> str:

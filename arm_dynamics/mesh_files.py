@@ -9,6 +9,8 @@ from pathlib import Path
 
 from arm_dynamics.checks import ArmError
 
+# What a library says of its own sources, before its reason.
+_SOURCE = re.compile(r'From file: .*? at line: \d+ .*?message: ', re.IGNORECASE)
 # What the first bytes of a file in place of a mesh are.
 _NO_MESH = {
     rb'version https://git-lfs': 'stands for a file of Git LFS: run `git lfs pull`',
@@ -31,7 +33,7 @@ def usable(filename: str, paths: Sequence[Path], read: Callable[[Path], object])
             read(path)
             return path
         except ArmError as error:
-            reason = reason or no_mesh(path) or str(error)
+            reason = reason or no_mesh(path) or _SOURCE.sub('', str(error))
     return reason or lacking(filename, paths)
 
 

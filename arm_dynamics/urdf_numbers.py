@@ -133,8 +133,9 @@ def check_numbers(where: str, owner: Element, known: Elements) -> None:
             except ValueError:
                 values = []
             if not values or not np.isfinite(values).all():
-                hint = '; is it xacro?' if '$' in text or 'pi' in text else ''
-                raise ArmError(f'{attribute} must be finite numbers{hint}')
+                from arm_dynamics.file_kinds import number_hint
+
+                raise ArmError(f'{attribute} must be finite numbers{number_hint(text)}')
             if len(values) != count:
                 allowed = 'three numbers' if count == 3 else 'one number'
                 raise ArmError(f'{attribute} must be {allowed}')

@@ -73,7 +73,7 @@ def estimate_inertias(tree: Element, file: Path, by: Estimate) -> str:
             known += float(mass.get('value', '0'))
             continue
         for kind in ('collision', 'visual'):
-            shapes = [body for each in link.iterfind(kind) if (body := _body(each, find))]
+            shapes = [body for each in link.iterfind(kind) if (body := body_of(each, find))]
             if shapes:
                 bodies[link.get('name', '')] = link, sum(shapes, pin.Inertia.Zero())
                 break
@@ -96,7 +96,7 @@ def estimate_inertias(tree: Element, file: Path, by: Estimate) -> str:
     )
 
 
-def _body(shape: Element, find: Callable[[str], Path | str]) -> pin.Inertia | None:
+def body_of(shape: Element, find: Callable[[str], Path | str]) -> pin.Inertia | None:
     """Return the inertia of a <collision> or <visual> at density 1; None without a volume."""
     for each in shape.iterfind('geometry/*'):
         try:

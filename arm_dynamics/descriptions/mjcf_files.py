@@ -1,7 +1,6 @@
 """Compiles an MJCF by MuJoCo, without the shapes whose mesh or texture files are missing."""
 
 import re
-from contextlib import suppress
 from html import unescape
 from math import prod
 from pathlib import Path
@@ -10,6 +9,7 @@ from warnings import catch_warnings, simplefilter
 import mujoco
 
 from arm_dynamics.checks import ArmError, one_line, say_once, text_of
+from arm_dynamics.descriptions.mjcf_slips import slips
 from arm_dynamics.mesh_files import near_file, no_mesh
 
 FROM_GEOMS = 1  # inertiafromgeom="true"
@@ -22,8 +22,6 @@ _NAN = re.compile(
     rf'\s(?!name|class|file)(\w+\s*=\s*["\'](?=[^"\']*nan)\s*{_NUMBER}(?:\s+{_NUMBER})*\s*["\'])',
     re.I,
 )
-_EULER = re.compile(r'\beuler\s*=\s*["\']([^"\']*)')
-_ONE_TURN = 6.35  # [rad]; beyond, degrees may be meant
 _MOST_COPIES = 2_000
 _MOST_BYTES = 10_000_000  # of a file
 _MOST_PLACES = 10_000_000  # numbers of a height field, pixels of a texture
@@ -69,21 +67,24 @@ def read_mjcf(file: Path) -> tuple[mujoco.MjSpec, mujoco.MjModel, list[str]]:
     Raises:
         ArmError: MuJoCo does not compile it, or a body's inertia depends on a missing mesh.
     """
-    if turned := _turned(checked_text(file, f'MJCF {str(file)!r}')):
-        say_once(f'{file.name}: euler="{turned}" is in radians; is it written in degrees?')
+    text = checked_text(file, f'MJCF {str(file)!r}')
     try:
         spec = mujoco.MjSpec.from_file(str(file))
+        missing: list[str] = []
         try:
-            return spec, _compile(spec, file), []
+            m = _compile(spec, file)
         except ValueError:
             missing = _leave_out_missing(spec)
             if not missing:
                 raise
-            return spec, _compile(spec, file), missing
+            m = _compile(spec, file)
     except ValueError as error:
         if isinstance(error, ArmError):
             raise
         raise ArmError(f'MuJoCo does not compile {str(file)!r}: {cause(error, file)}') from None
+    for line in slips(text):
+        say_once(f'{file.name}: {line}')
+    return spec, m, missing
 
 
 def cause(error: Exception, file: Path) -> str:
@@ -97,18 +98,6 @@ def cause(error: Exception, file: Path) -> str:
         if what:
             return f'{text}; {what}'
     return text
-
-
-def _turned(text: str) -> str:
-    """Return the first euler angles of an MJCF in radians that are more than a turn, else ''."""
-    if not re.search(r'\bangle\s*=\s*["\']radian', text) or re.search('["\']degree["\']', text):
-        return ''
-    for found in _EULER.findall(text):
-        numbers = re.findall(r'[-+.\deE]*\d[-+.\deE]*', found)
-        with suppress(ValueError):
-            if max(abs(float(each)) for each in numbers) > _ONE_TURN:
-                return str(found)
-    return ''
 
 
 def _compile(spec: mujoco.MjSpec, file: Path) -> mujoco.MjModel:

@@ -76,6 +76,8 @@ NAMED = {
     'robot/property': 'is it xacro without the prefix xacro:?',
 }
 _SHAPES = 'no clearance check and no contact has this shape'
+# Those of KNOWN that are elements; others are attributes.
+_ELEMENTS = {*KNOWN, 'material', 'gazebo', 'transmission', 'ros2_control', 'mjcf', 'calibration'}
 # Elements that may be in another one more than once.
 REPEATED = {
     *('link', 'joint', 'material', 'gazebo', 'transmission', 'ros2_control', 'visual'),
@@ -362,7 +364,10 @@ def _unknown(owner: Element, deep: bool) -> Iterator[tuple[str, str]]:
         if child.tag in found - REPEATED:
             yield f'{owner.tag}/{child.tag}/again', f'a second <{child.tag}> in <{owner.tag}>'
         found.add(child.tag)
-        if child.tag not in known and '}' not in child.tag:
+        if child.tag in known and child.tag not in _ELEMENTS | {'verbose'}:
+            wrong = f'<{child.tag}> in <{owner.tag}>, which is an attribute: {child.tag}=""'
+            yield f'{owner.tag}/<{child.tag}>', wrong
+        elif child.tag not in known and '}' not in child.tag:
             yield f'{owner.tag}/{child.tag}', f'<{child.tag}>'
         elif deep:
             yield from _unknown(child, True)

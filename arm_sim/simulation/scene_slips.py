@@ -52,7 +52,7 @@ def scene_slips(
 
 def _of_size(m: mujoco.MjModel, data: mujoco.MjData, bodies: list[int]) -> Iterator[str]:
     long, far = [], []
-    for geom in np.flatnonzero(m.geom_user.any(axis=1)):
+    for geom in np.flatnonzero(m.geom_user.any(axis=1)).tolist():
         size = 2.0 * m.geom_aabb[geom, 3:]
         fixed, plane = m.body_weldid[m.geom_bodyid[geom]] == 0, m.geom_rbound[geom] == 0.0
         if not plane and size.max() > (_WALL if fixed else _LONGEST):
@@ -74,7 +74,7 @@ def _of_size(m: mujoco.MjModel, data: mujoco.MjData, bodies: list[int]) -> Itera
 def _of_mass(m: mujoco.MjModel, bodies: list[int]) -> Iterator[str]:
     dense, light, sinking = [], [], []
     for body in bodies:
-        geoms = np.flatnonzero(m.geom_bodyid == body)
+        geoms = np.flatnonzero(m.geom_bodyid == body).tolist()
         volume = float(np.prod(2.0 * m.geom_aabb[geoms, 3:], axis=1).sum())  # at least its own
         mass, name = float(m.body_mass[body]), m.body(body).name
         solid = len(geoms) == 1 and m.geom_type[geoms[0]] != mujoco.mjtGeom.mjGEOM_MESH

@@ -23,6 +23,7 @@ from arm_sim.loop.report import plain
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import new_figure
 from arm_sim.robot import Robot
+from arm_tools.robot_doubts import doubts
 from arm_tools.robot_readers import Reading, reach, readings
 from arm_tools.view.arm_picture import arm_picture
 
@@ -71,7 +72,7 @@ class RobotReport(Report):
         }
         joints = [_joint(model, i, float(heaviest[i])) for i in range(model.nv)]
         weak = [each['joint'] for each in joints if each['gravity_share'] > _WEAK]
-        notes = [*model.notes, *_for_simulation(model), *_not_drawn(model)]
+        notes = [*model.notes, *doubts(model), *_for_simulation(model), *_not_drawn(model)]
         notes += [f'gravity asks joint {name!r} for more than 90% of its effort' for name in weak]
         listings = [
             Listing(

@@ -1,0 +1,138 @@
+"""Names limits, angles and names of joints that are probably slips of the pen."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from arm_dynamics.checks import some_of
+from arm_dynamics.urdf_elements import link_of, moves, vector
+from arm_dynamics.urdf_rules import UrdfRule
+from arm_dynamics.urdf_rules.sizes import moved_links
+
+# Times the median of the efforts, from where one, beyond the second number [N m], is a slip.
+_OUTLIER, _STRONG, _NO_EFFORT = 500.0, 1000.0, 1e7
+_NARROW = {'revolute': 0.005, 'prismatic': 1e-4}  # range of a joint [rad | m]
+_ASIDE = 0.8  # of its bounds' ratio, from where a range beside zero is a slip
+_SLOW, _FAST = 60.0, 1e-3  # time to the speed limit [s]
+_WHOLE = 2.0  # [rad]; whole numbers from here on may be degrees
+_LEFT = 0.2  # share of its range that followers should leave a leader
+_ODD = re.compile(r'^\s|\s$|[\n\t\r,]|:=')
+_BASE = re.compile('(base|world)(_link)?', re.IGNORECASE)
+
+
+class JointSlipsRule(UrdfRule):
+    """Limits, angles and names of joints are as an author means them."""
+
+    order = 21.6
+
+    def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
+        """Yield a line about each kind of slip."""
+        for text, which in SLIPS.items():
+            if names := [x.get('name', '') for x in tree.iterfind('joint') if which(x)]:
+                yield f'{some_of(names)}: {text}'
+        yield from _outlier(tree)
+        yield from _squeezed(tree, model)
+        names = [x.get('name', '') for kind in ('joint', 'link') for x in tree.iterfind(kind)]
+        if odd := [repr(name) for name in names if _ODD.search(name)]:
+            yield (
+                f'the names {some_of(odd)} have a comma, a line break or a space at an end, with '
+                'which joints:= and tip_frame:= do not find them'
+            )
+        inner = {link_of(x, 'parent') for x in tree.iterfind('joint')}
+        if ends := [x for x in moved_links(tree) - inner if _BASE.fullmatch(x)]:
+            yield (
+                f'the joints move {ends[0]!r}, which is an end: are parent and child swapped in '
+                'them?'
+            )
+
+
+def _number(joint: Element, key: str) -> float:
+    limit = joint.find('limit')
+    return 0.0 if limit is None else float(limit.get(key, '0'))
+
+
+def _bounded(joint: Element) -> bool:
+    return joint.get('type') in _NARROW
+
+
+def _is_narrow(joint: Element) -> bool:
+    span = _number(joint, 'upper') - _number(joint, 'lower')
+    return _bounded(joint) and span < _NARROW[joint.get('type', '')]
+
+
+def _is_aside(joint: Element) -> bool:
+    low, high = sorted(abs(_number(joint, key)) for key in ('lower', 'upper'))
+    beside = _number(joint, 'lower') * _number(joint, 'upper') > 0.0
+    return joint.get('type') == 'revolute' and beside and low > _ASIDE * high
+
+
+def _lacks_a_bound(joint: Element) -> bool:
+    limit = joint.find('limit')
+    keys = set() if limit is None else {'lower', 'upper'} & set(limit.attrib)
+    return _bounded(joint) and len(keys) == 1
+
+
+def _is_whole(joint: Element) -> bool:
+    turns = vector(joint.find('origin'), 'rpy')
+    return any(abs(x) >= _WHOLE and float(x).is_integer() for x in turns)
+
+
+def _gains_speed(joint: Element) -> float:
+    """Return the time to the speed limit [s]; NaN where it is not limited."""
+    speed = _number(joint, 'velocity')
+    rates = [x for key in ('acceleration', 'deceleration') if (x := _number(joint, key)) > 0.0]
+    return speed / min(rates) if moves(joint) and rates and speed > 0.0 else np.nan
+
+
+SLIPS: dict[str, Callable[[Element], bool]] = {
+    'hardly has a range between lower and upper; is it in another unit?': _is_narrow,
+    'lower and upper are close together beside 0; is a sign missing?': _is_aside,
+    'only one of lower and upper is written, and the other one counts as 0': _lacks_a_bound,
+    'rpy has a whole number of radians; is it written in degrees?': _is_whole,
+    'acceleration takes minutes to the speed limit; is it in another unit?': (
+        lambda joint: _gains_speed(joint) > _SLOW
+    ),
+    'acceleration reaches the speed limit within 1 ms; is it in degrees?': (
+        lambda joint: _gains_speed(joint) < _FAST
+    ),
+}
+
+
+def _outlier(tree: Element) -> Iterator[str]:
+    """Yield a line on the efforts that are far from those of the other joints."""
+    efforts = {
+        joint.get('name', ''): effort
+        for joint in tree.iterfind('joint')
+        if moves(joint) and joint.get('type') != 'prismatic'
+        if 0.0 < (effort := _number(joint, 'effort')) < _NO_EFFORT
+    }
+    usual = float(np.median([*efforts.values()])) if len(efforts) > 2 else np.inf
+    strong = [name for name, x in efforts.items() if x > max(_STRONG, _OUTLIER * usual)]
+    if strong:
+        yield (
+            f'{some_of(strong)}: effort of more than {_OUTLIER:g} times that of the other joints; '
+            'is it in N mm?'
+        )
+
+
+def _squeezed(tree: Element, model: Any) -> Iterator[str]:
+    """Yield a line on leaders whose followers leave them a small part of their range."""
+    own = {
+        x.get('name', ''): _number(x, 'upper') - _number(x, 'lower')
+        for x in tree.iterfind('joint')
+    }
+    led = {x.get('joint') for x in tree.iterfind('joint/mimic')}
+    left = np.subtract(model.position_upper, model.position_lower)
+    found = [
+        name
+        for name, span in zip(model.joint_names, left, strict=True)
+        if name in led and np.isfinite(span) and span < _LEFT * own[name]
+    ]
+    if found:
+        yield (
+            f'{some_of(found)}: <limit> of joints that follow by <mimic> leave it less than a '
+            'fifth of its own range; are multiplier and offset right?'
+        )

@@ -1,0 +1,164 @@
+"""Names masses, moments of inertia and places that do not fit the size of an arm."""
+
+from collections.abc import Iterator
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from arm_dynamics.checks import Array, some_of
+from arm_dynamics.urdf_elements import link_of, moves, origin_of, vector
+from arm_dynamics.urdf_numbers import principal_moments
+from arm_dynamics.urdf_rules import UrdfRule
+
+_BEYOND = 1.5  # times the size of a link, which no gyration radius reaches
+_LIGHT, _POINT = 0.01, 0.1  # lighter links may stand for a rotor or a frame [kg]
+# Of moments of a ball of tungsten [kg/m^3]; for heavier links another rule has it [kg].
+_PART, _TUNGSTEN, _HEAVY = 0.0036, 19300.0, 30.0
+# Moving mass by the cube of the longest chain [kg/m^3]; of 500 arms it is 0.05 to 600.
+_LEAST, _MOST = 0.02, 3000.0
+_SHORT = 0.005  # distance of joints [m]
+_LONG = 10.0  # of a shape [m]
+
+
+class SizesRule(UrdfRule):
+    """Masses and moments of inertia are those of bodies as large as the arm's."""
+
+    order = 21.7
+
+    def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
+        """Yield a line about each kind of number that does not fit the arm's size."""
+        moments = {name: found[0] for name, found in principal_moments(tree).items()}
+        masses = {name: mass for name, mass in _masses(tree).items() if mass > 0.0}
+        moved = moved_links(tree)
+        points = [
+            name
+            for name, mass in masses.items()
+            if _POINT < mass <= _HEAVY and name in moved
+            if moments[name][-1] < _PART * 0.4 * mass * _radius(mass) ** 2
+        ]
+        if points:
+            yield (
+                f'{some_of(points)}: hardly any moment of inertia for its mass, which counts as a '
+                'point'
+            )
+        longest = max((_distance(joint) for joint in tree.iterfind('joint')), default=0.0)
+        large = {
+            name: radius
+            for name, mass in masses.items()
+            if mass > _LIGHT and name in moved
+            for radius in [float(np.sqrt(max(moments[name][-1], 0.0) / mass))]
+            if _BEYOND * longest < radius <= 1.0 and _BEYOND * _size(tree, name) < radius
+        }
+        if large:
+            yield (
+                f'{some_of([*large])}: moments of inertia of its mass at '
+                f'{max(large.values()):.2g} m, beyond the link and every distance of joints; '
+                'are they in kg m^2?'
+            )
+        yield from _of_arm(tree, model)
+        shapes = [
+            link.get('name', '')
+            for link in tree.iterfind('link')
+            for each in link.iterfind('visual/geometry/*')
+            if max(_sizes(each)) > _LONG
+        ]
+        if shapes:
+            names = some_of(list(dict.fromkeys(shapes)))
+            yield f'{names}: a <visual> longer than {_LONG:g} m; is it in millimetres?'
+
+
+def _of_arm(tree: Element, model: Any) -> Iterator[str]:
+    """Yield a line where joints are at one place, or the mass is not that of such an arm."""
+    chain = _longest_chain(tree)
+    moving = sum(float(each.mass) for each in model.pin_model.inertias)
+    if chain < _SHORT and model.nv > 1:
+        yield (
+            f'all joints are within {1e3 * chain:.2g} mm; are <origin> missing, or lengths in '
+            'another unit?'
+        )
+    elif moving and model.nv > 1 and moving < _LEAST * chain**3:
+        yield (
+            f'{moving:.3g} kg move in an arm of {chain:.3g} m; are masses in tonnes, or lengths '
+            'in another unit?'
+        )
+    elif model.nv > 1 and moving > _MOST * chain**3:
+        yield (
+            f'{moving:.3g} kg move in an arm of {chain:.3g} m; are masses in grams, or lengths in '
+            'another unit?'
+        )
+
+
+def _masses(tree: Element) -> dict[str, float]:
+    return {
+        link.get('name', ''): float(mass.get('value', '0'))
+        for link in tree.iterfind('link')
+        for mass in link.iterfind('inertial/mass')
+    }
+
+
+def _radius(mass: float) -> float:
+    return float((0.75 * mass / (np.pi * _TUNGSTEN)) ** (1.0 / 3.0))
+
+
+def moved_links(tree: Element) -> set[str]:
+    """Return the links that a joint moves."""
+    above = {link_of(joint, 'child'): joint for joint in tree.iterfind('joint')}
+    found = set()
+    for name in above:
+        link = name
+        while link in above and not moves(above[link]):
+            link = link_of(above[link], 'parent')
+        if link in above:
+            found.add(name)
+    return found
+
+
+def _distance(joint: Element) -> float:
+    return float(np.linalg.norm(vector(joint.find('origin'), 'xyz')))
+
+
+def _longest_chain(tree: Element) -> float:
+    """Return the largest sum of distances of joints on a way from the root link [m]."""
+    above = {link_of(joint, 'child'): joint for joint in tree.iterfind('joint')}
+    longest = 0.0
+    for name in above:
+        link, length = name, 0.0
+        while link in above:
+            length += _distance(above[link])
+            link = link_of(above[link], 'parent')
+        longest = max(longest, length)
+    return longest
+
+
+def _size(tree: Element, name: str) -> float:
+    """Return the distance from a link's centre of mass to its farthest joint or shape [m]."""
+    link = next(each for each in tree.iterfind('link') if each.get('name') == name)
+    centre = vector(link.find('inertial/origin'), 'xyz')
+    places = [np.zeros(3)]
+    places += [
+        vector(joint.find('origin'), 'xyz')
+        for joint in tree.iterfind('joint')
+        if link_of(joint, 'parent') == name
+    ]
+    for kind in ('visual', 'collision'):
+        for shape in link.iterfind(kind):
+            for each in shape.iterfind('geometry/*'):
+                places.append(_corner(shape, each, centre))
+    return max(float(np.linalg.norm(place - centre)) for place in places)
+
+
+def _corner(shape: Element, each: Element, centre: Array) -> Array:
+    """Return a point as far from the centre as the farthest one of a shape may be."""
+    away = origin_of(shape).translation - centre
+    far = float(np.linalg.norm(away)) + 0.5 * float(np.linalg.norm(_sizes(each)))
+    return np.asarray(centre + np.array([far, 0.0, 0.0]))
+
+
+def _sizes(shape: Element) -> list[float]:
+    """Return the lengths of a box, ball, cylinder or capsule [m]; of a mesh 0."""
+    if shape.tag == 'box':
+        return [float(word) for word in shape.get('size', '0').split()]
+    if shape.tag in ('sphere', 'cylinder', 'capsule'):
+        return [2.0 * float(shape.get('radius', '0')), float(shape.get('length', '0'))]
+    return [0.0]
