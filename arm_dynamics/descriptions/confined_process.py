@@ -218,6 +218,8 @@ def _urdf_or_error(file: str, mappings: str) -> dict[str, str]:
             answer = {'urdf': xacro.process_file(file, mappings=arguments).toxml()}
     except (Exception, SystemExit) as error:  # of expressions in the file: any
         answer = {'error': ' '.join(str(error).split()) or type(error).__name__}
+        stack = getattr(sys.modules.get('xacro'), 'filestack', None) or ()
+        answer['within'] = ''.join(str(each) for each in stack[-1:])  # an included file
     asked = dict.fromkeys(arguments.names)
     others = {
         'said': said.getvalue(),

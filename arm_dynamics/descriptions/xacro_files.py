@@ -67,7 +67,9 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
         text = re.sub(r"^<class '[^']*'>: ", '', answer['error'])
         text = re.sub(r'^(.+) \1$', r'\1', text)  # which xacro says twice
         text = re.sub(r'^No such file or directory: \S+ (?=\[Errno)', '', text)
-        raise ArmError(f'xacro: {text}{remedy} (in {str(file)!r})')
+        if 'recursion' in text:
+            remedy = '; does a file include itself, or a macro call itself?'
+        raise ArmError(f'xacro: {text}{remedy} (in {answer.get("within", str(file))!r})')
     return str(answer['urdf'])
 
 

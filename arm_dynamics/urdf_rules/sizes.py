@@ -18,6 +18,7 @@ _PART, _TUNGSTEN, _HEAVY = 0.0036, 19300.0, 30.0
 # Moving mass by the cube of the longest chain [kg/m^3]; of 500 arms it is 0.05 to 600.
 _LEAST, _MOST = 0.02, 3000.0
 _SHORT = 0.005  # distance of joints [m]
+_FEW = 3  # joints in a row, from which they are those of an arm
 _LONG = 10.0  # of a shape [m]
 
 
@@ -70,22 +71,18 @@ class SizesRule(UrdfRule):
 
 def _of_arm(tree: Element, model: Any) -> Iterator[str]:
     """Yield a line where joints are at one place, or the mass is not that of such an arm."""
-    chain = _longest_chain(tree)
+    chain, joints = _longest_chain(tree)
     moving = sum(float(each.mass) for each in model.pin_model.inertias)
     if chain < _SHORT and model.nv > 1:
         yield (
             f'all joints are within {1e3 * chain:.2g} mm; are <origin> missing, or lengths in '
             'another unit?'
         )
-    elif moving and model.nv > 1 and moving < _LEAST * chain**3:
+    elif joints >= _FEW and moving and not _LEAST < moving / chain**3 < _MOST:
+        unit = 'grams' if moving > chain**3 else 'tonnes'
         yield (
-            f'{moving:.3g} kg move in an arm of {chain:.3g} m; are masses in tonnes, or lengths '
+            f'{moving:.3g} kg move in an arm of {chain:.3g} m; are masses in {unit}, or lengths '
             'in another unit?'
-        )
-    elif model.nv > 1 and moving > _MOST * chain**3:
-        yield (
-            f'{moving:.3g} kg move in an arm of {chain:.3g} m; are masses in grams, or lengths in '
-            'another unit?'
         )
 
 
@@ -118,16 +115,19 @@ def _distance(joint: Element) -> float:
     return float(np.linalg.norm(vector(joint.find('origin'), 'xyz')))
 
 
-def _longest_chain(tree: Element) -> float:
-    """Return the largest sum of distances of joints on a way from the root link [m]."""
+def _longest_chain(tree: Element) -> tuple[float, int]:
+    """Return the largest sum of distances of joints on a way from the root link [m].
+
+    With it comes how many joints move on that way.
+    """
     above = {link_of(joint, 'child'): joint for joint in tree.iterfind('joint')}
-    longest = 0.0
+    longest = 0.0, 0
     for name in above:
-        link, length = name, 0.0
+        link, length, moving = name, 0.0, 0
         while link in above:
-            length += _distance(above[link])
+            length, moving = length + _distance(above[link]), moving + moves(above[link])
             link = link_of(above[link], 'parent')
-        longest = max(longest, length)
+        longest = max(longest, (length, moving))
     return longest
 
 

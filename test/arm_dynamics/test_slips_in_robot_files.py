@@ -302,6 +302,22 @@ def test_slips_in_a_xacro_have_their_cause(tmp_path, inside, line):
         Robot.load(str(tmp_path / 'arm.xacro'))
 
 
+@pytest.mark.parametrize(
+    ('part', 'line'),
+    [
+        ('<robot><link>', r"no element found.*parts\.xacro'"),
+        ('<robot><xacro:include filename="parts.xacro"/></robot>', 'does a file include itself'),
+    ],
+)
+def test_an_included_file_is_named_with_its_fault(tmp_path, part, line):
+    optional('xacro', 'xacro')
+    (tmp_path / 'parts.xacro').write_text(part.replace('<robot>', f'<robot {XACRO}>'))
+    include = '<xacro:include filename="parts.xacro"/>'
+    (tmp_path / 'arm.xacro').write_text(f'<robot name="arm" {XACRO}>{include}</robot>')
+    with pytest.raises(ArmError, match=line):
+        Robot.load(str(tmp_path / 'arm.xacro'))
+
+
 @pytest.mark.parametrize('encoding', ['gb2312', 'shift_jis', 'no-such', 'utf-16'])
 @pytest.mark.parametrize(('comment', 'tool'), [(b'', 'c_link'), (b'<!-- \xb1\xdb -->', 'tool')])
 def test_side_files_of_any_encoding_end_no_run(tmp_path, encoding, comment, tool):
