@@ -51,6 +51,8 @@ _HINTS = {
     r'.*=\s*[\u2018-\u201d]': 'it has typographic quotes: write "',
     r'.*<!--(?:(?!-->).)*(--(?!>)|--->)': 'XML forbids -- within a comment, and ---> at its end',
     r'.*&(?!#?\w+;)': 'write &amp; for &',
+    r'.*<\w[^<>"\']*(?:"[^"]*"[^<>"\']*)*=\s*[^"\'\s<>]': 'write " around values of attributes',
+    r'.*="[^"<>]*<[^"<>]*"': 'write &lt; for < in an attribute',
     r'(?!.*<(\w+:)?(robot|mujoco)\b)': 'it has no <robot>: give a URDF, a xacro or an MJCF',
     r'.*</robot\s*>\s*[^\s<]': 'remove what is behind </robot>',
     r'(?!.*</(robot|mujoco)\s*>)': 'its end, </robot> or </mujoco>, is missing: is it cut off?',
@@ -61,7 +63,7 @@ _HINTS = {
 _NUMBER_HINTS = {
     r'.*(\$|pi\b)': 'is it xacro?',
     r'\s*\Z': 'it is empty',
-    r'.*\d\s*,\s*\d|.*,\s': 'write a point for a decimal comma, and spaces between numbers',
+    r'.*\d\s*,\s*\d|.*,\s': 'write a decimal point, and spaces between numbers',
     '.*[\u2010-\u2015\u2212]': 'its minus is another sign: write -',
     r'.*\{': 'is it xacro, without its $ before {?',
     r'.*[\[\]()]': 'write numbers without brackets',

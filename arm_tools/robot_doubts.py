@@ -16,12 +16,13 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.shapes import mesh_finder
 from arm_dynamics.urdf_elements import link_of, moves, vector
 from arm_dynamics.urdf_numbers import principal_moments
-from arm_dynamics.urdf_rules.sizes import moved_links
+from arm_dynamics.urdf_rules.sizes import moved_links, outward
 
 _LIGHT, _HEAVY = 0.05, 0.3  # below, and from where the mass of a link is looked at [kg]
 # Times the gyration radius of a link's shapes: no matter within them is as far from their centre.
 _BEYOND, _NEAR = 3.0, 0.02  # [1], [m]
 _DENSEST, _THINNEST, _SMALL = 25_000.0, 10.0, 2e-4  # [kg/m^3], [kg/m^3], volume [m^3]
+_UNLIKE = 20.0  # times larger than the other kind of shape of a link
 _FEW = 3  # joints, from which equal efforts are a placeholder
 
 
@@ -90,7 +91,7 @@ def _of_links(tree: Element, solids: dict[str, list[Solid]]) -> Iterator[str]:
     """Yield lines on links whose centre, moments or mass no body of their shapes has."""
     moments = {name: found[0] for name, found in principal_moments(tree).items()}
     moved = moved_links(tree)
-    outside, wide, dense = [], [], []
+    outside, wide, dense, unlike = [], [], [], []
     for link in tree.iterfind('link'):
         name, own = link.get('name', ''), solids[link.get('name', '')]
         mass = sum(float(x.get('value', '0')) for x in link.iterfind('inertial/mass'))
@@ -106,11 +107,15 @@ def _of_links(tree: Element, solids: dict[str, list[Solid]]) -> Iterator[str]:
             float(np.hypot(x, each.radius)) for x, each in zip(away, own, strict=True)
         ):
             wide.append(f'{name} ({radius:.3g} m)')
+        sizes = [each.radius for each in own]
+        if max(sizes) > _UNLIKE * min(sizes):
+            unlike.append(name)
         if mass > _HEAVY and mass > _DENSEST * max(each.volume for each in own):
             dense.append(name)
     for names, what in (
         (outside, 'centre of mass so far outside of its shapes; is a sign wrong, or the frame?'),
         (wide, 'gyration radius far beyond its shapes; is <inertia> in kg m^2, or a placeholder?'),
+        (unlike, 'visual and collision of quite another size; is a scale missing in one of them?'),
         (dense, 'denser in its shapes than any metal; is the mass right, or a shape too small?'),
     ):
         if names:
@@ -119,19 +124,19 @@ def _of_links(tree: Element, solids: dict[str, list[Solid]]) -> Iterator[str]:
 
 def _thin(tree: Element, solids: dict[str, list[Solid]]) -> list[str]:
     """Return the links that a joint moves with hardly any mass for the volume behind it."""
-    above = {link_of(joint, 'child'): joint for joint in tree.iterfind('joint')}
-    masses: dict[str, float] = {}
-    volumes: dict[str, float] = {}
+    bodies: dict[str, str] = {}  # of each link, the link behind the joint that moves it
+    for joint in outward(tree):
+        child, parent = link_of(joint, 'child'), link_of(joint, 'parent')
+        bodies[child] = child if moves(joint) else bodies.get(parent, '')
+    masses, volumes = dict.fromkeys(bodies.values(), 0.0), dict.fromkeys(bodies.values(), 0.0)
     for link in tree.iterfind('link'):
-        name = body = link.get('name', '')
-        while body in above and not moves(above[body]):
-            body = link_of(above[body], 'parent')
-        mass = sum(float(x.get('value', '0')) for x in link.iterfind('inertial/mass'))
-        masses[body] = masses.get(body, 0.0) + mass
-        volume = min((each.volume for each in solids[name]), default=0.0)
-        volumes[body] = max(volumes.get(body, 0.0), volume)
+        name = link.get('name', '')
+        if body := bodies.get(name, ''):
+            masses[body] += sum(float(x.get('value', '0')) for x in link.iterfind('inertial/mass'))
+            volume = min((each.volume for each in solids[name]), default=0.0)
+            volumes[body] = max(volumes[body], volume)
     return [
         body
         for body, volume in volumes.items()
-        if body in above and volume > _SMALL and 0.0 < masses[body] < _THINNEST * volume
+        if body and volume > _SMALL and 0.0 < masses[body] < _THINNEST * volume
     ]

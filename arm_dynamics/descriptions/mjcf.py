@@ -60,9 +60,8 @@ class Mjcf:
         ranges = {'forcerange': m.actuator_forcerange, 'ctrlrange': m.actuator_ctrlrange}
         for key, values in ranges.items():
             for k in np.flatnonzero(values[:, 0] > values[:, 1]):  # which MuJoCo takes for none
-                wrong = (
-                    f'actuator {m.actuator(k).name!r}: {key}="{values[k, 0]:g} {values[k, 1]:g}"'
-                )
+                name = m.actuator(k).name or f'number {k}'
+                wrong = f'actuator {name!r}: {key}="{values[k, 0]:g} {values[k, 1]:g}"'
                 raise ArmError(f'{wrong} is reversed')
         self._names = {m.body(k).name for k in range(m.nbody)}
         self._names |= {m.joint(k).name for k in range(m.njnt)}

@@ -355,7 +355,8 @@ def _unknown(owner: Element, deep: bool) -> Iterator[tuple[str, str]]:
     if known is None:
         return
     for key in owner.attrib:
-        if key not in known and '}' not in key:
+        is_element = key in _ELEMENTS and owner.tag not in ('mimic', 'parent', 'child')
+        if (key not in known or is_element) and '}' not in key:
             yield f'{owner.tag}/{key}', f'{key}="" of <{owner.tag}>'
     if any((text or '').strip() for text in (owner.text, *(child.tail for child in owner))):
         yield f'{owner.tag}/text', f'text in <{owner.tag}>'

@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from arm_dynamics.checks import ArmError, some_of
+from arm_dynamics.file_kinds import number_hint
 from arm_dynamics.urdf_rules import UrdfRule
 
 # Sizes of each shape, and how many numbers they have.
@@ -83,5 +84,6 @@ def _check(where: str, element: Element, name: str, count: int) -> list[float]:
         values = []
     if len(values) != count or not np.isfinite(values).all():
         numbers = 'three finite numbers' if count == 3 else 'one finite number'
-        raise ArmError(f'{where} <{element.tag} {name}="{text}"> must be {numbers}')
+        wrong = f'{where} <{element.tag} {name}="{text}"> must be {numbers}'
+        raise ArmError(wrong + number_hint(text) * (not values))
     return values

@@ -98,16 +98,24 @@ def _radius(mass: float) -> float:
     return float((0.75 * mass / (np.pi * _TUNGSTEN)) ** (1.0 / 3.0))
 
 
+def outward(tree: Element) -> list[Element]:
+    """Return the joints of a tree, each behind the one that carries it."""
+    children: dict[str, list[Element]] = {}
+    for joint in tree.iterfind('joint'):
+        children.setdefault(link_of(joint, 'parent'), []).append(joint)
+    inner = {link_of(joint, 'child') for joint in tree.iterfind('joint')}
+    found = [joint for link in children if link not in inner for joint in children[link]]
+    for joint in found:
+        found += children.get(link_of(joint, 'child'), [])
+    return found
+
+
 def moved_links(tree: Element) -> set[str]:
     """Return the links that a joint moves."""
-    above = {link_of(joint, 'child'): joint for joint in tree.iterfind('joint')}
-    found = set()
-    for name in above:
-        link = name
-        while link in above and not moves(above[link]):
-            link = link_of(above[link], 'parent')
-        if link in above:
-            found.add(name)
+    found: set[str] = set()
+    for joint in outward(tree):
+        if moves(joint) or link_of(joint, 'parent') in found:
+            found.add(link_of(joint, 'child'))
     return found
 
 
@@ -120,15 +128,11 @@ def _longest_chain(tree: Element) -> tuple[float, int]:
 
     With it comes how many joints move on that way.
     """
-    above = {link_of(joint, 'child'): joint for joint in tree.iterfind('joint')}
-    longest = 0.0, 0
-    for name in above:
-        link, length, moving = name, 0.0, 0
-        while link in above:
-            length, moving = length + _distance(above[link]), moving + moves(above[link])
-            link = link_of(above[link], 'parent')
-        longest = max(longest, (length, moving))
-    return longest
+    ways: dict[str, tuple[float, int]] = {}
+    for joint in outward(tree):
+        length, moving = ways.get(link_of(joint, 'parent'), (0.0, 0))
+        ways[link_of(joint, 'child')] = length + _distance(joint), moving + moves(joint)
+    return max(ways.values(), default=(0.0, 0))
 
 
 def _size(tree: Element, name: str) -> float:

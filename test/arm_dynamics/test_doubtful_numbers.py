@@ -65,6 +65,7 @@ NAMED = [
     (FOLLOWS.format('offset="4.5"').join(ARM.rsplit(LIMIT, 1)), '^b: <limit> of joints that fol'),
     (first(LIMIT, LIMIT + '<dynamics><damping>1</damping></dynamics>'),
      '<damping> in <dynamics>, which is an attribute: damping=""'),
+    (first('type="revolute"', 'type="revolute" parent="base"'), 'no URDF has it: parent="" of'),
     # Names
     (ARM.replace('joint name="b"', 'joint name="b "'), "^the names 'b ' have a comma, a line br"),
     (ARM.replace('joint name="b"', 'joint name="b,c"'), "^the names 'b,c' have a comma"),
@@ -148,7 +149,7 @@ def test_groups_and_states_of_an_srdf_that_cannot_be_are_named(tmp_path, srdf, l
 @pytest.mark.parametrize(
     ('text', 'hint'),
     [
-        ('0 0 0,35', 'a decimal comma'), ('0, 0, 0.3', 'spaces between'), ('4.2kg', 'unit'),
+        ('0 0 0,35', 'a decimal point'), ('0, 0, 0.3', 'spaces between'), ('4.2kg', 'unit'),
         ('90\u00b0', 'without units'), ('\u22120.3', 'another sign'), ('[0 0 1]', 'brackets'),
         ('7/20', 'result of the expression'), ('3.5d-1', 'e for the exponent'), ('', 'is empty'),
         ('${x}', 'is it xacro'), ('-pi', 'is it xacro'), ('abc', '^$'),
@@ -160,10 +161,15 @@ def test_numbers_that_are_none_have_their_cause(text, hint):
 
 @pytest.mark.parametrize(
     ('end', 'line'),
-    [('\0', 'it has bytes of value 0'), ('end', 'remove what is behind </robot>')],
+    [
+        ('</robot>\0', 'it has bytes of value 0'),
+        ('</robot>end', 'remove what is behind </robot>'),
+        ('<material name=x/></robot>', 'write " around values of attributes'),
+        ('<material name="a<b"/></robot>', 'write &lt; for < in an attribute'),
+    ],
 )
-def test_what_is_behind_the_end_of_a_file_is_named(tmp_path, end, line):
-    (tmp_path / 'arm.urdf').write_text(ARM + end)
+def test_what_is_no_xml_has_its_remedy(tmp_path, end, line):
+    (tmp_path / 'arm.urdf').write_text(ARM.replace('</robot>', end))
     with pytest.raises(ArmError, match=line):
         Robot.load(str(tmp_path / 'arm.urdf'))
 
