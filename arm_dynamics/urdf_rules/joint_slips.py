@@ -82,9 +82,11 @@ def _is_whole(joint: Element) -> bool:
 
 def _gains_speed(joint: Element) -> float:
     """Return the time to the speed limit [s]; NaN where it is not limited."""
+    if not moves(joint):  # whose <limit> nobody reads
+        return np.nan
     speed = _number(joint, 'velocity')
     rates = [x for key in ('acceleration', 'deceleration') if (x := _number(joint, key)) > 0.0]
-    return speed / min(rates) if moves(joint) and rates and speed > 0.0 else np.nan
+    return speed / min(rates) if rates and speed > 0.0 else np.nan
 
 
 SLIPS: dict[str, Callable[[Element], bool]] = {

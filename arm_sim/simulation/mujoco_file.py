@@ -7,8 +7,9 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, say_once
 from arm_dynamics.descriptions.mjcf_files import cause, checked_text
+from arm_dynamics.descriptions.mjcf_slips import slips
 from arm_sim.simulation.material import Material
 
 MOST = 20_000  # pairs of shapes that can touch
@@ -50,6 +51,8 @@ def read_mjcf(file: Path) -> tuple[mujoco.MjSpec, dict[str, Material]]:
         values = getattr(compiled, name)
         if not (np.abs(values) <= _LARGEST).all():
             raise ArmError(f'{where}: {name} has a number beyond {_LARGEST:g}')
+    for line in slips(text):
+        say_once(f'{where}: {line}')
     return spec, materials
 
 

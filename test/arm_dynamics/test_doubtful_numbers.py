@@ -104,6 +104,7 @@ USUAL = [
     ),
     ARM.replace('<robot', '<robot version="1.2"'),
     ARM.replace('"tool"', '"hand_base"'),
+    ARM.replace('"fixed">', '"fixed"><limit effort="1" velocity="1" acceleration="x"/>'),
     first('_link">', '_link">' + SHAPE.format(0.05, 2.0)),
 ]
 

@@ -58,7 +58,7 @@ def test_nothing_is_named_in_the_shipped_scenes(scene):
     assert lines(scene=scene) == []
 
 
-def test_slips_in_a_scene_of_mjcf_are_named(tmp_path):
+def test_slips_in_a_scene_of_mjcf_are_named(tmp_path, capfd):
     file = tmp_path / 's.xml'
     for angle, x, line in (
         ('degree', 1, ''),
@@ -67,6 +67,9 @@ def test_slips_in_a_scene_of_mjcf_are_named(tmp_path):
     ):
         file.write_text(BODY.format(angle, x))
         assert lines(scene=str(file)) == [line] * bool(line)
+    file.write_text(BODY.format('degree', 1).replace('pos', 'euler="0 1.5708 0" pos'))
+    lines(scene=str(file))
+    assert 'euler="0 1.5708 0" is in degrees; is it written in radians' in capfd.readouterr().err
     file.write_text('<mujoco/>')
     assert lines(scene=str(file)) == ['scene: it has no object with a shape']
 
