@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -13,7 +14,8 @@ import pinocchio as pin
 from arm_dynamics.checks import ArmError, Array, some_of
 from arm_dynamics.descriptions.estimated_inertia import body_of
 from arm_dynamics.model import RobotModel
-from arm_dynamics.shapes import mesh_finder
+from arm_dynamics.packages import packages_around
+from arm_dynamics.shapes import candidates, mesh_finder
 from arm_dynamics.urdf_elements import link_of, moves, vector
 from arm_dynamics.urdf_numbers import principal_moments
 from arm_dynamics.urdf_rules.sizes import moved_links, outward
@@ -23,7 +25,17 @@ _LIGHT, _HEAVY = 0.05, 0.3  # below, and from where the mass of a link is looked
 _BEYOND, _NEAR = 3.0, 0.02  # [1], [m]
 _DENSEST, _THINNEST, _SMALL = 25_000.0, 10.0, 2e-4  # [kg/m^3], [kg/m^3], volume [m^3]
 _UNLIKE = 20.0  # times larger than the other kind of shape of a link
+_ROUND = '1', '2', '3', '5'  # the only digit of a placeholder
 _FEW = 3  # joints, from which equal efforts are a placeholder
+
+
+_SMALL_FILE = 300_000  # [bytes]
+_WHAT = (
+    'centre of mass so far outside of its shapes; is a sign wrong, or the frame?',
+    'gyration radius far beyond its shapes; is <inertia> in kg m^2, or a placeholder?',
+    'visual and collision of quite another size; is a scale missing in one of them?',
+    'denser in its shapes than any metal; is the mass right, or a shape too small?',
+)
 
 
 class Solid(NamedTuple):
@@ -44,10 +56,17 @@ def doubts(model: RobotModel) -> Iterator[str]:
     """Yield, one line each, what is doubtful in the file of an arm, and what it may mean."""
     yield from _placeholders(model)
     tree = ElementTree.fromstring(model.urdf)
+    folder, around = Path(model.file).expanduser().resolve().parent, cache(packages_around)
     find = mesh_finder(model.file)
-    solids = {link.get('name', ''): _solids(link, find) for link in tree.iterfind('link')}
-    yield from _of_links(tree, solids)
-    if thin := _thin(tree, solids):
+
+    @cache
+    def size(filename: str) -> int:
+        paths = [x for x in candidates(filename, folder, around) if x.is_file()]
+        return sum(path.stat().st_size for path in paths[:1])
+
+    shapes = {link.get('name', ''): Shapes(link, find, size) for link in tree.iterfind('link')}
+    yield from _of_links(tree, shapes)
+    if thin := _thin(tree, shapes):
         yield (
             f'{some_of(thin)}: less than {_THINNEST:g} kg/m^3 in its shapes; is the mass in '
             'tonnes, or a placeholder?'
@@ -60,7 +79,7 @@ def _placeholders(model: RobotModel) -> Iterator[str]:
     efforts, speeds = model.effort_limit[turning], model.velocity_limit[turning]
     if len(efforts) < _FEW or not np.isfinite(efforts).all() or np.ptp(efforts) > 0.0:
         return
-    if float(f'{efforts[0]:.0e}') == efforts[0]:
+    if f'{efforts[0]:e}'.replace('.', '').split('e')[0].rstrip('0') in _ROUND:
         same = np.isfinite(speeds).all() and np.ptp(speeds) == 0.0
         speed = f' and the speed limit {speeds[0]:g} rad/s' if same else ''
         yield (
@@ -69,74 +88,111 @@ def _placeholders(model: RobotModel) -> Iterator[str]:
         )
 
 
-def _solids(link: Element, find: Callable[[str], Path | str]) -> list[Solid]:
-    """Return the visual and the collision shapes of a link, those of which all are read."""
-    found = []
-    for kind in ('visual', 'collision'):
-        shapes = link.findall(kind)
-        files = [mesh.get('filename', '') for x in shapes for mesh in x.iterfind('geometry/mesh')]
+class Shapes:
+    """The shapes of a link; large files are read only where the other ones leave a doubt."""
+
+    def __init__(
+        self, link: Element, find: Callable[[str], Path | str], size: Callable[[str], int]
+    ):
+        """Take a link; `find` returns the file of a mesh, `size` its bytes."""
+        self._link, self._find, self._size = link, find, size
+
+    @cached_property
+    def few(self) -> list[Solid]:
+        """The collision shapes, and the visual ones where these are small files, or alone."""
+        found = self._of('collision')
+        return found + self._of('visual') if not found or self._is_small() else found
+
+    @cached_property
+    def all(self) -> list[Solid]:
+        """The collision and the visual shapes."""
+        return self._of('collision') + self._of('visual')
+
+    def _files(self, kind: str) -> list[str]:
+        meshes = self._link.iterfind(f'{kind}/geometry/mesh')
+        return [mesh.get('filename', '') for mesh in meshes]
+
+    def _is_small(self) -> bool:
+        return sum(map(self._size, self._files('visual'))) < _SMALL_FILE
+
+    def _of(self, kind: str) -> list[Solid]:
+        """Return the shapes of a kind as one body; [] where there are none, or one is not read."""
         bodies = []
-        if not any(isinstance(find(name), str) for name in files):
+        if not any(isinstance(self._find(name), str) for name in self._files(kind)):
             with suppress(ArmError, RuntimeError):  # of Qhull
-                bodies = [body for shape in shapes if (body := body_of(shape, find))]
+                shapes = self._link.findall(kind)
+                bodies = [body for shape in shapes if (body := body_of(shape, self._find))]
         body = sum(bodies, pin.Inertia.Zero())
-        if body.mass > 0.0:
-            largest = float(np.linalg.eigvalsh(body.inertia)[-1])
-            radius = float(np.sqrt(max(largest, 0.0) / body.mass))
-            found.append(Solid(body.mass, body.lever.copy(), radius))
-    return found
+        if not body.mass > 0.0:
+            return []
+        largest = float(np.linalg.eigvalsh(body.inertia)[-1])
+        radius = float(np.sqrt(max(largest, 0.0) / body.mass))
+        return [Solid(body.mass, body.lever.copy(), radius)]
 
 
-def _of_links(tree: Element, solids: dict[str, list[Solid]]) -> Iterator[str]:
+def _of_links(tree: Element, shapes: dict[str, Shapes]) -> Iterator[str]:
     """Yield lines on links whose centre, moments or mass no body of their shapes has."""
     moments = {name: found[0] for name, found in principal_moments(tree).items()}
     moved = moved_links(tree)
-    outside, wide, dense, unlike = [], [], [], []
+    found: dict[str, list[str]] = {what: [] for what in _WHAT}
     for link in tree.iterfind('link'):
-        name, own = link.get('name', ''), solids[link.get('name', '')]
+        name = link.get('name', '')
         mass = sum(float(x.get('value', '0')) for x in link.iterfind('inertial/mass'))
-        if not own or name not in moved or mass < _LIGHT:
+        if name not in moved or mass < _LIGHT:
             continue
         centre = vector(link.find('inertial/origin'), 'xyz')
-        away = [float(np.linalg.norm(centre - each.centre)) for each in own]
-        far = min(x / each.radius for x, each in zip(away, own, strict=True))
         radius = float(np.sqrt(max(moments[name][-1], 0.0) / mass))
-        if far > _BEYOND and min(away) > _NEAR:
-            outside.append(f'{name} ({min(away):.3g} m)')
-        elif radius > _BEYOND * max(
-            float(np.hypot(x, each.radius)) for x, each in zip(away, own, strict=True)
-        ):
-            wide.append(f'{name} ({radius:.3g} m)')
-        sizes = [each.radius for each in own]
-        if max(sizes) > _UNLIKE * min(sizes):
-            unlike.append(name)
-        if mass > _HEAVY and mass > _DENSEST * max(each.volume for each in own):
-            dense.append(name)
-    for names, what in (
-        (outside, 'centre of mass so far outside of its shapes; is a sign wrong, or the frame?'),
-        (wide, 'gyration radius far beyond its shapes; is <inertia> in kg m^2, or a placeholder?'),
-        (unlike, 'visual and collision of quite another size; is a scale missing in one of them?'),
-        (dense, 'denser in its shapes than any metal; is the mass right, or a shape too small?'),
-    ):
+        if wrong := _wrong(shapes[name].few, mass, centre, radius):
+            wrong = _wrong(shapes[name].all, mass, centre, radius)
+        for what, size in wrong.items():
+            found[what].append(f'{name} ({size:.3g} m)' if size else name)
+    for what, names in found.items():
         if names:
             yield f'{some_of(names)}: {what}'
 
 
-def _thin(tree: Element, solids: dict[str, list[Solid]]) -> list[str]:
+def _wrong(own: list[Solid], mass: float, centre: Array, radius: float) -> dict[str, float]:
+    """Return what of a link no body of its shapes has, with a length [m], or 0."""
+    if not own:
+        return {}
+    away = [float(np.linalg.norm(centre - each.centre)) for each in own]
+    outside, wide, unlike, dense = _WHAT
+    found = {}
+    if min(away) > _NEAR and all(
+        x > _BEYOND * each.radius for x, each in zip(away, own, strict=True)
+    ):
+        found[outside] = min(away)
+    elif all(
+        radius > _BEYOND * np.hypot(x, each.radius) for x, each in zip(away, own, strict=True)
+    ):
+        found[wide] = radius
+    if max(each.radius for each in own) > _UNLIKE * min(each.radius for each in own):
+        found[unlike] = 0.0
+    if mass > _HEAVY and mass > _DENSEST * max(each.volume for each in own):
+        found[dense] = 0.0
+    return found
+
+
+def _thin(tree: Element, shapes: dict[str, Shapes]) -> list[str]:
     """Return the links that a joint moves with hardly any mass for the volume behind it."""
     bodies: dict[str, str] = {}  # of each link, the link behind the joint that moves it
     for joint in outward(tree):
         child, parent = link_of(joint, 'child'), link_of(joint, 'parent')
         bodies[child] = child if moves(joint) else bodies.get(parent, '')
-    masses, volumes = dict.fromkeys(bodies.values(), 0.0), dict.fromkeys(bodies.values(), 0.0)
+    masses: dict[str, float] = {}
+    parts: dict[str, list[Shapes]] = {}
     for link in tree.iterfind('link'):
-        name = link.get('name', '')
-        if body := bodies.get(name, ''):
-            masses[body] += sum(float(x.get('value', '0')) for x in link.iterfind('inertial/mass'))
-            volume = min((each.volume for each in solids[name]), default=0.0)
-            volumes[body] = max(volumes[body], volume)
+        if body := bodies.get(link.get('name', ''), ''):
+            mass = sum(float(x.get('value', '0')) for x in link.iterfind('inertial/mass'))
+            masses[body] = masses.get(body, 0.0) + mass
+            parts.setdefault(body, []).append(shapes[link.get('name', '')])
+
+    def is_thin(body: str, solids: list[list[Solid]]) -> bool:
+        volume = max(min((each.volume for each in own), default=0.0) for own in solids)
+        return volume > _SMALL and 0.0 < masses[body] < _THINNEST * volume
+
     return [
         body
-        for body, volume in volumes.items()
-        if body and volume > _SMALL and 0.0 < masses[body] < _THINNEST * volume
+        for body, own in parts.items()
+        if is_thin(body, [x.few for x in own]) and is_thin(body, [x.all for x in own])
     ]

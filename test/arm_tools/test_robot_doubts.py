@@ -73,6 +73,7 @@ def test_what_does_not_fit_the_shapes_or_is_a_placeholder_is_named(text, line):
         scaled('value|i..', 3.0),
         scaled('value|i..', 0.1),
         re.sub('effort="[^"]*"', 'effort="87"', ARM),
+        re.sub('effort="[^"]*"', 'effort="80"', ARM),
         re.sub('effort="[^"]*"', 'effort="0"', ARM),
         re.sub('<collision>.*?</collision>', '', scaled('i..', 100), flags=re.DOTALL),
     ],
