@@ -17,7 +17,7 @@ _OUTLIER, _STRONG, _NO_EFFORT = 500.0, 1000.0, 1e7
 _NARROW = {'revolute': 0.005, 'prismatic': 1e-4}  # range of a joint [rad | m]
 _ASIDE = 0.8  # of its bounds' ratio, from where a range beside zero is a slip
 _SLOW, _FAST = 60.0, 1e-3  # time to the speed limit [s]
-_WHOLE = 2.0  # [rad]; whole numbers from here on may be degrees
+_WHOLE, _ONE_TURN = 2.0, 6.35  # [rad]; whole numbers between may be degrees
 _LEFT = 0.2  # share of its range that followers should leave a leader
 _ODD = re.compile(r'^\s|\s$|[\n\t\r,]|:=')
 _BASE = re.compile('(base|world)(_link)?', re.IGNORECASE)
@@ -77,7 +77,7 @@ def _lacks_a_bound(joint: Element) -> bool:
 
 def _is_whole(joint: Element) -> bool:
     turns = vector(joint.find('origin'), 'rpy')
-    return any(abs(x) >= _WHOLE and float(x).is_integer() for x in turns)
+    return any(_WHOLE <= abs(x) < _ONE_TURN and float(x).is_integer() for x in turns)
 
 
 def _gains_speed(joint: Element) -> float:

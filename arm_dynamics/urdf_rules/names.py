@@ -87,9 +87,9 @@ def _of_srdf(srdf: Element, tree: Element) -> Iterator[str]:
                 values = [float(word) for word in text.split()]
             except ValueError:
                 values = []
-            if not values:
+            if not values and name in joints:
                 wrong.append(where)
-            elif limit is not None and joints[name].get('type') != 'continuous':
+            elif values and limit is not None and joints[name].get('type') != 'continuous':
                 low, high = (float(limit.get(key, '0')) for key in ('lower', 'upper'))
                 if not low - _ROUNDING <= values[0] <= high + _ROUNDING:
                     beyond.append(where)

@@ -38,7 +38,7 @@ class SizesRule(UrdfRule):
             if _POINT < mass <= _HEAVY and name in moved
             if moments[name][-1] < _PART * 0.4 * mass * _radius(mass) ** 2
         ]
-        if points:
+        if points and moved.intersection(masses).difference(points):  # no arm of a textbook
             yield (
                 f'{some_of(points)}: hardly any moment of inertia for its mass, which counts as a '
                 'point'
@@ -47,7 +47,7 @@ class SizesRule(UrdfRule):
         large = {
             name: radius
             for name, mass in masses.items()
-            if mass > _LIGHT and name in moved
+            if mass > _LIGHT and name in moved and name not in model.impossible_inertias
             for radius in [float(np.sqrt(max(moments[name][-1], 0.0) / mass))]
             if _BEYOND * longest < radius <= 1.0 and _BEYOND * _size(tree, name) < radius
         }
