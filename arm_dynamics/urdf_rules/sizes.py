@@ -73,7 +73,7 @@ def _of_arm(tree: Element, model: Any) -> Iterator[str]:
     """Yield a line where joints are at one place, or the mass is not that of such an arm."""
     chain, joints = _longest_chain(tree)
     moving = sum(float(each.mass) for each in model.pin_model.inertias)
-    if chain < _SHORT and model.nv > 1:
+    if chain < _SHORT and model.nv >= _FEW:
         yield (
             f'all joints are within {1e3 * chain:.2g} mm; are <origin> missing, or lengths in '
             'another unit?'
