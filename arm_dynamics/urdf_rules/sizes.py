@@ -49,7 +49,7 @@ class SizesRule(UrdfRule):
             for name, mass in masses.items()
             if mass > _LIGHT and name in moved and name not in model.impossible_inertias
             for radius in [float(np.sqrt(max(moments[name][-1], 0.0) / mass))]
-            if _BEYOND * longest < radius <= 1.0 and _BEYOND * _size(tree, name) < radius
+            if _SHORT < _BEYOND * longest < radius <= 1.0 and _BEYOND * _size(tree, name) < radius
         }
         if large:
             yield (
