@@ -33,10 +33,9 @@ def check_form(goal: Goal, joint_names: tuple[str, ...], rules: FollowerParamete
                 f' need {shape}'
             )
         for point, column in np.argwhere(~np.isfinite(values)).tolist():
-            joint, value = goal.joint_names[column], float(values[point, column])
-            quantity = name.replace('ies', 'y').removesuffix('s')
-            text = f'joint {joint!r}: {quantity} {value} is not a finite number'
-            raise goal.error_at(point, text, joint=joint, value=value)
+            from arm_controllers.follower.refusals import not_finite
+
+            raise not_finite(goal, name, point, column)
     if not goal.has_position:
         _check_integration(goal, rules.allow_integration_in_goal_trajectories)
     if rules.interpolation_method == 'none' and goal.velocities is not None:
@@ -85,8 +84,9 @@ def _check_integration(goal: Goal, allowed: bool) -> None:
 def _check_names(names: tuple[str, ...], known: tuple[str, ...], allow_partial: bool) -> None:
     for k, name in enumerate(names):
         if name not in known:
-            text = f'joint {name!r} is unknown; this controller has {", ".join(known)}'
-            raise GoalError(text, joint=name)
+            from arm_controllers.follower.refusals import unknown_joint
+
+            raise unknown_joint(name, known)
         if name in names[:k]:
             raise GoalError(f'joint {name!r} is named twice', joint=name)
     for name in known:
@@ -100,11 +100,9 @@ def _check_names(names: tuple[str, ...], known: tuple[str, ...], allow_partial: 
 
 def _check_tolerance(tolerance: JointTolerance, joint_names: tuple[str, ...]) -> None:
     if tolerance.joint not in joint_names:
-        raise GoalError(
-            f'tolerance for joint {tolerance.joint!r}, which is unknown; this controller has'
-            f' {", ".join(joint_names)}',
-            joint=tolerance.joint,
-        )
+        from arm_controllers.follower.refusals import unknown_joint
+
+        raise unknown_joint(tolerance.joint, joint_names, 'tolerance: ')
     for quantity in ('position', 'velocity', 'acceleration'):
         value = getattr(tolerance, quantity)
         if not np.isfinite(value) or (value < 0 and value != -1):

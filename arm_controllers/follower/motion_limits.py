@@ -93,9 +93,9 @@ def check_limits(
 
                 poly = scaled[segment, :, joint]
                 value, share = worst(poly, low[segment, joint], high[segment, joint])
-                time = trajectory.times[part][segment] + share * h[segment, 0, 0]
+                t = trajectory.times[part][segment] + share * h[segment, 0, 0]
                 bound = lower[joint], upper[joint]
-                raise limit_error(model, joint, quantity, value, bound, time, point_times)
+                raise limit_error(trajectory, t, model, joint, quantity, value, bound, point_times)
         yield
 
 
@@ -138,11 +138,11 @@ def check_torque(trajectory: Trajectory, model: RobotModel, point_times: Array) 
         outside = np.abs(torques) > limit + LIMIT_TOLERANCE
         if outside.any():
             sample, joint = np.argwhere(outside)[0]
-            time = trajectory.times[i[sample]] + s[sample] * h[i[sample]]
+            t = trajectory.times[i[sample]] + s[sample] * h[i[sample]]
             value, bound = torques[sample, joint], (-limit[joint], limit[joint])
             from arm_controllers.follower.refusals import limit_error
 
-            raise limit_error(model, joint, 'torque', value, bound, time, point_times)
+            raise limit_error(trajectory, t, model, joint, 'torque', value, bound, point_times)
         yield
 
 

@@ -3,9 +3,13 @@
 Loaded at the first refusal.
 """
 
+import re
+from difflib import get_close_matches
+
 import numpy as np
 
 from arm_controllers.follower.goal import Goal, GoalError, ResultCode
+from arm_controllers.follower.probable_mistakes import mistake
 from arm_controllers.follower.trajectory import Array, Trajectory
 from arm_dynamics.checks import JointLimitError, unit
 from arm_dynamics.model import RobotModel
@@ -13,6 +17,54 @@ from arm_dynamics.model import RobotModel
 _SHORT = 1e-5  # [s] a shorter segment is a mistake
 _WALL = 1e9  # [s] a wall clock is beyond, simulated time below
 _OTHER_CLOCK = 60.0  # [s]
+_LONGEST_NAME = 100  # a longer name is not compared with others
+
+
+def unknown_joint(name: str, known: tuple[str, ...], of: str = '') -> GoalError:
+    """Return the refusal of a joint that a controller does not have; `of` begins the line."""
+    text = f'{of}joint {name!r} is unknown; this controller has {", ".join(known)}'
+    return GoalError(f'{text}{_other_name(name, known)}', joint=name)
+
+
+def _other_name(name: str, known: tuple[str, ...]) -> str:
+    """Return what to write instead of an unknown name, or ''."""
+    if len(name) > _LONGEST_NAME:
+        return ''
+    for one in known:
+        extra = _extra(name, one)
+        if extra:
+            return f'; write {one!r}, without {extra!r}'
+    longer = [one for one in known if name and _extra(one, name)]
+    if len(longer) == 1:
+        return f'; write {longer[0]!r}'
+    letters = {_letters(one): one for one in known}
+    near = get_close_matches(_letters(name), letters, n=1, cutoff=0.8)
+    # 'joint_7' is not a slip for 'joint_6'.
+    same = near and re.findall(r'\d+', near[0]) == re.findall(r'\d+', name)
+    return f'; did you mean {letters[near[0]]!r}?' if same else ''
+
+
+def _extra(name: str, one: str) -> str:
+    """Return what a name has before or after another one, with what separates them, or ''."""
+    for extra in (name.removesuffix(one), name.removeprefix(one)):
+        if extra != name and re.fullmatch(r'(.*\W|.*_)|(\W|_).*', extra):
+            return extra
+    return ''
+
+
+def _letters(name: str) -> str:
+    return ''.join(x for x in name.lower() if x.isalnum())
+
+
+def not_finite(goal: Goal, field: str, point: int, column: int) -> GoalError:
+    """Return the refusal of a number of a field that is not finite."""
+    joint, value = goal.joint_names[column], float(getattr(goal, field)[point, column])
+    quantity = field.replace('ies', 'y').removesuffix('s')
+    text = f'joint {joint!r}: {quantity} {value} is not a finite number'
+    remedy = f'; leave {field} out where they are unknown'
+    if field == 'positions':
+        remedy = '; leave a joint that need not move out, with allow_partial_joints_goal'
+    return goal.error_at(point, text, remedy, joint=joint, value=value)
 
 
 def overflow(trajectory: Trajectory, model: RobotModel, point_times: Array) -> GoalError:
@@ -22,7 +74,7 @@ def overflow(trajectory: Trajectory, model: RobotModel, point_times: Array) -> G
     time = float(trajectory.times[segment + 1])
     lower, upper = bound = model.position_lower[joint], model.position_upper[joint]
     if not lower <= target <= upper:
-        return limit_error(model, joint, 'position', target, bound, time, point_times)
+        return limit_error(trajectory, time, model, joint, 'position', target, bound, point_times)
     name = model.joint_names[joint]
     text = f'joint {name!r}: its motion until t = {time:.6g} s is too fast for finite numbers'
     return GoalError(f'{text}; are two points too close in time?', joint=name, time=time)
@@ -39,17 +91,18 @@ def worst(poly: Array, low: float, high: float) -> tuple[float, float]:
 
 
 def limit_error(
+    trajectory: Trajectory,
+    time: float,
     model: RobotModel,
     joint: int,
     quantity: str,
     value: float,
     bound: tuple[float, float],
-    time: float,
     point_times: Array,
 ) -> GoalError:
     """Return the refusal of a value of a joint beyond its bound, with its place in the goal.
 
-    `point_times`: (k,) instants of the goal's points [s].
+    `trajectory`: the motion, at `time` [s]; `point_times`: (k,) instants of the goal's points [s].
     """
     point = min(int(np.searchsorted(point_times, time - 1e-9)), len(point_times) - 1)
     late = time - point_times[point]
@@ -61,6 +114,7 @@ def limit_error(
     name, prismatic = model.joint_names[joint], model.prismatic[joint]
     error = JointLimitError(name, quantity, value, lower, upper, prismatic, where)
     text = f'{error}{_other_unit(value, lower, upper, prismatic) * (quantity == "position")}'
+    plain = text == str(error)
     gaps = np.diff(point_times, prepend=min(0.0, point_times[0]))
     near = point + int(gaps[point : point + 2].argmin())
     if quantity != 'position' and 0.0 < gaps[near] < _SHORT:
@@ -69,6 +123,10 @@ def limit_error(
             f'; point {near} is {gaps[near]:.3g} s after {since}: time_from_start has seconds in'
             ' sec, and only their fraction in nanosec'
         )
+    elif plain:
+        bound_there = upper if value > upper else lower
+        excess = value / bound_there if bound_there else 0.0
+        text += mistake(trajectory, time, model, joint, quantity, excess)
     return GoalError(text, point=point, time=float(time), **vars(error))
 
 
