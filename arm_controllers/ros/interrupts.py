@@ -35,6 +35,9 @@ class Interrupt:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, cls._on_signal)
         sys.unraisablehook = cls._on_lost
+        from arm_controllers.ros.stuck import end_where_stuck
+
+        end_where_stuck(lambda: cls.requested)
 
     @classmethod
     def _on_lost(cls, lost: 'sys.UnraisableHookArgs') -> None:

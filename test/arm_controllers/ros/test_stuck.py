@@ -1,0 +1,56 @@
+"""A process whose main thread hears no signal ends, and says where it stood."""
+
+import signal
+import subprocess
+import sys
+
+STUCK = """
+import ctypes
+from arm_controllers.ros.stuck import end_where_stuck
+
+signal.signal(signal.SIGTERM, lambda *_: None)
+end_where_stuck(lambda: False, 0.2)
+library, mutex = ctypes.CDLL(None), ctypes.create_string_buffer(64)
+
+def wait_for_its_own_mutex():
+    library.pthread_mutex_lock(mutex)
+    print('begins', flush=True)
+    library.pthread_mutex_lock(mutex)
+
+wait_for_its_own_mutex()
+"""
+HEARS = """
+import time
+from arm_controllers.ros.stuck import end_where_stuck
+
+heard = []
+signal.signal(signal.SIGTERM, lambda *_: heard.append(1))
+end_where_stuck(lambda: bool(heard), 0.2)
+print('begins', flush=True)
+while not heard:
+    time.sleep(0.01)
+time.sleep(0.5)
+print('lives', flush=True)
+"""
+
+
+def ended(code):
+    """Return the exit code, the output and the errors of a program that gets SIGTERM."""
+    command = [sys.executable, '-c', f'import signal\n{code}']
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == 'begins\n'
+    process.terminate()
+    output, errors = process.communicate()
+    return process.returncode, output, errors
+
+
+def test_a_main_thread_that_waits_for_its_own_mutex_is_ended_with_its_place():
+    code, _, errors = ended(STUCK)
+    assert code == -signal.SIGTERM
+    assert errors.startswith('SIGTERM was not heard for 0.2 s: ended; the main thread stood in ')
+    assert 'wait_for_its_own_mutex (<string>:' in errors
+    assert errors.count('\n') == 1
+
+
+def test_a_main_thread_that_hears_the_signal_goes_on():
+    assert ended(HEARS) == (0, 'lives\n', '')
