@@ -107,6 +107,7 @@ def from_ros_value(name: str, value: object, kind: object) -> Any:
     try:
         return converted(value, kind)
     except TypeError:
+        value = value.tolist() if isinstance(value, array) else value
         raise ArmError(f'parameter {name!r} is {value!r}; it must be {WORDS[kind]}') from None
 
 

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,11 +19,11 @@ from arm_controllers.parameter_values import (
     parameter_fields,
     read_fields,
 )
-from arm_controllers.ros.log import Log
+from arm_controllers.ros.log import Log, shortened
 from arm_controllers.ros.rclpy_internals import parameter_overrides
 from arm_dynamics.checks import ArmError, T, one_line, unknown
 
-_FIXED = 'cannot change while the node runs'
+FIXED = 'cannot change while the node runs'
 _guarded: WeakSet[Node] = WeakSet()
 
 
@@ -70,7 +69,7 @@ def declare_parameter(node: Node, field: ParameterField, live: bool = False) -> 
     name = field.name
     if not node.has_parameter(name):
         # Ranges are words: ROS's own would refuse 2 for a float, in other words than ours.
-        words = [field.allowed and f'allowed: {field.allowed}', '' if live else _FIXED]
+        words = [field.allowed and f'allowed: {field.allowed}', '' if live else FIXED]
         descriptor = ParameterDescriptor(
             description=field.description,
             dynamic_typing=True,
@@ -82,7 +81,9 @@ def declare_parameter(node: Node, field: ParameterField, live: bool = False) -> 
         node.declare_parameter(name, value, descriptor, ignore_override=empty)
         if node not in _guarded:
             _guarded.add(node)
-            node.add_on_set_parameters_callback(partial(_refuse_change, node))
+            from arm_controllers.ros.parameter_requests import guard
+
+            guard(node)
     return node.get_parameter(name).value
 
 
@@ -113,7 +114,7 @@ def on_change(
         except Exception as error:  # no request ends a node
             if not isinstance(error, ArmError):
                 Log(node).error(f'set_parameters failed: {type(error).__name__}: {error}')
-            return SetParametersResult(successful=False, reason=one_line(error))
+            return SetParametersResult(successful=False, reason=shortened(one_line(error)))
         return SetParametersResult(successful=True)
 
     node.add_on_set_parameters_callback(refuse)
@@ -153,22 +154,3 @@ def refuse_unknown_parameters(node: Node, arguments: Sequence[str] = sys.argv) -
     for name in strange:
         if name in own:
             raise unknown('parameter', name, node.list_parameters([], 0).names)
-
-
-def _refuse_change(node: Node, parameters: list[Parameter]) -> SetParametersResult:
-    for parameter in parameters:
-        name = parameter.name
-        if not node.has_parameter(name):
-            continue  # it is being declared
-        fixed = node.describe_parameter(name).additional_constraints.endswith(_FIXED)
-        if fixed and _plain(parameter.value) != _plain(node.get_parameter(name).value):
-            reason = f'{name} {_FIXED}; set it and start again'
-            return SetParametersResult(successful=False, reason=reason)
-    return SetParametersResult(successful=True)
-
-
-def _plain(value: Any) -> object:
-    """Return a value that compares: arrays of all kinds as lists, no value as an empty one."""
-    if value is None:
-        return []
-    return value if isinstance(value, bool | int | float | str) else list(value)

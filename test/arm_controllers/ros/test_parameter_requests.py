@@ -1,0 +1,69 @@
+"""What a request to set parameters may not do, and that each answer is one short line."""
+
+from dataclasses import dataclass
+
+import pytest
+
+rclpy = pytest.importorskip('rclpy')
+
+from domains import fresh_domain  # noqa: E402
+from rcl_interfaces.msg import Parameter as ParameterMessage  # noqa: E402
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically  # noqa: E402
+from rclpy.parameter import Parameter  # noqa: E402
+
+from arm_controllers.ros.parameters import declare_parameters, on_change_of  # noqa: E402
+
+
+@dataclass(frozen=True)
+class Own:
+    """Parameters of a test."""
+
+    live_number: float = 1.0
+    fixed_list: tuple[float, ...] = ()
+
+
+@pytest.fixture(scope='module')
+def node():
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=int(fresh_domain()))
+    node = rclpy.create_node('has_parameters', context=context)
+    declare_parameters(node, Own, live=['live_number'])
+    on_change_of(node, [Own], lambda own: own, lambda own: None)
+    yield node
+    node.destroy_node()
+    context.try_shutdown()
+
+
+def reason(node, message):
+    """Return why a service of the node refuses a parameter; all services say the same."""
+    services = {each.srv_name.rpartition('/')[2]: each.callback for each in node.services}
+    one = services['set_parameters'](
+        SetParameters.Request(parameters=[message]), SetParameters.Response()
+    ).results[0]
+    other = services['set_parameters_atomically'](
+        SetParametersAtomically.Request(parameters=[message]), SetParametersAtomically.Response()
+    ).result
+    assert one == other
+    assert not one.successful
+    return one.reason
+
+
+@pytest.mark.parametrize('name', ['live_number', 'fixed_list'])
+def test_a_parameter_cannot_be_removed_and_the_others_can_still_be_set(node, name):
+    said = reason(node, ParameterMessage(name=name))  # as `ros2 param delete` does
+    assert said == f'{name} cannot be removed while the node runs; set it to a value'
+    assert node.set_parameters([Parameter('live_number', value=2.0)])[0].successful
+
+
+def test_an_unknown_parameter_is_named_with_the_nearest(node):
+    message = Parameter('live_numbr', value=2.0).to_parameter_msg()
+    expected = "unknown parameter 'live_numbr'; nearest known: 'live_number'"
+    assert reason(node, message) == expected
+
+
+@pytest.mark.parametrize('value', ['x' * 100_000, [1.0] * 100_000, ['a'] * 1000])
+def test_a_long_value_makes_no_long_answer(node, value):
+    said = reason(node, Parameter('live_number', value=value).to_parameter_msg())
+    assert len(said) <= 500
+    assert said.startswith("parameter 'live_number' is ")
+    assert 'array(' not in said
