@@ -276,8 +276,8 @@ class ControllerNode(LifecycleNode):
             self._silent = 0 if cycle.states.received != self._received else self._silent + 1
             self._received = cycle.states.received
             if self._silent >= self.parameters.state_timeout:
-                silence = f'no state for {cycle.states.silence:.1f} s: the simulator is gone'
-                cycle.handle(Event.LOSE, f'{silence}; if it runs, restart this controller')
+                silence = f'no state for {cycle.states.silence:.1f} s: the simulator is paused or'
+                cycle.handle(Event.LOSE, f'{silence} gone; if it runs, restart this controller')
         self.diagnostics.report(cycle, self._claims)
 
 

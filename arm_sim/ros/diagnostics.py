@@ -17,6 +17,7 @@ from arm_sim.simulation.pacing import TOO_SLOW_HELP
 
 # A report that comes later than this after the one before was held up [s].
 _PERIOD, _STOPPED = 1.0, 3.0
+_JUDGED = 0.8  # share of a period in which time ran, at least, where it says what was missed
 
 _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
@@ -101,6 +102,9 @@ class SimulatorDiagnostics:
         braked, self._braked = self._braked, clock.simulation.braking
         if skipped < max(0.1 * due, 1) or self._braked or braked:  # while others start, too
             return ''
+        period = clock.simulation.period_ns * 1e-9
+        if due * period < _JUDGED * self._seconds * clock.pacing.factor:  # a pause, or a reset
+            return ''
         if self._seconds > _STOPPED:
             return (
                 f'the simulator got no CPU time for {self._seconds - _PERIOD:.1f} s, in which '
@@ -109,7 +113,7 @@ class SimulatorDiagnostics:
         return (
             f'the machine misses {skipped / due:.0%} of real time and carries '
             f'{self._made / self._seconds:.0f} control periods of '
-            f'{clock.simulation.period_ns * 1e-6:g} ms per second: {TOO_SLOW_HELP}'
+            f'{period * 1e3:g} ms per second: {TOO_SLOW_HELP}'
         )
 
     def _numbers(self) -> dict[str, Any]:

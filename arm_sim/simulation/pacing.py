@@ -11,6 +11,7 @@ class Pacing:
     """Policy of one clock: it is called at each event, and lets the clock step when it is time.
 
     Attributes:
+        factor: simulated time per wall time, where the clock follows the wall.
         tick_period: period at which `tick` is called [s].
         holds: whether a command holds until the next one. Then stamps are not read, and a command
             source may be silent.
@@ -19,6 +20,7 @@ class Pacing:
         oldest_command_ns: largest age of a command in use [ns]; the reader resets the value.
     """
 
+    factor = 1.0
     tick_period = RESEND_PERIOD
     holds = False
     further_names: tuple[str, ...] = ()

@@ -29,7 +29,7 @@ def reported(monkeypatch):
         guard=SimpleNamespace(samples=0),
     )
     clock = SimpleNamespace(
-        pacing=SimpleNamespace(counts={}, skipped=0, late=0, oldest_command_ns=0),
+        pacing=SimpleNamespace(counts={}, factor=1.0, skipped=0, late=0, oldest_command_ns=0),
         readers=SimpleNamespace(lag=False, reached_ns=None),
         simulation=simulation,
         fault='',
@@ -95,6 +95,23 @@ def test_a_simulator_that_was_stopped_says_so_and_nothing_of_what_the_machine_ca
         'the simulator got no CPU time for 5.0 s, in which simulated time stood still: '
         'the machine was suspended, or busy'
     ]
+
+
+def test_no_share_of_a_second_with_a_pause_or_a_reset_is_called_a_share_of_real_time(
+    reported, monkeypatch
+):
+    report, clock, published, logged, _ = reported
+    now = [time.monotonic()]
+    monkeypatch.setattr('arm_sim.ros.diagnostics.time.monotonic', lambda: now[0])
+    for steps, skipped in ((500, 0), (530, 15), (20, 35), (420, 135)):
+        # a second of 500 periods; 45 periods, then a pause; 40, then a reset; another second
+        clock.simulation.steps = steps
+        clock.pacing.skipped = skipped
+        now[0] += 1.0
+        report()
+    assert [words for _, words, _ in published[:3]] == 3 * ['running']
+    (line,) = logged
+    assert line.startswith('the machine misses 20% of real time and carries 400 control periods')
 
 
 def test_what_is_missed_while_the_controller_and_others_start_is_not_said_of_the_machine(reported):
