@@ -237,7 +237,7 @@ class GoalServer:
         self.refused += 1
         self._report(f'goal refused: {error}')
         code = getattr(error, 'code', ResultCode.INVALID_GOAL)
-        self._endpoints.resolve(GoalResult(identifier, code, str(error)))
+        self._endpoints.resolve(GoalResult(identifier, code, shortened(str(error))))
 
     def _end(self, end: GoalResult) -> None:
         if end.code != ResultCode.SUCCESSFUL and not self._node_ends:

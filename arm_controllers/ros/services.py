@@ -8,7 +8,7 @@ from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.service import Service
 
-from arm_controllers.ros.log import Log
+from arm_controllers.ros.log import Log, shortened
 from arm_controllers.ros.qos import SERVICE_QOS
 from arm_controllers.ros.ros_types import Message, ServiceType
 from arm_dynamics.checks import ArmError
@@ -58,7 +58,7 @@ def serve(
                 response.success, response.message = True, done
         except Exception as error:
             if isinstance(error, ArmError) and hasattr(response, 'success'):
-                response.success, response.message = False, str(error)
+                response.success, response.message = False, shortened(str(error))
                 return response
             log.error(f'{name.removeprefix("~/")} failed: {type(error).__name__}: {error}')
             response = kind.Response()

@@ -14,7 +14,7 @@ from diagnostic_msgs.msg import DiagnosticStatus
 
 from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.in_process import InProcessTransport
-from arm_controllers.ros.log import Log
+from arm_controllers.ros.log import Log, shortened
 from arm_controllers.ros.messages import prefix_of
 from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import (
@@ -128,7 +128,7 @@ class InverseKinematicsNode(Node):
         try:
             solve(request, response)
         except ArmError as error:
-            response.success, response.reason = False, str(error)
+            response.success, response.reason = False, shortened(str(error))
         if not response.success:
             self.failures += 1
             self.last_failure = response.reason

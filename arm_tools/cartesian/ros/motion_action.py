@@ -20,7 +20,7 @@ from arm_controllers.follower.goal import Goal
 from arm_controllers.ros import object_messages
 from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.goal_endpoints import EventActionServer
-from arm_controllers.ros.log import Log
+from arm_controllers.ros.log import Log, shortened
 from arm_controllers.ros.messages import to_ns, trajectory_message
 from arm_controllers.ros.qos import STATE_QOS
 from arm_controllers.ros.serialized_messages import JointReader
@@ -214,7 +214,7 @@ class MotionAction:
             known = served and self._reference is not None
             waits = isinstance(error, MovesError) or not known
             if not waits or time.monotonic() >= move.since + REST_TIMEOUT:
-                self._end(move, str(error))
+                self._end(move, shortened(str(error)))
             return
         if goal is None:
             self._move, move.result.success = None, True

@@ -18,6 +18,7 @@ from moveit_msgs.srv import GetMotionPlan
 from rclpy.node import Node
 
 from arm_controllers.follower.goal import Goal
+from arm_controllers.ros.log import shortened
 from arm_controllers.ros.messages import (
     MOST_POINTS_LOCKSTEP,
     goal_from_message,
@@ -108,7 +109,7 @@ class MoveitRequests:
                 self._planned(request.motion_plan_request, result)
             result.success = True
         except ArmError as error:
-            result.reason = str(error)
+            result.reason = shortened(str(error))
         response.motion_plan_response = result.plan
         result.plan.group_name = request.motion_plan_request.group_name
         result.plan.error_code = result.error_code()

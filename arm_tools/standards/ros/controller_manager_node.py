@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from arm_controllers.ros.log import Log
+from arm_controllers.ros.log import Log, shortened
 from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.ros_types import Request, Response
@@ -148,7 +148,7 @@ class ControllerManagerNode(Node):
             response.ok = not switch.in_vain
             response.message = '; '.join(switch.left_out) or 'switched'
         except ArmError as error:
-            response.ok, response.message = False, str(error)
+            response.ok, response.message = False, shortened(str(error))
         if not response.ok or response.message != 'switched':
             self._log.warning(f'switch_controller: {response.message}')
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 from rclpy.node import Node
 
-from arm_controllers.ros.log import Log
+from arm_controllers.ros.log import Log, shortened
 from arm_controllers.ros.messages import prefix_of, set_components, set_stamp
 from arm_controllers.ros.pose_messages import pose_to_message
 from arm_controllers.ros.ros_types import AnyMessage, Kind, Request, Response
@@ -76,7 +76,7 @@ class SimulationServices:
                 answer(request, response)
             except ArmError as error:
                 code = getattr(error, 'code', msg.Result.RESULT_OPERATION_FAILED)
-                _say(response, code, str(error))
+                _say(response, code, shortened(str(error)))
 
         serve(node, kind, f'~/{name}', fill)
 
@@ -147,7 +147,7 @@ class SimulationServices:
         try:
             steps = Steps(self._clock, request.steps)
         except ArmError as error:
-            _say(response, msg.Result.RESULT_OPERATION_FAILED, str(error))
+            _say(response, msg.Result.RESULT_OPERATION_FAILED, shortened(str(error)))
             return lambda: True
         _say(response, msg.Result.RESULT_OK)
 

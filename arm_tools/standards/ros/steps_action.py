@@ -7,6 +7,7 @@ from rclpy.action.server import ServerGoalHandle
 from rclpy.node import Node
 
 from arm_controllers.ros.goal_endpoints import EventActionServer
+from arm_controllers.ros.log import shortened
 from arm_controllers.ros.qos import STATE_QOS
 from arm_controllers.ros.ros_types import Kind
 from arm_dynamics.checks import ArmError
@@ -40,7 +41,7 @@ class StepsAction:
         try:
             steps = Steps(self._clock, handle.request.steps)
         except ArmError as error:
-            self._finish(handle, str(error))
+            self._finish(handle, shortened(str(error)))
             return
         self._handle, self._steps, self._reported = handle, steps, 0
         self._wake()

@@ -18,6 +18,7 @@ from rclpy.task import Future
 from std_srvs.srv import SetBool, Trigger
 
 from arm_controllers.follower.goal import Goal
+from arm_controllers.ros.log import shortened
 from arm_controllers.ros.messages import prefix_of, trajectory_message, wrench_message
 from arm_controllers.ros.pose_messages import pose_to_message
 from arm_controllers.ros.ros_types import Request, Response
@@ -215,7 +216,7 @@ class ArmCommands:
             try:
                 then(future.result())
             except ArmError as error:
-                self._refuse(what, str(error))
+                self._refuse(what, shortened(str(error)))
 
         client.call_async(request).add_done_callback(on_answer)
 

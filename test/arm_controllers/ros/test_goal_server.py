@@ -193,6 +193,16 @@ def test_goals_are_refused_with_the_reason_while_the_controller_is_not_active(st
     assert arm.server.problem == f'goal refused: {arm.server.refusal}'
 
 
+def test_the_reason_of_a_refusal_is_one_short_line_whatever_the_goal_names(start):
+    arm = start()
+    arm.server.deactivate('deactivated')
+    arm.server.refusal = 'a long name\n' + 100_000 * 'x'
+    arm.send(b'1')
+    ((_, message),) = arm.ended
+    assert message.startswith('a long name xxx')
+    assert len(message) <= 500
+
+
 @pytest.mark.parametrize('realtime', [False, True])
 def test_a_goal_before_the_first_state_waits_for_it(start, realtime):
     arm = start(realtime=realtime)

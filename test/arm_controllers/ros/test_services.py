@@ -10,6 +10,7 @@ from std_srvs.srv import Trigger
 
 from arm_controllers.ros.running import make_executor
 from arm_controllers.ros.services import serve
+from arm_dynamics.checks import ArmError
 
 
 def test_request_that_fails_is_answered_with_the_reason_and_the_next_one_is_served(capfd):
@@ -70,3 +71,22 @@ def test_request_that_came_before_the_end_of_its_service_ends_no_node():
         node.destroy_node()
         rclpy.try_shutdown()
     assert set(answered) == {'first', 'second'}
+
+
+def test_the_reason_of_a_refused_request_is_one_short_line():
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=int(fresh_domain()))
+    node = rclpy.create_node('serving', context=context)
+
+    def answer(request, response):
+        raise ArmError('a long name\n' + 100_000 * 'x')
+
+    try:
+        service = serve(node, Trigger, '~/do', answer)
+        answered = service.callback(Trigger.Request(), Trigger.Response())
+    finally:
+        node.destroy_node()
+        context.try_shutdown()
+    assert not answered.success
+    assert answered.message.startswith('a long name xxx')
+    assert len(answered.message) <= 500
