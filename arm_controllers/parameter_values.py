@@ -4,6 +4,7 @@ import dataclasses
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from math import inf
 from numbers import Real
 from types import UnionType
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
@@ -102,10 +103,14 @@ def as_ros_value(value: object) -> object:
 def from_ros_value(name: str, value: object, kind: object) -> Any:
     """Return a parameter's value for its dataclass field: 2 as 2.0 for a float.
 
-    Raises ArmError for the wrong type.
+    Raises ArmError for the wrong type, and for a size that would overflow in a product.
     """
     try:
-        return converted(value, kind)
+        found = converted(value, kind)
+        for each in found if isinstance(found, tuple) else (found,):
+            if isinstance(each, float) and not 1e-30 < abs(each or 1.0) < 1e30 and abs(each) < inf:
+                raise ArmError(f'{name} is {each:g}; its size must be 0, or from 1e-30 to 1e30')
+        return found
     except TypeError:
         value = value.tolist() if isinstance(value, array) else value
         raise ArmError(f'parameter {name!r} is {value!r}; it must be {WORDS[kind]}') from None

@@ -8,9 +8,10 @@ from rclpy.exceptions import ParameterNotDeclaredException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from arm_controllers.ros.log import shortened
-from arm_controllers.ros.parameters import FIXED
-from arm_dynamics.checks import unknown
+from arm_controllers.ros.log import Log, shortened
+from arm_dynamics.checks import ArmError, one_line, unknown
+
+FIXED = 'cannot change while the node runs'
 
 
 class RequestError(ParameterNotDeclaredException):
@@ -24,6 +25,13 @@ def guard(node: Node) -> None:
     """Refuse requests that change what is fixed, or that remove or invent a parameter."""
     node.add_pre_set_parameters_callback(partial(_known, node))
     node.add_on_set_parameters_callback(partial(_refuse_change, node))
+
+
+def failed(node: Node, outcome: str, error: Exception) -> SetParametersResult:
+    """Return the answer to a request that raised an error; log what is no refusal."""
+    if not isinstance(error, ArmError):
+        Log(node).error(f'parameters {outcome}: {type(error).__name__}: {error}')
+    return SetParametersResult(successful=False, reason=shortened(one_line(error)))
 
 
 def _known(node: Node, parameters: list[Parameter]) -> list[Parameter]:

@@ -19,11 +19,10 @@ from arm_controllers.parameter_values import (
     parameter_fields,
     read_fields,
 )
-from arm_controllers.ros.log import Log, shortened
+from arm_controllers.ros.log import Log
 from arm_controllers.ros.rclpy_internals import parameter_overrides
-from arm_dynamics.checks import ArmError, T, one_line, unknown
+from arm_dynamics.checks import T, unknown
 
-FIXED = 'cannot change while the node runs'
 _guarded: WeakSet[Node] = WeakSet()
 
 
@@ -66,6 +65,8 @@ def declare_parameter(node: Node, field: ParameterField, live: bool = False) -> 
 
     `live`: it may change while the node runs.
     """
+    from arm_controllers.ros.parameter_requests import FIXED, guard
+
     name = field.name
     if not node.has_parameter(name):
         # Ranges are words: ROS's own would refuse 2 for a float, in other words than ours.
@@ -81,8 +82,6 @@ def declare_parameter(node: Node, field: ParameterField, live: bool = False) -> 
         node.declare_parameter(name, value, descriptor, ignore_override=empty)
         if node not in _guarded:
             _guarded.add(node)
-            from arm_controllers.ros.parameter_requests import guard
-
             guard(node)
     return node.get_parameter(name).value
 
@@ -112,13 +111,19 @@ def on_change(
         try:
             ready[:] = [check({each.name: each.value for each in parameters})]
         except Exception as error:  # no request ends a node
-            if not isinstance(error, ArmError):
-                Log(node).error(f'set_parameters failed: {type(error).__name__}: {error}')
-            return SetParametersResult(successful=False, reason=shortened(one_line(error)))
+            return failed(node, 'refused', error)
         return SetParametersResult(successful=True)
 
+    def use(parameters: list[Parameter]) -> None:
+        try:
+            apply(ready.pop())
+        except Exception as error:
+            failed(node, 'set, but not all in use: restart this node', error)
+
+    from arm_controllers.ros.parameter_requests import failed
+
     node.add_on_set_parameters_callback(refuse)
-    node.add_post_set_parameters_callback(lambda parameters: apply(ready.pop()))
+    node.add_post_set_parameters_callback(use)
 
 
 def on_change_of(

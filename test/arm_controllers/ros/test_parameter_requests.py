@@ -11,7 +11,9 @@ from rcl_interfaces.msg import Parameter as ParameterMessage  # noqa: E402
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 
+from arm_controllers.parameter_values import from_ros_value  # noqa: E402
 from arm_controllers.ros.parameters import declare_parameters, on_change_of  # noqa: E402
+from arm_dynamics.checks import ArmError  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ def node():
     rclpy.init(context=context, domain_id=int(fresh_domain()))
     node = rclpy.create_node('has_parameters', context=context)
     declare_parameters(node, Own, live=['live_number'])
-    on_change_of(node, [Own], lambda own: own, lambda own: None)
+    on_change_of(node, [Own], lambda own: own, lambda own: 1.0 / (own.live_number - 13.0))
     yield node
     node.destroy_node()
     context.try_shutdown()
@@ -67,3 +69,21 @@ def test_a_long_value_makes_no_long_answer(node, value):
     assert len(said) <= 500
     assert said.startswith("parameter 'live_number' is ")
     assert 'array(' not in said
+
+
+@pytest.mark.parametrize('number', [1e-308, -1e-31, 1e31, -1e308])
+@pytest.mark.parametrize('kind', [float, tuple[float, ...]])
+def test_a_number_whose_products_overflow_is_no_parameter(number, kind):
+    with pytest.raises(ArmError) as refused:
+        from_ros_value('rate', number, kind)
+    assert str(refused.value) == f'rate is {number:g}; its size must be 0, or from 1e-30 to 1e30'
+    for fine in (0.0, 1e-29, -1e29, float('inf')):
+        assert from_ros_value('rate', fine, float) == fine
+
+
+def test_an_error_while_parameters_come_into_use_does_not_end_the_node(node, capfd):
+    assert node.set_parameters([Parameter('live_number', value=13.0)])[0].successful
+    assert node.set_parameters([Parameter('live_number', value=1.0)])[0].successful
+    said = [x for x in capfd.readouterr().err.splitlines() if 'ZeroDivisionError' in x]
+    assert len(said) == 1
+    assert 'parameters set, but not all in use: restart this node: ZeroDivisionError' in said[0]
