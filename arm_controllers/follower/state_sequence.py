@@ -54,6 +54,7 @@ class StateSequence:
         last_sender, last_q = self.sender, self._q
         self.time_ns, self._step_ns, self.sender, self._q = time_ns, step_ns, sender, q.copy()
         if step_ns < 0:
+            self.jump = f'time jumped back by {-step_ns * 1e-9:g} s'
             return StateOrder.BACK
         if sender != last_sender:
             self.jump = f'states come from {sender!r}, no longer from {last_sender!r}'

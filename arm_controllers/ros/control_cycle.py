@@ -177,8 +177,10 @@ class ControlCycle:
         follower, commanding = self.follower, self.state is CycleState.COMMANDING
         if commanding and order is StateOrder.MISSED and (follower.goals or self.reacts):
             return  # the goals or the reaction go on
+        if commanding and order is not StateOrder.MISSED:  # goals that waited are refused
+            self.goals.refusal = f'{self.states.sequence.jump}; the arm holds'
         if commanding and order is StateOrder.JUMPED:
-            follower.activate(time_ns, q, v, f'{self.states.sequence.jump}; the arm holds')
+            follower.activate(time_ns, q, v, self.goals.refusal)
         elif not commanding or order is StateOrder.MISSED:
             follower.activate(time_ns, q, v)
         self._law_state = None

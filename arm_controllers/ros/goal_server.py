@@ -132,9 +132,8 @@ class GoalServer:
             self._refuse_waiting(
                 f'{_MOST_WAITING} newer goals came before its check', _MOST_WAITING
             )
-        if (
-            self._idle and self._time_ns is not None and not self._realtime
-        ):  # at the state for which it was sent
+        # In lock-step at the state for which it was sent.
+        if self._idle and self._time_ns is not None and not self._realtime:
             self._work()
             self._idle = False
         self._schedule_work()

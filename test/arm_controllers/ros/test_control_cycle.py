@@ -150,8 +150,19 @@ def test_another_simulator_ends_the_goals_and_the_arm_holds_where_it_is(setup):
     assert not setup.cycle.follower.goals
     expected = "states come from 'another', no longer from 'one'; the arm holds"
     assert expected in setup.cycle.goals.problem
+    assert setup.cycle.goals.refusal == expected  # of goals that waited for a state
     np.testing.assert_array_equal(setup.cycle.follower.reference.q, HOME + 0.001)
     assert len(setup.raw) == 2
+
+
+def test_a_goal_that_waited_while_time_jumped_back_is_refused_with_the_jump(setup):
+    setup.state(START)
+    setup.follow()
+    setup.state(START + 100)
+    setup.state(0)
+    expected = f'time jumped back by {(START + 100) * PERIOD_NS * 1e-9:g} s; the arm holds'
+    assert setup.cycle.goals.refusal == expected
+    assert expected in setup.cycle.goals.problem
 
 
 def test_a_step_that_is_missing_in_lock_step_ends_no_goal_and_moves_the_reference_without_one(
