@@ -2,16 +2,14 @@
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import yaml
 from yaml.composer import ComposerError
 
-from arm_controllers.parameter_values import as_ros_value, read_fields
-from arm_dynamics.checks import ArmError, T, one_line, text_of, unknown
-from arm_dynamics.parameters import facts
+from arm_controllers.parameter_values import as_ros_value
+from arm_dynamics.checks import ArmError, one_line, text_of, unknown
 
 # Node (or SHARED) -> parameter (nested keys joined by dots) -> value.
 Sections = dict[str, dict[str, Any]]
@@ -22,7 +20,7 @@ _BRACKET = re.compile(r'[][{}]')
 _MOST_BYTES = 300_000
 # Of a text that is no file, which a running node may get [characters], and of brackets [levels]:
 # PyYAML reads 30 000 characters in a second, and brackets in quadratic time.
-_MOST_CHARACTERS, _MOST_LEVELS = 100_000, 50
+MOST_CHARACTERS, _MOST_LEVELS = 100_000, 50
 
 
 def read_parameter_file(file: Path) -> Sections:
@@ -73,7 +71,7 @@ def mapping_text(values: Mapping[str, object]) -> str:
     return yaml.safe_dump(plain, default_flow_style=True, width=10_000).strip()
 
 
-def read_yaml(text: str, where: str, most: int = _MOST_CHARACTERS) -> Any:
+def read_yaml(text: str, where: str, most: int = MOST_CHARACTERS) -> Any:
     """Return the content of a YAML text of at most `most` characters.
 
     Raises:
@@ -112,35 +110,6 @@ def mapping(name: str, value: object, known: Collection[str] = ()) -> dict[str, 
             raise ArmError(f'{name} has the name {each!r}; it must be a text')
         if known and each not in known:
             raise unknown(f'name in {name}:', each, known)
-    return found
-
-
-def read_rows(
-    kind: type[T], text: str, where: str, what: str, most: int = _MOST_CHARACTERS
-) -> list[T]:
-    """Return the dataclasses of a YAML text, a list of {name: value}; '' has none.
-
-    `where` and `what` name the list and an entry of it in messages; `most`: see `read_yaml`.
-
-    Raises:
-        ArmError: with the entry and the value: not such a list, or a value that is not allowed.
-    """
-    rows = read_yaml(text, where, most) if text.strip() else []
-    if not isinstance(rows, list):
-        raise ArmError(f'{where}: a list of {what}s is expected')
-    found, known = [], [facts(each).name or each.name for each in fields(kind)]  # type: ignore[arg-type]
-    for k, row in enumerate(rows, 1):
-        place = f'{where}, {what} {k}'
-        if not isinstance(row, dict):
-            raise ArmError(f'{place}: {row!r} is not a list of names and values')
-        place += f' ({row["name"]})' if isinstance(row.get('name'), str) else ''
-        try:
-            for name in row:
-                if name not in known:
-                    raise unknown('key', str(name), known)
-            found.append(read_fields(kind, row))
-        except ArmError as error:
-            raise ArmError(f'{place}: {error}') from None
     return found
 
 

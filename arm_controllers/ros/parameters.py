@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from arm_controllers.ros.log import Log
 from arm_controllers.ros.rclpy_internals import parameter_overrides
 from arm_dynamics.checks import T, unknown
 
+_FIXED = 'cannot change while the node runs'
 _guarded: WeakSet[Node] = WeakSet()
 
 
@@ -65,12 +67,10 @@ def declare_parameter(node: Node, field: ParameterField, live: bool = False) -> 
 
     `live`: it may change while the node runs.
     """
-    from arm_controllers.ros.parameter_requests import FIXED, guard
-
     name = field.name
     if not node.has_parameter(name):
         # Ranges are words: ROS's own would refuse 2 for a float, in other words than ours.
-        words = [field.allowed and f'allowed: {field.allowed}', '' if live else FIXED]
+        words = [field.allowed and f'allowed: {field.allowed}', '' if live else _FIXED]
         descriptor = ParameterDescriptor(
             description=field.description,
             dynamic_typing=True,
@@ -82,7 +82,8 @@ def declare_parameter(node: Node, field: ParameterField, live: bool = False) -> 
         node.declare_parameter(name, value, descriptor, ignore_override=empty)
         if node not in _guarded:
             _guarded.add(node)
-            guard(node)
+            node.add_pre_set_parameters_callback(partial(_check_names, node))
+            node.add_on_set_parameters_callback(partial(_refuse_change, node))
     return node.get_parameter(name).value
 
 
@@ -111,6 +112,8 @@ def on_change(
         try:
             ready[:] = [check({each.name: each.value for each in parameters})]
         except Exception as error:  # no request ends a node
+            from arm_controllers.ros.parameter_requests import failed
+
             return failed(node, 'refused', error)
         return SetParametersResult(successful=True)
 
@@ -118,9 +121,9 @@ def on_change(
         try:
             apply(ready.pop())
         except Exception as error:
-            failed(node, 'set, but not all in use: restart this node', error)
+            from arm_controllers.ros.parameter_requests import failed
 
-    from arm_controllers.ros.parameter_requests import failed
+            failed(node, 'set, but not all in use: restart this node', error)
 
     node.add_on_set_parameters_callback(refuse)
     node.add_post_set_parameters_callback(use)
@@ -159,3 +162,28 @@ def refuse_unknown_parameters(node: Node, arguments: Sequence[str] = sys.argv) -
     for name in strange:
         if name in own:
             raise unknown('parameter', name, node.list_parameters([], 0).names)
+
+
+def _check_names(node: Node, parameters: list[Parameter]) -> list[Parameter]:
+    from arm_controllers.ros.parameter_requests import known
+
+    return known(node, parameters)
+
+
+def _refuse_change(node: Node, parameters: list[Parameter]) -> SetParametersResult:
+    for parameter in parameters:
+        name = parameter.name
+        if not node.has_parameter(name):
+            continue  # it is being declared
+        fixed = node.describe_parameter(name).additional_constraints.endswith(_FIXED)
+        if fixed and _plain(parameter.value) != _plain(node.get_parameter(name).value):
+            reason = f'{name} {_FIXED}; set it and start again'
+            return SetParametersResult(successful=False, reason=reason)
+    return SetParametersResult(successful=True)
+
+
+def _plain(value: Any) -> object:
+    """Return a value that compares: arrays of all kinds as lists, no value as an empty one."""
+    if value is None:
+        return []
+    return value if isinstance(value, bool | int | float | str) else list(value)

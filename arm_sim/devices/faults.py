@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from arm_controllers.measurement import Measurement
-from arm_controllers.parameter_file import read_rows
+from arm_controllers.parameter_rows import read_rows
 from arm_dynamics.actuators import linear_gains
 from arm_dynamics.checks import ArmError, Array, in_range, one_of, text_of, unknown
 from arm_dynamics.model import RobotModel

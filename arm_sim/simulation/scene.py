@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from arm_controllers.parameter_file import read_rows
+from arm_controllers.parameter_rows import read_rows
 from arm_dynamics.checks import ArmError, in_range, text_of, unknown
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import share_folder

@@ -15,7 +15,7 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from arm_controllers.parameter_file import read_rows
+from arm_controllers.parameter_rows import read_rows
 from arm_dynamics.checks import ArmError, Array, text_of, unknown
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
