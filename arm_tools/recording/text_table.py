@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
+from arm_tools.recording.text_fields import separator, split, unfolded
 
 TEXTS = '.csv', '.tsv', '.txt', '.dat'
 _MISSING = {'', '-', 'nan', '-nan', 'nan(ind)', '-nan(ind)', 'na', 'n/a', '#n/a', 'null', 'none'}
@@ -118,7 +119,7 @@ class TextTable:
         """Yield the fields of each line that is no comment, and its number."""
         for number, line in self.lines:
             if not line.startswith(_COMMENTS):
-                yield number, _split(line, self.between)
+                yield number, split(line, self.between)
 
     def _number(self, text: str, column: int) -> float:
         text = text.strip()
@@ -180,10 +181,11 @@ def text_table(file: Path) -> TextTable:
     Raises:
         ArmError: the file has no header above numbers.
     """
-    lines = [(k, line) for k, line in enumerate(_text(file).splitlines(), 1) if line.strip()]
+    every = unfolded(_text(file)).splitlines()
+    lines = [(k, line) for k, line in enumerate(every, 1) if line.strip()]
     for index, (_, line) in enumerate(lines):
         if _begins(lines[index:]):
-            return _wide(_of_names(_below(lines[:index], lines[index:], _between(line))))
+            return _wide(_of_names(_below(lines[:index], lines[index:], separator(line))))
     full = [(k, _fields(x)) for k, x in lines if not x.startswith(_COMMENTS)]
     if len(full) > _ALIKE and len(full[-1][1]) == len(full[-2][1]):
         number, fields = full[-1]
@@ -192,8 +194,8 @@ def text_table(file: Path) -> TextTable:
             'needs a column of its own, without a unit'
         )
     if lines and not lines[-1][1].startswith(_COMMENTS):
-        head, between = lines[-1][1], _between(lines[-1][1])
-        names, units = zip(*map(plain, _split(head, between)), strict=True)
+        head, between = lines[-1][1], separator(lines[-1][1])
+        names, units = zip(*map(plain, split(head, between)), strict=True)
         return TextTable(list(names), list(units), [], between)
     raise ArmError('has no header with names of columns, and no rows')
 
@@ -204,10 +206,10 @@ def _below(
     """Return the table with its header among the lines above."""
     if not above:
         raise ArmError('has no header: its first line are numbers; add a line with names')
-    count = len(_split(lines[0][1], between))
+    count = len(split(lines[0][1], between))
     heads = []  # lines with as many fields as the rows, in a comment or not
     for _, line in above:
-        fields = _split(line.lstrip('#% '), between or _between(line))
+        fields = split(line.lstrip('#% '), between or separator(line))
         heads.append((line.startswith(_COMMENTS), [plain(x) for x in fields]))
     heads = [head for head in heads if len(head[1]) == count] or heads
     last = heads[-1][1]
@@ -236,7 +238,7 @@ def _of_names(table: TextTable) -> TextTable:
     """
     if not table.lines or not any(_PLACED.fullmatch(x) for x in table.names):
         return table
-    first = _split(table.lines[0][1], table.between)
+    first = split(table.lines[0][1], table.between)
     theirs = {
         f'{place[1]}{place[3]}': text.strip()
         for name, text in zip(table.names, first, strict=False)
@@ -327,7 +329,7 @@ def _begins(lines: list[tuple[int, str]]) -> bool:
 
 
 def _fields(line: str) -> list[str]:
-    return _split(line, _between(line))
+    return split(line, separator(line))
 
 
 def _numeric(fields: list[str]) -> bool:
@@ -335,16 +337,6 @@ def _numeric(fields: list[str]) -> bool:
     numbers = sum(bool(_NUMBER.fullmatch(x)) for x in fields)
     missing = sum(x.strip().casefold() in _MISSING for x in fields)
     return numbers > len(fields) - numbers - missing
-
-
-def _between(line: str) -> str | None:
-    return next((x for x in ';\t|' if x in line), ',' if ',' in line else None)
-
-
-def _split(line: str, between: str | None) -> list[str]:
-    if between is None:
-        return line.split()
-    return next(csv.reader([line], delimiter=between, skipinitialspace=True))
 
 
 def _text(file: Path) -> str:

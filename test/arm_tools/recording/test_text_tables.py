@@ -227,8 +227,8 @@ WRONG = {
         lines_of(lambda x: [x[0], *(y.replace(',', ' rad,') for y in x[1:])]),
         'each number needs a column of its own, without a unit',
     ),
-    'lists': (
-        'time,q,tau\n' + '0.1,"[1, 2]","[3, 4]"\n' * COUNT, r"line 9 is '0.1, \[1, 2\], \[3",
+    'lists of words': (
+        'time,q,tau\n' + '0.1,"[one, two]","[a, b]"\n' * COUNT, r"line 9 is '0.1, \[one, two\]",
     ),
     'UTF-32': (text().encode('utf-32'), 'save it as CSV in UTF-8'),
     'no text': (b'\x00\x01' * COUNT, 'save it as CSV in UTF-8'),
@@ -308,6 +308,40 @@ def test_a_log_of_an_arm_with_more_joints_is_refused(tmp_path):
     assert len(read(tmp_path, text(names))[0].times) == COUNT
     with pytest.raises(ArmError, match=r"'actual_q_1', of one joint more than the arm"):
         read(tmp_path, text(names), joints=('a',))
+
+
+@pytest.mark.parametrize(
+    'listed',
+    [
+        lambda x: f'"{x.tolist()}"',
+        lambda x: str(x),
+        lambda x: f'"array(\'d\', {x.tolist()})"',
+        lambda x: f'"({x[0]},\n {x[1]})"',
+    ],
+    ids=['pandas', 'NumPy', 'ROS', 'over two lines'],
+)
+def test_lists_of_numbers_in_a_field_are_columns(tmp_path, listed):
+    rows = [
+        f"{t},\"['b', 'a']\",{listed(q[::-1])},{listed(tau[::-1])},[]"
+        for t, q, tau in zip(TIMES, Q, EFFORT, strict=True)
+    ]
+    (tmp_path / 'x.csv').write_text('\n'.join(['time,name,position,effort,velocity', *rows]))
+    samples, _ = inspected_samples(tmp_path / 'x.csv', ('a', 'b'))
+    np.testing.assert_allclose(samples.q, Q, atol=1e-7)
+    np.testing.assert_allclose(samples.effort, EFFORT, atol=1e-6)
+    (tmp_path / 'y.csv').write_text(
+        '\n'.join(
+            [
+                't;q;tau',
+                *(
+                    f'{t};{q.tolist()};{u.tolist()}'
+                    for t, q, u in zip(TIMES, Q, EFFORT, strict=True)
+                ),
+            ]
+        )
+    )
+    with pytest.raises(ArmError, match=r"'time=t,position=q_\{0\},effort=tau_\{0\}' reads them"):
+        inspected_samples(tmp_path / 'y.csv', ('a', 'b'))
 
 
 def test_arrays_with_names_are_read_by_these_and_fields_of_a_struct_too(tmp_path):
