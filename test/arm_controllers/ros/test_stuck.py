@@ -25,11 +25,11 @@ from arm_controllers.ros.stuck import end_where_stuck
 
 heard = []
 signal.signal(signal.SIGTERM, lambda *_: heard.append(1))
-end_where_stuck(lambda: bool(heard), 0.2)
+end_where_stuck(lambda: bool(heard), 1.0)
 print('begins', flush=True)
 while not heard:
     time.sleep(0.01)
-time.sleep(0.5)
+time.sleep(1.3)
 print('lives', flush=True)
 """
 
