@@ -23,7 +23,13 @@ from scipy.optimize import linear_sum_assignment, minimize_scalar
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_lab.identification.effort_rest import Rest, effort_rest, share_left, smooth_piece
+from arm_lab.identification.effort_rest import (
+    Rest,
+    effort_rest,
+    read_later,
+    share_left,
+    smooth_piece,
+)
 from arm_lab.identification.signals import CUT_OFF_ENDS, MotionSamples, curves
 
 _STATES = 400  # at which the model is compared
@@ -122,6 +128,24 @@ class _Fit:
     left: Array
     gain: Array
     of_friction: Array
+
+
+def in_time(
+    model: RobotModel, samples: MotionSamples, cutoff: float
+) -> tuple[MotionSamples, Conventions, float]:
+    """Return samples with efforts at the times of the positions, and what `conventions` has.
+
+    Third is how much later the efforts were read [s].
+
+    Raises:
+        ArmError: as `conventions`.
+    """
+    found = conventions(model, samples, cutoff)
+    if not found.rest.is_late:
+        return samples, found, 0.0
+    later = found.rest.behind
+    samples = read_later(samples, later)
+    return samples, conventions(model, samples, cutoff), later
 
 
 def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0) -> Conventions:

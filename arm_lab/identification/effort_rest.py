@@ -9,6 +9,7 @@ left out says how far it is from the true one: the model is never exact.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,9 @@ from arm_dynamics.model import STANDSTILL
 from arm_lab.identification.signals import CUT_OFF_ENDS, MotionSamples, Piece
 
 _GAIN = 0.3  # log ratio of variances from which on friction or an offset is shown
-_LATEST = 0.04  # of the delays that are tried [s]
+_LATEST, _FAR = 0.04, 0.25  # of the delays that are tried, and of those tried if none fits [s]
+_LEAST_LATER = 0.005  # delay from which the efforts are read later [s]
+_GAIN_FAR = 1.0  # mean log ratio of variances over those without a delay, of a far one
 _STEP, _FINE = 0.004, 0.0005  # between them, first and then [s]
 _LOWEST = 4.0  # the cutoff over that of the filters, where the recording is long enough
 _LONGEST = 60.0  # part of a recording that is used [s]
@@ -48,6 +51,18 @@ class Rest(NamedTuple):
     friction: NDArray[np.bool_]
     offsets: Array
 
+    @property
+    def is_late(self) -> bool:
+        """Whether the delay is more than an identification with a lag can have."""
+        return abs(self.behind) > max(2.0 * self.within, _LEAST_LATER)  # false for nan
+
+
+def read_later(samples: MotionSamples, later: float) -> MotionSamples:
+    """Return samples with the efforts recorded so much later [s]; at both ends the last known."""
+    times = samples.times
+    effort = [np.interp(times + later, times, column) for column in samples.effort.T]
+    return replace(samples, effort=np.stack(effort, axis=1))
+
 
 def smooth_piece(samples: MotionSamples, cutoff: float) -> Piece:
     """Return the longest piece of a recording, with the lowest filters that its length allows."""
@@ -74,10 +89,11 @@ def effort_rest(
     columns = piece.filtered(np.stack([of_model, v, dry, np.ones_like(dry), a], axis=2))
     n = of_model.shape[1]
     parts = np.array_split(np.arange(len(columns)), 1 if n >= _FEW else 3)
+    ends = piece.times[[0, -1]]
     blocks = [(j, rows, columns[rows, j]) for j in range(n) for rows in parts]
 
     def left(delay: float, keep: list[int]) -> Array:
-        tau = piece.filtered(piece.torque(piece.times + delay)[:, order])
+        tau = piece.filtered(piece.torque(np.clip(piece.times + delay, *ends))[:, order])
         return np.log([share_left(each[:, keep], tau[rows, j])[0] for j, rows, each in blocks])
 
     everything = [0, 1, 2, 3, 4]
@@ -87,7 +103,7 @@ def effort_rest(
         left(at, keep).reshape(n, -1).mean(axis=1)
         for keep in (everything, [0, 3, 4], [0, 1, 2, 4])
     )
-    tau = piece.filtered(piece.torque(piece.times + at)[:, order])
+    tau = piece.filtered(piece.torque(np.clip(piece.times + at, *ends))[:, order])
     sizes = [share_left(columns[:, j], tau[:, j])[1][3] for j in range(n)]
     shown = without_offset - whole > _GAIN
     friction = without_friction - whole > _GAIN
@@ -101,7 +117,12 @@ def _delay(left: Callable[[float], Array], joints: int) -> tuple[float, float, A
     alone = _alone(tried, np.exp(coarse.reshape(len(tried), joints, -1).mean(axis=2)))
     best = int(np.argmin(coarse.sum(axis=1)))
     if best in (0, len(tried) - 1):
-        return np.nan, np.nan, alone
+        far = np.arange(-_FAR, _FAR + 0.5 * _STEP, _STEP)
+        of_far = np.array([left(x) for x in far])
+        best, gain = int(np.argmin(of_far.sum(axis=1))), left(0.0) - of_far.min(axis=0)
+        if best in (0, len(far) - 1) or gain.mean() < _GAIN_FAR:
+            return np.nan, np.nan, alone
+        tried = far
     times = np.arange(tried[best - 1], tried[best + 1] + 0.5 * _FINE, _FINE)
     of_blocks = np.array([left(x) for x in times])
     count = of_blocks.shape[1]

@@ -42,8 +42,12 @@ def link_table(found: Identified) -> Listing:
     return Listing('links; a * marks what this motion hardly shows', headings, rows)
 
 
-def notes(found: Identified, parameters: IdentificationParameters) -> list[str]:
-    """Return lines on what the motion shows, how it was read, payload and lag."""
+def notes(found: Identified, parameters: IdentificationParameters, later: float) -> list[str]:
+    """Return lines on what the motion shows, how it was read, payload and lag.
+
+    `later`: how much later the efforts were read [s].
+    """
+    lag = 1e3 * (found.lag + later)
     hidden = int((found.share_left > _UNKNOWN).sum())
     rows = found.rows
     return [
@@ -56,7 +60,7 @@ def notes(found: Identified, parameters: IdentificationParameters) -> list[str]:
         *_at_bound(found),
         *_verdict(found),
         *([_payload(found)] if parameters.payload else []),
-        f'torques act {found.lag * 1e3:.3g} ± {found.lag_error * 1e3:.1g} ms before their stamps',
+        f'torques act {lag:.3g} ± {found.lag_error * 1e3:.1g} ms before their stamps',
     ]
 
 
@@ -112,7 +116,7 @@ def _payload(found: Identified) -> str:
 
 
 def facts(
-    found: Identified, parameters: IdentificationParameters, robot: str
+    found: Identified, parameters: IdentificationParameters, robot: str, later: float
 ) -> dict[str, object]:
     """Return all numbers."""
     model, base = found.regressor.model, found.base
@@ -128,8 +132,8 @@ def facts(
         'robot': robot,
         'found_payload': payload,
         **vars(parameters),
-        'filters': notes(found, parameters)[1],
-        'torque_lag_s': found.lag,
+        'filters': notes(found, parameters, later)[1],
+        'torque_lag_s': found.lag + later,
         'torque_lag_error_s': found.lag_error,
         'joint_names': list(model.joint_names),
         'kept_as_given': [n for n, x in zip(model.joint_names, found.kept, strict=True) if x],

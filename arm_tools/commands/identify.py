@@ -135,9 +135,11 @@ class IdentifiedReport(Report):
         if motors is not None:
             listings.append(motor_table(motors, robot.model.joint_names))
         scale = scale_note(scales, robot.model.joint_names)
-        numbers = report.facts(found, parameters, robot.name) | drive_facts(scales, motors)
+        numbers = report.facts(found, parameters, robot.name, read.later) | drive_facts(
+            scales, motors
+        )
         numbers |= friction_facts(friction)
-        said = *report.notes(found, parameters), *friction_notes(friction)
+        said = *report.notes(found, parameters, read.later), *friction_notes(friction)
         lines = (*read.lines, *said, scale, lacking)
         numbers['findings'], notes = read.lines, [each for each in lines if each]
         of_motors = {} if motors is None else motors.parameters()

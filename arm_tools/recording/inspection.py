@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from arm_dynamics.checks import ArmError, Array, one_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
-from arm_lab.identification.conventions import FAR, Conventions, Reading, conventions
+from arm_lab.identification.conventions import FAR, Conventions, Reading, in_time
 from arm_lab.identification.effort_rest import Rest
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.recording.clipped_efforts import clipped, flat_ends
@@ -105,6 +105,7 @@ class Inspected:
         lines: the findings.
         open: findings that an option must decide first.
         clipped: by a joint's index, why its torque is not used.
+        later: how much later the efforts were read, which came behind the positions [s].
     """
 
     samples: MotionSamples
@@ -114,6 +115,7 @@ class Inspected:
     lines: list[str]
     open: list[str]
     clipped: Mapping[int, str] = field(default_factory=dict)
+    later: float = 0.0
 
 
 def inspected(
@@ -154,7 +156,7 @@ def inspected(
     if flips['positions'] is not None:
         samples = replace(samples, q=samples.q * flips['positions'])
     try:
-        found = conventions(model, samples, cutoff)
+        samples, found, later = in_time(model, samples, cutoff)
     except ArmError as error:
         return Inspected(
             samples, efforts.gravity == 'missing', False, np.ones(model.nv, dtype=bool),
@@ -171,12 +173,12 @@ def inspected(
     lines.append(_of_signs(found, signs, model, efforts.flip_efforts))
     weightless = _gravity(found, efforts.gravity, lines, still)
     currents = _unit(found, efforts.efforts, model, lines, still)
-    lines += _of_rest(found.rest, model)
+    lines += _of_rest(found.rest, model, later)
     lines += flat_ends(found.clipped, joints[0], lines)
     samples = replace(samples, effort=samples.effort * signs)
     return Inspected(
         samples, weightless, currents, np.isfinite(found.scales), lines, still,
-        clipped(joints[0], lines),
+        clipped(joints[0], lines), later,
     )  # fmt: skip
 
 
@@ -291,18 +293,20 @@ def _of_signs(found: Conventions, signs: Array, model: RobotModel, option: str) 
     return line
 
 
-def _of_rest(rest: Rest, model: RobotModel) -> list[str]:
-    """Return lines on delay, friction and offset of the efforts, which identify estimates."""
+def _of_rest(rest: Rest, model: RobotModel, later: float) -> list[str]:
+    """Return lines on the efforts' delay, friction and offsets; `later` [s] they were read."""
     names = np.array(model.joint_names)
     shown = ', '.join(names[rest.friction]) or 'no joint'
     pairs = zip(names, rest.offsets, strict=True)
     offsets = ', '.join(f'{name} {x:.3g}' for name, x in pairs if np.isfinite(x)) or 'none'
-    place = 'behind' if rest.behind >= 0.0 else 'ahead of'
-    size, within = abs(rest.behind), f'± {1e3 * rest.within:.2g} ms'
-    delay = f'about {1e3 * size:.1f} ms {place} the positions ({within})'
+    behind = later + rest.behind
+    place = 'behind' if behind >= 0.0 else 'ahead of'
+    size, within = abs(behind), f'± {1e3 * rest.within:.2g} ms'
+    read = ', and read so' * (later != 0.0)
+    delay = f'about {1e3 * size:.1f} ms {place} the positions ({within}){read}'
     if not size > max(rest.within, _DELAYED):
         delay = f'none shown ({1e3 * rest.behind:.1f} {within})'
-    delay = delay if np.isfinite(rest.behind) else 'not shown'
+    delay = delay if np.isfinite(behind) else 'not shown'
     pairs = zip(names, rest.alone, strict=True)
     apart = [f'; {name} alone {1e3 * x:.1f} ms behind' for name, x in pairs if np.isfinite(x)]
     return [

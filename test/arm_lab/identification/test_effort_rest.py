@@ -34,6 +34,22 @@ def test_a_coarse_encoder_makes_no_delay_of_its_own(resolution, behind):
             assert (abs(found.behind) > max(found.within, 1e-3)) == (behind > 0.0)
 
 
+@pytest.mark.parametrize('robot', ['ur5e', 'planar_3r'])
+@pytest.mark.parametrize('behind', [-0.1, 0.06, 0.2])
+def test_a_delay_of_many_states_is_found(robot, behind):
+    assert abs(rest_of(robot, 1, 1e-5, behind).behind - behind) < 0.004
+
+
+def test_efforts_that_have_no_delay_do_not_get_a_far_one():
+    for seed in range(3):
+        model, (true, _) = STUDY.model_of('planar_3r'), STUDY.exact('planar_3r', seed)
+        noise = np.random.default_rng(seed).standard_normal(true.effort.shape)
+        piece = smooth_piece(MotionSamples(true.times, true.q, noise), 10.0)
+        of_model = [model.inverse_dynamics(*x) for x in zip(*piece.states, strict=True)]
+        found = effort_rest(piece, np.array(of_model), *piece.states[1:], np.arange(3))
+        assert not abs(found.behind) > 0.04
+
+
 @pytest.mark.parametrize('robot', ['ur5e', 'planar_3r', 'five_joint_arm'])
 @pytest.mark.parametrize('alone', [-0.012, 0.0, 0.012])
 def test_the_effort_of_one_joint_that_is_late_is_named(robot, alone):

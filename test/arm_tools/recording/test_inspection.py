@@ -387,7 +387,7 @@ def test_the_same_findings_are_those_of_the_call(arm, tmp_path):
     assert all((tmp_path / name).stat().st_size > 100 for name in names)
 
 
-@pytest.mark.parametrize('behind', [-0.012, 0.0, 0.007])
+@pytest.mark.parametrize('behind', [-0.1, -0.012, 0.0, 0.003, 0.007, 0.2])
 def test_delay_friction_and_offset_of_the_efforts_are_named(tmp_path, arm, behind):
     model, samples = arm
     speed = np.gradient(samples.q[:, 1], samples.times)
@@ -401,6 +401,9 @@ def test_delay_friction_and_offset_of_the_efforts_are_named(tmp_path, arm, behin
     if behind:
         assert abs(float(line.split()[1]) - 1e3 * abs(behind)) < 0.5
         assert ('behind' in line) == (behind > 0.0)
+        assert ('read so' in line) == (abs(behind) > 0.005) == bool(found.later)
+        apart = (found.samples.effort - effort) / np.std(effort, axis=0)
+        assert bool(np.abs(apart[100:-100]).max() < 0.1) == bool(found.later)
     else:
         assert line.startswith('none shown')
     assert said['friction in the efforts'] == 'shown by shoulder_lift_joint'
