@@ -121,7 +121,7 @@ class ControlCycle:
         before, self.state = self.state, next_state(self.state, event)
         if self.state is before:
             return
-        self.goals.refusal = reason or NOT_ACTIVE
+        self.goals.refusal = (event is not Event.DEACTIVATE and reason) or NOT_ACTIVE
         if before is CycleState.COMMANDING or self.state in _NOT_TAKING:
             self.goals.deactivate(reason)
         self.goals.awaited |= event is Event.ACTIVATE  # goals wait for the first state
