@@ -67,6 +67,7 @@ class ReadAs(Parameters):
         '',
         "names of a table's columns, as 'time=t,position=q{1},effort=tau{1}': {1} counts "
         'joints from 1, {0} from 0, {joint} is the name; or of one joint, as elbow.position=q3; '
+        'time=50Hz gives rows without times a rate; '
         'of messages and datasets names of the joints, as position=left_{joint}',
     )
 
