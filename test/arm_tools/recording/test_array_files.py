@@ -61,6 +61,11 @@ READ = {  # file, what is in it, --columns
     'one object per time within another': ('x.json', {'states': ROWS}, ''),
     'lines of objects': ('x.jsonl', ROWS, ''),
     'an array per joint': ('x.mat', EACH, 'time=t,position=q{1},effort=tau{1}'),
+    'a column per joint': (
+        'x.npz',
+        {name: x[:, np.newaxis] for name, x in EACH.items()},
+        'time=t,position=q{1},effort=tau{1}',
+    ),
     'a struct in a struct': (
         'x.mat',
         {'q': {'Time': TIMES, 'Data': Q}, 'tau': {'Data': EFFORT}},
@@ -155,6 +160,11 @@ REFUSED = {
         r"--columns 'time=\?,position=q,effort=tau' names them, .*; time=125Hz, of rows at 125 Hz",
     ),
     'each': ('x.mat', EACH, r"--columns 'time=t,position=q\{1\},effort=tau\{1\}' reads them"),
+    'each in a column': (
+        'x.npz',
+        {name: x[:, np.newaxis] for name, x in EACH.items()},
+        r"--columns 'time=t,position=q\{1\},effort=tau\{1\}' reads them",
+    ),
     'damaged': ('x.json', None, 'x.json'),
 }  # fmt: skip
 
