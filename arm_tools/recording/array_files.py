@@ -16,6 +16,7 @@ from arm_dynamics.checks import ArmError
 from arm_tools.recording.text_table import kind_of
 
 _NUMPY = "np.savez('x.npz', t=t, q=q, effort=effort)"
+_MOST_AXES = 2  # of numbers of joints; pictures have more
 _OF_MATLAB = '#'  # how names begin that MATLAB writes for itself
 
 
@@ -72,16 +73,23 @@ def _of_hdf5(file: Path, otherwise: str = '') -> dict[str, Any]:
     found: dict[str, Any] = {}
 
     def take(name: str, item: Any) -> None:
-        if isinstance(item, h5py.Dataset) and not name.startswith(_OF_MATLAB):
-            found[name] = item[()]
+        is_array = isinstance(item, h5py.Dataset) and not name.startswith(_OF_MATLAB)
+        if is_array and item.ndim <= _MOST_AXES:
+            found[name] = item.asstr()[()] if h5py.check_string_dtype(item.dtype) else item[()]
 
     with h5py.File(file) as opened:
         opened.visititems(take)
+    groups = {name.partition('/')[0] for name in found}
+    if len(groups) == 1 and groups.isdisjoint(found):
+        return {name.partition('/')[2]: array for name, array in found.items()}
     return found
 
 
 def _of_json(file: Path) -> dict[str, Any]:
-    return _of_value(json.loads(file.read_text()))
+    try:
+        return _of_value(json.loads(file.read_text()))
+    except RecursionError:
+        raise ArmError('is nested too deeply') from None
 
 
 def _of_jsonl(file: Path) -> dict[str, Any]:
@@ -92,7 +100,7 @@ def _of_value(value: Any) -> dict[str, Any]:
     """Return the arrays of an object, or of a list of objects."""
     if isinstance(value, dict) and len(value) == 1:
         (only,) = value.values()
-        value = only if _rows(only) else value
+        value = only if _rows(only) or isinstance(only, dict) else value
     if _rows(value):
         rows = [_flat(row) for row in value]
         return {name: _array([row.get(name) for row in rows]) for name in rows[0]}

@@ -48,8 +48,7 @@ def numbers_in(
     _check(arrays, names, joints, kind)
     if names != [name]:
         return np.column_stack([array_of(arrays, x, (count,)) for x in names])
-    listed = arrays.get('joint_names', arrays.get('name'))
-    columns = list(joints) if listed is None else _names_in(listed)
+    columns = _columns(arrays, joints)
     for joint in joints:
         if columns.count(joint) != 1:
             raise ArmError(f'joint_names has {", ".join(columns)}; {joint!r} must be there once')
@@ -79,6 +78,22 @@ def array_of(arrays: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Ar
     if array.shape != shape:
         raise ArmError(f'{name} has shape {array.shape}; it must be {shape}')
     return array
+
+
+def _columns(arrays: Mapping[str, Any], joints: Sequence[str]) -> list[str]:
+    """Return the joints of the columns of a file's arrays: `joints` where the file has no names.
+
+    A message has them as `name`; elsewhere a text of this name is none of joints.
+    """
+    for key, listed in arrays.items():
+        last = key.rsplit('/')[-1]
+        if last == 'joint_names' and listed is None:
+            raise ArmError(f'{key} has objects: save it as an array of texts, dtype=str')
+        if last == 'joint_names' or (
+            last == 'name' and not {*joints}.isdisjoint(np.ravel(listed))
+        ):
+            return _names_in(listed)
+    return list(joints)
 
 
 def _names_in(names: Any) -> list[str]:

@@ -93,8 +93,9 @@ def test_arrays_are_read_whatever_the_file(tmp_path, kind):
         np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
+@pytest.mark.parametrize('others', [False, True])
 @pytest.mark.parametrize('suffix', ['h5', 'mat'])
-def test_hdf5_and_matlab_7_3_are_read_by_the_names_of_groups(tmp_path, suffix):
+def test_hdf5_and_matlab_7_3_are_read_by_the_names_of_groups(tmp_path, suffix, others):
     optional('h5py', 'h5py>=3.11')
     import h5py
 
@@ -102,14 +103,28 @@ def test_hdf5_and_matlab_7_3_are_read_by_the_names_of_groups(tmp_path, suffix):
     with h5py.File(path, 'w', userblock_size=512) as file:
         file['#refs#/t'] = 0.0
         for name, values in OWN.items():
-            file[f'log/{name}'] = values.T  # as MATLAB writes them
+            file[f'log/{name}'] = values[..., ::-1].T if name != 't' else values
+        file['log/joint_names'] = ['b', 'a']
+        file['log/images'] = np.zeros((2, 2, 2))  # which may be larger than the memory
+        if others:
+            file['about/rate'] = 50.0
     if suffix == 'mat':
         with path.open('r+b') as raw:
             raw.write(b'MATLAB 7.3 MAT-file'.ljust(124) + b'\x00\x02IM')
-    with pytest.raises(ArmError, match='time=log/t,position=log/q,effort=log/effort'):
-        inspected_samples(path, JOINTS)
-    how = ReadAs(columns='time=log/t,position=log/q,effort=log/effort')
-    np.testing.assert_array_equal(inspected_samples(path, JOINTS, how)[0].q, Q)
+    columns = 'time=log/t,position=log/q,effort=log/effort' if others else ''
+    if others:
+        with pytest.raises(ArmError, match=columns):
+            inspected_samples(path, JOINTS)
+    samples, _ = inspected_samples(path, JOINTS, ReadAs(columns=columns))
+    np.testing.assert_array_equal(samples.q, Q)
+
+
+def test_names_of_objects_or_of_the_recording_are_no_silent_order(tmp_path):
+    file = written(tmp_path / 'x.npz', OWN | {'name': 'monday'})
+    np.testing.assert_array_equal(inspected_samples(file, JOINTS)[0].q, Q)
+    names = np.array(['b', 'a'], dtype=object)
+    with pytest.raises(ArmError, match='joint_names has objects: save it as an array of texts'):
+        inspected_samples(written(tmp_path / 'y.npz', OWN | {'joint_names': names}), JOINTS)
 
 
 def test_hdf5_without_its_package_has_a_remedy(tmp_path, monkeypatch):
@@ -165,6 +180,7 @@ REFUSED = {
         {name: x[:, np.newaxis] for name, x in EACH.items()},
         r"--columns 'time=t,position=q\{1\},effort=tau\{1\}' reads them",
     ),
+    'nested without end': ('x.json', None, 'is nested too deeply'),
     'damaged': ('x.json', None, 'x.json'),
 }  # fmt: skip
 
@@ -174,7 +190,7 @@ def test_what_cannot_be_read_is_refused_with_what_to_write(tmp_path, kind):
     name, content, why = REFUSED[kind]
     path = written(tmp_path / name, content)
     if content is None:
-        path.write_bytes(b'{"t": [0.0')
+        path.write_text('[' * 100_000 if kind.startswith('nested') else '{"t": [0.0')
     with pytest.raises(ArmError, match=why):
         inspected_samples(path, JOINTS)
 

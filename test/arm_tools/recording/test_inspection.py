@@ -412,6 +412,15 @@ def test_delay_friction_and_offset_of_the_efforts_are_named(tmp_path, arm, behin
     assert abs(float(offset) - 5.0) < 0.2
 
 
+def test_the_lag_that_identify_states_includes_how_much_later_the_efforts_were_read(tmp_path):
+    samples, behind = planar(), 0.03
+    late = [np.interp(samples.times - behind, samples.times, x) for x in samples.effort.T]
+    file = archive(tmp_path / 'x.npz', changed(samples, effort=np.stack(late, 1)))
+    called = command.identify(str(file), robot='planar_3r')
+    assert abs(called.numbers['torque_lag_s'] - behind) < 1e-3
+    assert any(line.startswith('torques act 30 ±') for line in called.notes)
+
+
 def test_no_arm_is_written_where_no_estimate_explains_the_torques(tmp_path, capsys):
     samples = planar()
     noise = np.random.default_rng(0).standard_normal(samples.effort.shape)
