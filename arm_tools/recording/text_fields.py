@@ -53,12 +53,12 @@ def _numbers(field: str) -> list[str]:
 
 
 def _row(fields: Sequence[str], counts: Sequence[int]) -> list[str]:
-    """Return the fields of a row; of a list with another count as it is, so that it is damaged."""
+    """Return the fields of a row; what does not fit stays as it is, and the row is damaged."""
     found: list[str] = []
     for field, count in zip(fields, counts, strict=False):
         numbers = _numbers(field) if count else []
         found += numbers if len(numbers) == count and count else [field]
-    return found
+    return [*found, *fields[len(counts) :]]
 
 
 def _joined(fields: Sequence[str]) -> str:

@@ -329,17 +329,13 @@ def test_lists_of_numbers_in_a_field_are_columns(tmp_path, listed):
     samples, _ = inspected_samples(tmp_path / 'x.csv', ('a', 'b'))
     np.testing.assert_allclose(samples.q, Q, atol=1e-7)
     np.testing.assert_allclose(samples.effort, EFFORT, atol=1e-6)
-    (tmp_path / 'y.csv').write_text(
-        '\n'.join(
-            [
-                't;q;tau',
-                *(
-                    f'{t};{q.tolist()};{u.tolist()}'
-                    for t, q, u in zip(TIMES, Q, EFFORT, strict=True)
-                ),
-            ]
-        )
-    )
+    damaged = ['9,,"[1, 2]","[1, 2, 3]",[]', '9,,"[1, 2]","[1, 2]",[],7', '9,,"[1, 2]"']
+    header = 'time,name,position,effort,velocity'
+    (tmp_path / 'z.csv').write_text('\n'.join([header, *rows * 60, *damaged, rows[-1]]))
+    _, lines = inspected_samples(tmp_path / 'z.csv', ('a', 'b'), ReadAs(time_unit='s'))
+    assert any(line.startswith('rows: 3 damaged, not read') for line in lines)
+    rows = [f'{t};{q.tolist()};{q.tolist()}' for t, q in zip(TIMES, Q, strict=True)]
+    (tmp_path / 'y.csv').write_text('\n'.join(['t;q;tau', *rows]))
     with pytest.raises(ArmError, match=r"'time=t,position=q_\{0\},effort=tau_\{0\}' reads them"):
         inspected_samples(tmp_path / 'y.csv', ('a', 'b'))
 
