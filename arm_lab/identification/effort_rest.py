@@ -58,10 +58,17 @@ class Rest(NamedTuple):
 
 
 def read_later(samples: MotionSamples, later: float) -> MotionSamples:
-    """Return samples with the efforts recorded so much later [s]; at both ends the last known."""
-    times = samples.times
-    effort = [np.interp(times + later, times, column) for column in samples.effort.T]
-    return replace(samples, effort=np.stack(effort, axis=1))
+    """Return samples with the efforts recorded so much later [s]; at both ends the last known.
+
+    Times that go back begin a new piece, with ends of its own.
+    """
+    effort = np.empty_like(samples.effort)
+    begins = np.flatnonzero(np.diff(samples.times) < 0.0) + 1
+    for part in np.split(np.arange(len(effort)), begins):
+        times = samples.times[part]
+        for j, column in enumerate(samples.effort[part].T):
+            effort[part, j] = np.interp(times + later, times, column)
+    return replace(samples, effort=effort)
 
 
 def smooth_piece(samples: MotionSamples, cutoff: float) -> Piece:

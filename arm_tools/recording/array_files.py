@@ -118,7 +118,7 @@ def _array(values: Any) -> Any:
     for kind in (float, str):
         try:
             return np.array(values, dtype=kind)
-        except (TypeError, ValueError):
+        except (OverflowError, TypeError, ValueError):
             continue
     return None
 

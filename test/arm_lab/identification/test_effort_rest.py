@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scripts import load_script
 
-from arm_lab.identification.effort_rest import effort_rest, smooth_piece
+from arm_lab.identification.effort_rest import effort_rest, read_later, smooth_piece
 from arm_lab.identification.signals import MotionSamples
 
 STUDY = load_script('benchmarks/recorded_conventions.py')
@@ -32,6 +32,14 @@ def test_a_coarse_encoder_makes_no_delay_of_its_own(resolution, behind):
         assert abs(found.behind - behind) < max(found.within, 1e-3)
         if robot == 'ur5e':
             assert (abs(found.behind) > max(found.within, 1e-3)) == (behind > 0.0)
+
+
+def test_efforts_are_read_later_within_pieces_whose_clock_was_set_back():
+    times = np.tile(0.01 * np.arange(100), 2)
+    effort = np.column_stack([times, np.where(np.arange(200) < 100, 1.0, 2.0)])
+    found = read_later(MotionSamples(times, effort, effort), 0.05).effort
+    np.testing.assert_allclose(found[:, 0], np.minimum(times + 0.05, 0.99))
+    np.testing.assert_array_equal(found[:, 1], effort[:, 1])
 
 
 @pytest.mark.parametrize('robot', ['ur5e', 'planar_3r'])

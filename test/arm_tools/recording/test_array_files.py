@@ -195,6 +195,13 @@ def test_what_cannot_be_read_is_refused_with_what_to_write(tmp_path, kind):
         inspected_samples(path, JOINTS)
 
 
+def test_a_state_with_a_number_that_is_too_large_is_named_and_not_read(tmp_path):
+    rows = [*ROWS[:-1], ROWS[-1] | {'t': 10**400}]
+    samples, lines = inspected_samples(written(tmp_path / 'x.json', rows), JOINTS)
+    assert len(samples.times) == len(TIMES) - 1
+    assert any('1 of 50 states lack a number' in line for line in lines)
+
+
 def test_a_pickle_is_never_opened(tmp_path):
     for name in ('x.pkl', 'x.npy'):
         (tmp_path / name).write_bytes(pickle.dumps(LISTS))
