@@ -171,6 +171,23 @@ class RobotModel(Frames):
         """Return M(q) + A (nv x nv), full and symmetric, by the composite-rigid-body algorithm."""
         return self.reduced(pin.crba(self.pin_model, self.pin_data, self.to_pin(q)))
 
+    def check_inertia(self) -> None:
+        """Raise ArmError where a joint moves no inertia except its rotor's."""
+        rng = np.random.default_rng(0)
+        for _ in range(3):
+            m = self.mass_matrix(self.random_configuration(rng)) - np.diag(self.armature)
+            roots = np.sqrt(np.diagonal(m).clip(0.0))
+            joint, smallest = int(roots.argmin()), 0.0
+            if roots[joint] > 1e-7:
+                values, vectors = np.linalg.eigh(m / np.outer(roots, roots))
+                joint, smallest = int(np.abs(vectors[:, 0]).argmax()), values[0]
+            if not smallest > 1e-12:
+                raise ArmError(
+                    f'joint {self.joint_names[joint]!r} of {self.file or self.name!r} moves no '
+                    'inertia: use inertia:=estimate, or give the link behind it an '
+                    '<inertial> with mass'
+                )
+
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Return C(q, v) (nv x nv) with Mdot - 2 C skew-symmetric."""
         state = self.to_pin(q), self.all_rates(v)

@@ -23,8 +23,11 @@ from arm_controllers.ros.active_controllers import (
     watch_active_controllers,
 )
 from arm_controllers.ros.control_cycle import ControlCycle
-from arm_controllers.ros.controller_fields import controller_fields
-from arm_controllers.ros.controller_parameters import ControllerParameters, without_meaning
+from arm_controllers.ros.controller_parameters import (
+    ControllerParameters,
+    controller_fields,
+    without_meaning,
+)
 from arm_controllers.ros.diagnostics import ControllerDiagnostics
 from arm_controllers.ros.goal_server import GoalServer
 from arm_controllers.ros.in_process import InProcessTransport

@@ -1,14 +1,22 @@
 """Parameters of every controller node."""
 
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from arm_controllers.adapted_law import LawAdaptation
 from arm_controllers.drive_convention import DriveConvention
+from arm_controllers.follower.parameters import FollowerParameters
+from arm_controllers.guard_parameters import GuardParameters
+from arm_controllers.laws import law_class
+from arm_controllers.parameter_values import ParameterField, parameter_fields
+from arm_controllers.ros.live_parameters import FREQUENCY_AND_RATIO
 from arm_dynamics.checks import ArmError
 from arm_dynamics.descriptions.reduced_model import reduced_model
 from arm_dynamics.model import RobotModel
+from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import Stepping, parameter
 from arm_dynamics.robots import ArmParameters
 
@@ -76,3 +84,15 @@ def without_meaning(name: str, *parameters: Any) -> bool:
     """
     known = [getattr(each, 'without_meaning', ()) for each in parameters]
     return any(f'{name}.'.startswith(f'{each}.') for each in chain(_WITHOUT_MEANING, *known))
+
+
+def controller_fields(law_name: str, joint_names: Sequence[str]) -> Iterator[ParameterField]:
+    """Yield the parameters of the controller with this law, for an arm with these joints."""
+    yield from parameter_fields(ControllerParameters)
+    yield from parameter_fields(ModelError, 'model_error.')
+    yield from parameter_fields(GuardParameters, GuardParameters.prefix)
+    with suppress(ArmError):  # a plugin that cannot be imported is refused where it is to run
+        law = law_class(law_name)
+        yield from parameter_fields(law.Parameters)
+        yield from FREQUENCY_AND_RATIO if law.gains else ()
+    yield from parameter_fields(FollowerParameters, joint_names=joint_names)

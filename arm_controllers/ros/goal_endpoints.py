@@ -17,9 +17,9 @@ from trajectory_msgs.msg import JointTrajectory
 from arm_controllers.follower.goal import GoalResult, ResultCode
 from arm_controllers.ros.cdr import stamp_ns, starting_now
 from arm_controllers.ros.log import Log
+from arm_controllers.ros.nodes import quiet_node
 from arm_controllers.ros.process_settings import share_with_threads
 from arm_controllers.ros.qos import ACTION_QOS
-from arm_controllers.ros.quiet_nodes import quiet_node
 from arm_controllers.ros.rclpy_internals import EventActionServer
 from arm_controllers.ros.running import SPINS, let_clients_return, make_executor
 

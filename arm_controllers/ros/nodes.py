@@ -1,13 +1,50 @@
-"""Nodes that name each publisher whose messages they cannot receive."""
+"""Nodes that name each publisher whose messages they cannot receive; quiet ones beside them."""
 
 from typing import Any
 
 import rclpy.lifecycle
 import rclpy.node
 from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.qos import QoSCompatibility, QoSProfile, qos_check_compatible
 from rclpy.subscription import Subscription
 
-from arm_controllers.ros.unmatched import log_unmatched
+from arm_controllers.ros.log import Log
+
+_POLICIES = 'reliability', 'durability', 'liveliness'
+_UNKNOWN = '_UNKNOWN_'
+_MOST = 20  # publishers that are named for a subscription
+
+
+def log_unmatched(node: rclpy.node.Node, subscription: Subscription, known: set[bytes]) -> None:
+    """Log a line for each publisher that does not match and is not `known` yet; note it."""
+    topic, own = subscription.topic_name, subscription.qos_profile
+    for publisher in node.get_publishers_info_by_topic(topic):
+        gid, why = bytes(publisher.endpoint_gid), mismatch(publisher.qos_profile, own)
+        if why and gid not in known and len(known) < _MOST:
+            known.add(gid)
+            name = f'{publisher.node_namespace.rstrip("/")}/{publisher.node_name}'
+            name = 'a publisher' if _UNKNOWN in name else name  # its node is not discovered yet
+            last = '; more such publishers are not named' * (len(known) == _MOST)
+            Log(node).warning(f'{topic}: no message from {name} arrives: {why}{last}')
+
+
+def mismatch(offered: QoSProfile, needed: QoSProfile) -> str:
+    """Return why a subscription receives nothing from a publisher, and the remedy; '': it does."""
+    compatible, reason = qos_check_compatible(offered, needed)
+    if compatible != QoSCompatibility.ERROR:
+        return ''
+    for policy in _POLICIES:
+        other = QoSProfile(depth=1)
+        setattr(other, policy, getattr(offered, policy))
+        own = QoSProfile(depth=1)
+        setattr(own, policy, getattr(needed, policy))
+        if qos_check_compatible(other, own)[0] == QoSCompatibility.ERROR:
+            given, wanted = (getattr(x, policy).short_key for x in (offered, needed))
+            return (
+                f'its {policy} is {given}, this node needs {wanted}: publish with {policy} '
+                f'{wanted} (ros2 topic pub --qos-{policy} {wanted})'
+            )
+    return reason
 
 
 class Node(rclpy.node.Node):
@@ -27,3 +64,24 @@ class Node(rclpy.node.Node):
 
 class LifecycleNode(Node, rclpy.lifecycle.LifecycleNode):
     """The same node with the states of a lifecycle."""
+
+
+def quiet_node(node: rclpy.node.Node, name: str) -> Node:
+    """Return a node in the namespace of a node, without its parameters, remappings and services.
+
+    Where no executor spins this node, the middleware keeps messages until `taken` takes them.
+    """
+    return Node(
+        name,
+        context=node.context,
+        namespace=node.get_namespace(),
+        use_global_arguments=False,
+        start_parameter_services=False,
+    )
+
+
+def taken(subscription: Subscription) -> bytes | None:
+    """Return the next serialised message of a subscription, or None."""
+    with subscription.handle:
+        message = subscription.handle.take_message(subscription.msg_type, True)
+    return message[0] if message else None

@@ -8,7 +8,6 @@ import numpy as np
 
 from arm_controllers.measurement import Measurement
 from arm_dynamics.checks import ArmError, Array, per_joint
-from arm_dynamics.inertia_check import check_inertia
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
@@ -206,7 +205,7 @@ class DriveTrainsDevice(Device):
         if not plant.has_damping:
             raise ArmError('joints.*: only engines mujoco and analytical have such joints')
         for model in setup.models:
-            check_inertia(model)
+            model.check_inertia()
         self._steps = p.control_decimation * p.joint_substeps
         self._trains = drive_trains(setup.models, setup.each, plant.arms)
         plant.motors = (self._trains.q, self._trains.v)

@@ -31,7 +31,6 @@ from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import Array
 from arm_dynamics.compiled import ForwardModel, ForwardModelParameters
-from arm_dynamics.inertia_check import check_inertia
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import PerJoint, like
@@ -66,7 +65,7 @@ class AnalyticalPlant(Plant):
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         super().__init__(model, parameters)
-        check_inertia(model)
+        model.check_inertia()
         model, p = link_side(model, self.parameters)
         integrator, count = integration_of([model], [p])
         self._step, self._steps = p.timestep / count, p.control_decimation * count

@@ -23,7 +23,6 @@ from arm_dynamics.robots import RobotArgument
 from arm_sim.ros.command_input import CommandInput
 from arm_sim.ros.diagnostics import SimulatorDiagnostics
 from arm_sim.ros.loop_messages import LoopMessages
-from arm_sim.ros.simulator_fields import simulator_fields
 from arm_sim.ros.simulator_service import RunningSimulator, open_services
 from arm_sim.ros.simulator_setup import (
     LIVE,
@@ -34,10 +33,10 @@ from arm_sim.ros.simulator_setup import (
     pacing_of,
     set_up,
     show_scene,
+    simulator_fields,
 )
 from arm_sim.ros.state_output import OneSimulator, StateOutput
-from arm_sim.simulation.clock import Clock
-from arm_sim.simulation.clock_protocols import OwnCommands
+from arm_sim.simulation.clock import Clock, OwnCommands
 from arm_sim.simulation.plant import plant_class
 from arm_sim.simulation.readers import Readers
 

@@ -1,6 +1,6 @@
 """Simulation and live parameters of the simulator node."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from math import inf
@@ -9,6 +9,8 @@ from typing import Any
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 
+from arm_controllers.follower.parameters import FollowerParameters
+from arm_controllers.parameter_values import ParameterField, parameter_fields
 from arm_controllers.ros.parameters import on_change_of
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
@@ -22,7 +24,7 @@ from arm_sim.simulation.clock import Clock
 from arm_sim.simulation.limits import Limits
 from arm_sim.simulation.model_check import check_model
 from arm_sim.simulation.pacing import Pacing
-from arm_sim.simulation.plant import Plant, plant_class
+from arm_sim.simulation.plant import Plant, engine_classes, engine_names, plant_class
 from arm_sim.simulation.simulation import Simulation
 
 SCENE_OBJECTS = 'scene_objects'  # read-only parameter of the simulator
@@ -237,3 +239,11 @@ def _changed(before: Sequence[Any], after: Sequence[Any]) -> frozenset[str]:
         for each in fields(now)
         if getattr(now, each.name) != getattr(then, each.name)
     )
+
+
+def simulator_fields(name: str, joint_names: Sequence[str]) -> Iterator[ParameterField]:
+    """Yield the parameters, also those of engines that follow goals themselves."""
+    yield from parameter_fields(SimulatorParameters)
+    for engine in engine_classes(engine_names()).values():
+        yield from parameter_fields(engine.Parameters)
+    yield from parameter_fields(FollowerParameters, joint_names=joint_names)

@@ -18,7 +18,6 @@ import numpy as np
 
 from arm_dynamics.actuators import linear_gains
 from arm_dynamics.checks import Array
-from arm_dynamics.inertia_check import check_inertia
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import with_arrays
@@ -61,7 +60,7 @@ def integration_of(models: Sequence[RobotModel], each: Sequence[Any]) -> Integra
 
 def _decay(model: RobotModel, parameters: Any) -> float:
     """Return the rate of the fastest decay of an arm with its drives [1/s]."""
-    check_inertia(model)
+    model.check_inertia()
     names = model.joint_names
     kinds = parameters.actuators(names)
     gains = linear_gains(kinds, *parameters.servo_gains(model))

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arm_dynamics.checks import ArmError, Array, one_line, one_of
-from arm_dynamics.inertia_check import check_inertia
 from arm_dynamics.model import RobotModel
 from arm_sim.devices import link_side
 from arm_sim.simulation.integration import CONTINUOUS, Integration, integration_of
@@ -33,7 +32,7 @@ def mujoco_model(
     one_of('integrator (engine mujoco)', parameters.integrator, INTEGRATORS)
     kinds = parameters.actuators(model.joint_names)
     one_of('actuator (engine mujoco)', kinds[0], ('servo', 'velocity', 'torque'))
-    check_inertia(model)
+    model.check_inertia()
     model, parameters = link_side(model, parameters)
     try:
         try:

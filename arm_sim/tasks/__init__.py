@@ -15,8 +15,7 @@ from arm_dynamics.plugins import PluginRegistry
 from arm_sim.robot import Robot
 from arm_sim.tasks._evaluation import TaskEvaluation
 from arm_sim.tasks._report import Run, TaskReport
-from arm_sim.tasks._simulator import simulator_of
-from arm_sim.tasks._task import Task
+from arm_sim.tasks._task import Task, simulator_of
 
 __all__ = [
     'TASKS', 'Run', 'Task', 'TaskEvaluation', 'TaskReport', 'compared_tasks', 'make_task',

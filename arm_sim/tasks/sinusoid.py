@@ -5,12 +5,13 @@ q_r(t) = q_start + A sin(2 pi f t), where q_start is moved by so much as a limit
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import cos, sin
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from arm_controllers.reference import Reference
-from arm_controllers.sinusoid import Sinusoid as JointSinusoid
 from arm_dynamics.checks import Array
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_sim.loop.measures import rms
@@ -18,6 +19,24 @@ from arm_sim.loop.report import Check, common_rows
 from arm_sim.tasks import Run, Task, TaskEvaluation, TaskReport
 
 _APART = 1e-6  # from a limit, more than rounding [rad | m]
+
+
+class JointSinusoid:
+    """q_r(t) = center + amplitude sin(2 pi f t), with its derivatives."""
+
+    def __init__(self, amplitude: ArrayLike, frequency: float = 0.5, center: ArrayLike = 0.0):
+        """Take amplitude (n,) and center (n,) [rad | m], and one frequency f [Hz]."""
+        self.amplitude, self.center = np.asarray(amplitude), np.asarray(center)
+        self.frequency = frequency
+
+    def evaluate(self, t: float, reference: Reference) -> None:
+        """Write the reference at t [s] into `reference`."""
+        w = 2.0 * np.pi * self.frequency
+        sine, cosine = sin(w * t), cos(w * t)
+        np.multiply(self.amplitude, sine, out=reference.q)
+        np.multiply(self.amplitude, w * cosine, out=reference.v)
+        np.multiply(self.amplitude, -w * w * sine, out=reference.a)
+        reference.q += self.center
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from tyro.conf import Positional
 
 from arm_dynamics.checks import ArmError, some_of
 from arm_dynamics.clearance import Clearance, Surroundings
-from arm_dynamics.inertia_check import check_inertia
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import find_urdf
@@ -110,7 +109,7 @@ def _for_simulation(model: RobotModel) -> Iterator[str]:
     """Yield what the simulator and the clearance check would say."""
     try:
         yield from filter(None, [Clearance(model, Surroundings(floor=False)).note])
-        check_inertia(model)
+        model.check_inertia()
     except ArmError as error:
         yield str(error)
 

@@ -10,7 +10,6 @@ from arm_controllers.laws.adaptive_computed_torque import (
 )
 from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
 from arm_controllers.laws.momentum_observer import MomentumObserver, MomentumObserverParameters
-from arm_controllers.sinusoid import Sinusoid
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
@@ -18,6 +17,7 @@ from arm_dynamics.robots import find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.simulation.plant import PlantParameters
+from arm_sim.tasks.sinusoid import JointSinusoid
 
 Q = np.array([0.1, -1.2, 1.1, -0.6, 0.9, 0.2])
 
@@ -148,7 +148,7 @@ def test_observer_and_adaptive_law_track_ten_times_better_than_plain_computed_to
         with_error(ur5e, error),
         PlantParameters(actuator='torque', timestep=1e-3, integrator='euler'),
     )
-    sinusoid = Sinusoid((0.3, 0.2, 0.4, 0.3, 0.3, 0.3), 0.5, center=Q)
+    sinusoid = JointSinusoid((0.3, 0.2, 0.4, 0.3, 0.3, 0.3), 0.5, center=Q)
     errors = []
     for law in (
         ComputedTorque(ur5e, ComputedTorqueParameters()),

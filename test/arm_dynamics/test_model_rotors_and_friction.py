@@ -5,14 +5,14 @@ import pytest
 
 from arm_controllers.laws import law_class
 from arm_controllers.reference import Reference
-from arm_controllers.sinusoid import Sinusoid
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
+from arm_sim.tasks.sinusoid import JointSinusoid
 
 HOME = np.array([0.1, -1.2, 1.1, -0.6, 0.9, 0.2])
-SWING = Sinusoid((0.3, 0.2, 0.4, 0.3, 0.3, 0.3), 0.5, HOME)
+SWING = JointSinusoid((0.3, 0.2, 0.4, 0.3, 0.3, 0.3), 0.5, HOME)
 ACTUATOR = {'position': 'servo', 'effort': 'torque', 'voltage': 'voltage'}
 SLOW = {'kp': (400.0,), 'kd': (40.0,)}
 LAWS = [

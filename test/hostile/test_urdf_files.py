@@ -8,7 +8,6 @@ from arms import _AWKWARD
 from urdf_mutations import mutated, what_becomes_of
 
 from arm_dynamics import RobotModel
-from arm_dynamics.inertia_check import check_inertia
 from arm_dynamics.inverse_kinematics import solve_ik
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
@@ -23,7 +22,7 @@ def use(file):
     model = RobotModel(file)
     q, rest = model.neutral(), np.zeros(model.nv)
     result = solve_ik(model, model.forward_kinematics(q), restarts=2)
-    check_inertia(model)
+    model.check_inertia()
     plant = MujocoPlant(model, PlantParameters('torque'))
     check_model(plant, model)
     plant.reset(q)

@@ -16,7 +16,7 @@ from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.log import Log, shortened
 from arm_controllers.ros.messages import prefix_of
-from arm_controllers.ros.nodes import Node
+from arm_controllers.ros.nodes import Node, taken
 from arm_controllers.ros.parameters import (
     declare_parameters,
     on_change_of,
@@ -27,7 +27,6 @@ from arm_controllers.ros.pose_messages import (
     pose_to_message,
     poses_from_message,
 )
-from arm_controllers.ros.quiet_nodes import taken
 from arm_controllers.ros.serialized_messages import JointReader, JointStateReader
 from arm_controllers.ros.services import serve
 from arm_controllers.ros.subscriptions import subscribe_joint_states

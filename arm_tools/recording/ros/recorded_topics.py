@@ -7,8 +7,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 
+from arm_controllers.ros.nodes import quiet_node, taken
 from arm_controllers.ros.qos import LATCHED_QOS, RECORD_QOS
-from arm_controllers.ros.quiet_nodes import quiet_node, taken
 from arm_tools.recording.ros.recordings import file_time_ns
 from arm_tools.recording.ros.schemas import message_class
 

@@ -16,7 +16,7 @@ from arm_controllers.ros.active_controllers import (
     nodes_of_arm,
     watch_active_controllers,
 )
-from arm_controllers.ros.quiet_nodes import quiet_node
+from arm_controllers.ros.nodes import quiet_node
 from arm_controllers.ros.ros_types import Kind, Request, Response
 from arm_controllers.ros.running import wait_until
 from arm_dynamics.checks import ArmError

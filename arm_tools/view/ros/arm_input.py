@@ -16,7 +16,7 @@ from sensor_msgs.msg import JointState
 from arm_controllers.follower.goal import ResultCode
 from arm_controllers.ros import object_messages
 from arm_controllers.ros.messages import deserialized, goal_from_action, to_ns
-from arm_controllers.ros.quiet_nodes import quiet_node, taken
+from arm_controllers.ros.nodes import quiet_node, taken
 from arm_controllers.ros.ros_types import AnyMessage, Kind
 from arm_controllers.ros.serialized_messages import JointReader, JointStateReader
 from arm_dynamics.checks import ArmError

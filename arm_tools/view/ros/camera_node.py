@@ -19,10 +19,9 @@ from arm_controllers.ros import object_messages
 from arm_controllers.ros.frame_messages import TFMessage, Transforms
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import prefix_of, stamp_at
-from arm_controllers.ros.nodes import Node
+from arm_controllers.ros.nodes import Node, taken
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, STATE_QOS
-from arm_controllers.ros.quiet_nodes import taken
 from arm_controllers.ros.serialized_messages import JointStateReader
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel

@@ -5,7 +5,6 @@ import pytest
 
 from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_controllers.reference import Reference
-from arm_controllers.sinusoid import Sinusoid
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
@@ -16,6 +15,7 @@ from arm_sim.loop.events import Push
 from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.model_check import check_model
+from arm_sim.tasks.sinusoid import JointSinusoid
 
 Q = np.array([0.1, -1.2, 1.1, -0.6, 0.9, 0.2])
 
@@ -65,7 +65,7 @@ def test_settling_time_and_overshoot_are_parameters(ur5e):
 
 
 def test_a_moving_reference_is_followed_by_each_type(ur5e):
-    sinusoid = Sinusoid((0.2,) * 6, 0.5, Q)
+    sinusoid = JointSinusoid((0.2,) * 6, 0.5, Q)
     for motion_type in ('computed_torque', 'pd', 'independent_joint'):
         parameters = MotionModelParameters(motion_type=motion_type)
         record = run_closed_loop(
@@ -91,7 +91,7 @@ def follow(plant, sinusoid, seconds):
 @pytest.mark.parametrize('motion_type', ['computed_torque', 'independent_joint'])
 def test_a_reference_with_its_derivatives_is_followed_without_lag(ur5e, motion_type):
     # What is left is Runge-Kutta's error and the quintic's, both far below h^4.
-    sinusoid = Sinusoid((0.2,) * 6, 0.5, Q)
+    sinusoid = JointSinusoid((0.2,) * 6, 0.5, Q)
     plant = MotionModelPlant(ur5e, MotionModelParameters(motion_type=motion_type))
     assert follow(plant, sinusoid, 1.0) < 1e-9
     end = Reference(6)

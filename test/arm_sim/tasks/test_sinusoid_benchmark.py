@@ -10,7 +10,6 @@ from arm_controllers.follower.parameters import FollowerParameters
 from arm_controllers.laws.pd import PD, PDParameters
 from arm_controllers.laws.pd_feedforward import PDFeedforward, PDFeedforwardParameters
 from arm_controllers.reference import Reference
-from arm_controllers.sinusoid import Sinusoid
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
@@ -21,9 +20,10 @@ from arm_sim.loop.recorded import run_closed_loop
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters
 from arm_sim.tasks import make_task
+from arm_sim.tasks.sinusoid import JointSinusoid
 
 KP, KD = (200.0, 200.0, 80.0), (20.0, 20.0, 8.0)
-SINUSOID = Sinusoid((0.3, 0.2, 0.4), 0.5)
+SINUSOID = JointSinusoid((0.3, 0.2, 0.4), 0.5)
 PLANT = PlantParameters(actuator='torque', timestep=1e-3, integrator='euler')
 STATED = (0.0085473, 0.0049239, 0.0079182)  # [deg]
 PD_ALONE = (7.196, 2.940, 0.782)
@@ -102,7 +102,7 @@ def test_unknown_friction_costs_its_torque_over_the_stiffness(arm, stated_law):
 
 
 def test_sinusoid_velocity_and_acceleration_are_its_derivatives():
-    sinusoid = Sinusoid((0.3, -0.2), 0.7, (1.0, 2.0))
+    sinusoid = JointSinusoid((0.3, -0.2), 0.7, (1.0, 2.0))
     before, here, after, h = Reference(2), Reference(2), Reference(2), 1e-5
     for t in (0.0, 0.3, 1.1):
         sinusoid.evaluate(t - h, before)
@@ -147,7 +147,7 @@ def test_delay_holds_the_first_command_and_then_shifts_commands(arm):
 
 
 def test_a_push_acts_from_its_start_to_its_end(arm, pd_alone):
-    still = Sinusoid((0.0, 0.0, 0.0))
+    still = JointSinusoid((0.0, 0.0, 0.0))
     push = Push('tool', (0.0, 5.0, 0.0, 0.0, 0.0, 0.0), 0.1, 0.2)
     record = run_closed_loop(
         MujocoPlant(arm, PLANT), pd_alone, still.evaluate, 3.0, events=push.events()

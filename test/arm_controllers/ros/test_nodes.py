@@ -14,8 +14,8 @@ from nodes_in_process import started
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from repository import ROOT
 
+from arm_controllers.ros.nodes import log_unmatched, mismatch
 from arm_controllers.ros.running import make_executor
-from arm_controllers.ros.unmatched import log_unmatched, mismatch
 
 BEST_EFFORT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 RELIABLE = QoSProfile(depth=1)
