@@ -147,6 +147,15 @@ def some_of(names: Sequence[str]) -> str:
     return ', '.join(names[:12]) + f' and {len(names) - 12} more' * (len(names) > 12)
 
 
+def line_on(names: Iterable[str], text: str, *values: object) -> Iterator[str]:
+    """Yield a text with these names, each once, in its first {}, `values` in the others.
+
+    Without names there is nothing to yield.
+    """
+    if found := list(dict.fromkeys(names)):
+        yield text.format(some_of(found), *values)
+
+
 def unknown(what: str, name: str, known: Iterable[str]) -> ArmError:
     """Return the error for an unknown name, with the nearest known one."""
     names = {each.lower(): each for each in sorted(known)}

@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.checks import ArmError, Array, some_of
+from arm_dynamics.checks import ArmError, Array, line_on
 from arm_dynamics.descriptions.estimated_inertia import body_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.packages import packages_around
@@ -66,11 +66,8 @@ def doubts(model: RobotModel) -> Iterator[str]:
 
     shapes = {link.get('name', ''): Shapes(link, find, size) for link in tree.iterfind('link')}
     yield from _of_links(tree, shapes)
-    if thin := _thin(tree, shapes):
-        yield (
-            f'{some_of(thin)}: less than {_THINNEST:g} kg/m^3 in its shapes; is the mass in '
-            'tonnes, or a placeholder?'
-        )
+    text = '{}: less than {:g} kg/m^3 in its shapes; is the mass in tonnes, or a placeholder?'
+    yield from line_on(_thin(tree, shapes), text, _THINNEST)
 
 
 def _placeholders(model: RobotModel) -> Iterator[str]:
@@ -147,8 +144,7 @@ def _of_links(tree: Element, shapes: dict[str, Shapes]) -> Iterator[str]:
         for what, size in wrong.items():
             found[what].append(f'{name} ({size:.3g} m)' if size else name)
     for what, names in found.items():
-        if names:
-            yield f'{some_of(names)}: {what}'
+        yield from line_on(names, f'{{}}: {what}')
 
 
 def _wrong(own: list[Solid], mass: float, centre: Array, radius: float) -> dict[str, float]:

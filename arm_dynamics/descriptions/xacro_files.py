@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from arm_dynamics.checks import ArmError, say_once, some_of
+from arm_dynamics.checks import ArmError, line_on, say_once
 from arm_dynamics.mesh_files import near_file
 from arm_dynamics.packages import link_as_installed, packages_around
 from arm_dynamics.temporary_folder import own_folder
@@ -84,8 +84,8 @@ def _lines(answer: Mapping[str, str]) -> Iterator[str]:
         near = ''.join(f'; did you mean {x}:=?' for x in get_close_matches(name, asked, 1))
         yield f'xacro_args: {name}:= has no effect, as the file has no such argument{near}'
     hidden = [name for name in answer.get('lacking', '').split() if name in os.environ]
-    if hidden:
-        yield f'xacro does not see the environment variable {some_of(hidden)}: write its value'
+    text = 'xacro does not see the environment variable {}: write its value'
+    yield from line_on(hidden, text)
 
 
 def _length(pair: tuple[Path, Path]) -> int:

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, SubElement
 import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.checks import ArmError, Array, some_of
+from arm_dynamics.checks import ArmError, Array, line_on, some_of
 from arm_dynamics.mesh_files import no_mesh
 from arm_dynamics.tool_link import srdf_of
 from arm_dynamics.urdf_elements import (
@@ -243,16 +243,14 @@ def srdf_notes(file: str, tree: Element, tool: str = '') -> Iterator[str]:
         if moves(joint) and joint.find('mimic') is None
     }
     passive = [each.get('name', '') for each in srdf.iterfind('passive_joint')]
-    if driven := [name for name in passive if name in moving]:
-        yield (
-            f'<passive_joint> {some_of(driven)} of the SRDF is driven like the others: joints:= '
-            'leaves joints out'
-        )
-    virtual = [
-        x.get('name', '') for x in srdf.iterfind('virtual_joint') if x.get('type') != 'fixed'
-    ]
-    if virtual:
-        yield f'<virtual_joint> {some_of(virtual)} of the SRDF is fixed: the base does not move'
+    yield from line_on(
+        (name for name in passive if name in moving),
+        '<passive_joint> {} of the SRDF is driven like the others: joints:= leaves joints out',
+    )
+    yield from line_on(
+        (x.get('name', '') for x in srdf.iterfind('virtual_joint') if x.get('type') != 'fixed'),
+        '<virtual_joint> {} of the SRDF is fixed: the base does not move',
+    )
     places = {
         'disable_collisions': ('link1', 'link2'),
         'end_effector': ('parent_link',),
@@ -264,23 +262,25 @@ def srdf_notes(file: str, tree: Element, tool: str = '') -> Iterator[str]:
         for x in srdf.iterfind(path)
         for key in keys
     ]
-    if lacking := list(dict.fromkeys(what for name, what in pairs if not name)):
-        yield f'not used in the SRDF: {some_of(lacking)}'
+    yield from line_on((what for name, what in pairs if not name), 'not used in the SRDF: {}')
     known = {each.get('name') for kind in ('link', 'joint') for each in tree.iterfind(kind)}
     known |= {each.get('name') for each in srdf.iterfind('virtual_joint')} | {''}
     others = {'group/link': 'name', 'virtual_joint': 'child_link'}
     others |= dict.fromkeys(('group/joint', 'group_state/joint', 'passive_joint'), 'name')
     named = [name for name, _ in pairs]
     named += [x.get(key, '') for path, key in others.items() for x in srdf.iterfind(path)]
-    if strange := list(dict.fromkeys(name for name in named if name not in known)):
-        names = f'the SRDF names {some_of(strange)}'
-        yield f'{names}: no links or joints of the URDF; is it of another arm?'
+    yield from line_on(
+        (name for name in named if name not in known),
+        'the SRDF names {}: no links or joints of the URDF; is it of another arm?',
+    )
     ends = ('parent_link', 'tip_link')
     tips = [name for name, what in pairs if what.endswith(ends) and name in known - {''}]
-    if tool and tips and tool not in tips:
-        yield (
-            f'{some_of(list(dict.fromkeys(tips)))} of the SRDF is not at the end of the longest '
-            f'chain: the tool frame is {tool!r}; tip_frame:=LINK chooses another'
+    if tool and tool not in tips:
+        yield from line_on(
+            tips,
+            '{} of the SRDF is not at the end of the longest chain: the tool frame is {!r}; '
+            'tip_frame:=LINK chooses another',
+            tool,
         )
 
 
@@ -293,13 +293,12 @@ def _slips_of(srdf: Element) -> Iterator[str]:
         for x in owner
         if owner.tag in _IN_SRDF and x.tag not in _IN_SRDF[owner.tag]
     ]
-    if unused:
-        yield f'not used in the SRDF: {some_of(list(dict.fromkeys(unused)))}'
+    yield from line_on(unused, 'not used in the SRDF: {}')
     groups = {each.get('name') for each in srdf.iterfind('group')}
     used = [(x, 'name') for x in srdf.iterfind('group/group')]
     used += [(x, 'group') for tag in ('end_effector', 'group_state') for x in srdf.iterfind(tag)]
-    if lost := [name for x, key in used if (name := x.get(key, '')) not in groups | {''}]:
-        yield f'the SRDF names groups that it does not have: {some_of(list(dict.fromkeys(lost)))}'
+    lost = [name for x, key in used if (name := x.get(key, '')) not in groups | {''}]
+    yield from line_on(lost, 'the SRDF names groups that it does not have: {}')
 
 
 def _named(tree: Element) -> Iterator[str]:
@@ -309,8 +308,7 @@ def _named(tree: Element) -> Iterator[str]:
         for path, what in _unknown(owner, owner is not tree):
             found.setdefault((path, what), []).append(owner.get('name', ''))
     strange = [what for path, what in found if _follows(path) is None]
-    if strange:
-        yield f'not used, as no URDF has it: {some_of(strange)}; is it a slip of the pen?'
+    yield from line_on(strange, 'not used, as no URDF has it: {}; is it a slip of the pen?')
     for (path, what), names in found.items():
         if follows := _follows(path):
             where = f' of {some_of(list(dict.fromkeys(names)))}' * (not path.startswith('robot'))
@@ -325,22 +323,21 @@ def _named(tree: Element) -> Iterator[str]:
         for key, value in each.attrib.items()
         if '${' in value or '$(' in value
     ]
-    if left:
-        yield (
-            f'{some_of(list(dict.fromkeys(left)))}: expressions of xacro that no program has '
-            'evaluated: run `xacro FILE > arm.urdf`'
-        )
+    yield from line_on(
+        left,
+        '{}: expressions of xacro that no program has evaluated: run `xacro FILE > arm.urdf`',
+    )
     without = [
         joint.get('name', '')
         for joint in tree.iterfind('joint')
         for controller in joint.iterfind('safety_controller')
         if any(key.startswith('soft_') for key in controller.attrib) and not soft_range(joint)
     ]
-    if without:
-        yield (
-            f'the soft limits of {some_of(without)} bound no goal: they leave no range within '
-            '<limit>, or the joint is continuous'
-        )
+    yield from line_on(
+        without,
+        'the soft limits of {} bound no goal: they leave no range within <limit>, or the joint is '
+        'continuous',
+    )
 
 
 def _follows(path: str) -> str | None:
@@ -385,8 +382,10 @@ def _unlimited(tree: Element) -> Iterator[str]:
             for limit in joint.iterfind('limit')
             if float(limit.get(key, '1')) == 0.0
         ]
-        if joints:
-            yield (
-                f'{some_of(joints)}: <limit {key}="0">, or -1, is no limit, so that they are '
-                f'{what}: write the limit of the drive'
-            )
+        yield from line_on(
+            joints,
+            '{}: <limit {}="0">, or -1, is no limit, so that they are {}: write the limit of the '
+            'drive',
+            key,
+            what,
+        )

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from arm_dynamics.checks import some_of
+from arm_dynamics.checks import line_on
 from arm_dynamics.urdf_elements import link_of, moves
 from arm_dynamics.urdf_rules import UrdfRule
 
@@ -34,16 +34,14 @@ class JointNumbersRule(UrdfRule):
         """Yield a line about each kind of joint that hardly moves as meant."""
         usual = _usual_speed(tree)
         fast = _names(tree, lambda x: usual < _turning_speed(x) < _FAST)
-        if fast:
-            yield f'{some_of(fast)}: faster than {usual:.3g} rad/s; is it in degrees per second?'
+        text = '{}: faster than {:.3g} rad/s; is it in degrees per second?'
+        yield from line_on(fast, text, usual)
         for text, which in SLIPS.items():
-            if names := _names(tree, which):
-                yield f'{some_of(names)}: {text}'
-        if names := _without_mass(tree):
-            yield (
-                f'{some_of(names)}: moves shapes without mass; is an <inertial> missing? '
-                'inertia:=estimate adds it'
-            )
+            yield from line_on(_names(tree, which), f'{{}}: {text}')
+        yield from line_on(
+            _without_mass(tree),
+            '{}: moves shapes without mass; is an <inertial> missing? inertia:=estimate adds it',
+        )
         yield from _efforts(model)
 
 

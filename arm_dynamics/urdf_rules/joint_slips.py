@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from arm_dynamics.checks import some_of
+from arm_dynamics.checks import line_on
 from arm_dynamics.urdf_elements import link_of, moves, vector
 from arm_dynamics.urdf_rules import UrdfRule
 from arm_dynamics.urdf_rules.sizes import moved_links
@@ -31,16 +31,16 @@ class JointSlipsRule(UrdfRule):
     def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
         """Yield a line about each kind of slip."""
         for text, which in SLIPS.items():
-            if names := [x.get('name', '') for x in tree.iterfind('joint') if which(x)]:
-                yield f'{some_of(names)}: {text}'
+            names = [x.get('name', '') for x in tree.iterfind('joint') if which(x)]
+            yield from line_on(names, f'{{}}: {text}')
         yield from _outlier(tree)
         yield from _squeezed(tree, model)
         names = [x.get('name', '') for kind in ('joint', 'link') for x in tree.iterfind(kind)]
-        if odd := [repr(name) for name in names if _ODD.search(name)]:
-            yield (
-                f'the names {some_of(odd)} have a comma, a line break or a space at an end, with '
-                'which joints:= and tip_frame:= do not find them'
-            )
+        yield from line_on(
+            (repr(name) for name in names if _ODD.search(name)),
+            'the names {} have a comma, a line break or a space at an end, with which joints:= '
+            'and tip_frame:= do not find them',
+        )
         inner = {link_of(x, 'parent') for x in tree.iterfind('joint')}
         if ends := [x for x in moved_links(tree) - inner if _BASE.fullmatch(x)]:
             yield (
@@ -112,12 +112,10 @@ def _outlier(tree: Element) -> Iterator[str]:
         if 0.0 < (effort := _number(joint, 'effort')) < _NO_EFFORT
     }
     usual = float(np.median([*efforts.values()])) if len(efforts) > 2 else np.inf
-    strong = [name for name, x in efforts.items() if x > max(_STRONG, _OUTLIER * usual)]
-    if strong:
-        yield (
-            f'{some_of(strong)}: effort of more than {_OUTLIER:g} times that of the other joints; '
-            'is it in N mm?'
-        )
+    yield from line_on(
+        (name for name, x in efforts.items() if x > max(_STRONG, _OUTLIER * usual)),
+        '{}: effort of more than {:g} times that of the other joints; is it in N mm?', _OUTLIER,
+    )  # fmt: skip
 
 
 def _squeezed(tree: Element, model: Any) -> Iterator[str]:
@@ -133,8 +131,8 @@ def _squeezed(tree: Element, model: Any) -> Iterator[str]:
         for name, span in zip(model.joint_names, left, strict=True)
         if name in led and np.isfinite(span) and span < _LEFT * own[name]
     ]
-    if found:
-        yield (
-            f'{some_of(found)}: <limit> of joints that follow by <mimic> leave it less than a '
-            'fifth of its own range; are multiplier and offset right?'
-        )
+    yield from line_on(
+        found,
+        '{}: <limit> of joints that follow by <mimic> leave it less than a fifth of its own '
+        'range; are multiplier and offset right?',
+    )

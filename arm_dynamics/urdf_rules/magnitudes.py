@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from arm_dynamics.checks import Array, some_of
+from arm_dynamics.checks import Array, line_on
 from arm_dynamics.urdf_elements import MOMENTS, moves, vector
 from arm_dynamics.urdf_rules import UrdfRule
 
@@ -31,41 +31,29 @@ class MagnitudesRule(UrdfRule):
         yield from _angles(tree)
         yield from _narrow(tree)
         far = _names(tree, 'joint', lambda x: _length(x, 'origin') > _FAR)
-        if far:
-            yield (
-                f'{some_of(far)}: more than {_FAR:g} m from the joint before; are lengths in '
-                'centimetres or millimetres?'
-            )
+        text = '{}: more than {:g} m from the joint before; are lengths in centimetres or '
+        yield from line_on(far, f'{text}millimetres?', _FAR)
         usual = _usual(tree)
         far = _names(tree, 'link', lambda x: _length(x, 'inertial/origin') > usual)
-        if far:
-            yield (
-                f'{some_of(far)}: centre of mass beyond {usual:.3g} m; is it in centimetres or '
-                'millimetres?'
-            )
+        text = '{}: centre of mass beyond {:.3g} m; is it in centimetres or millimetres?'
+        yield from line_on(far, text, usual)
         longest = min(_WIDE, max(_RAIL, _TIMES * _length_of(tree)))
         far = _names(tree, 'joint', lambda x: longest < _range(x) < _NO_BOUND)
-        if far:
-            yield f'{some_of(far)}: slides by more than {longest:.3g} m; is it in millimetres?'
+        text = '{}: slides by more than {:.3g} m; is it in millimetres?'
+        yield from line_on(far, text, longest)
         fast = _names(tree, 'joint', lambda x: moves(x) and _limit(x, 'velocity') > _FAST)
-        if fast:
-            yield (
-                f'{some_of(fast)}: faster than {_FAST:g} rad/s or m/s; is it in degrees or '
-                'millimetres per second?'
-            )
+        text = '{}: faster than {:g} rad/s or m/s; is it in degrees or millimetres per second?'
+        yield from line_on(fast, text, _FAST)
         yield from _of_shapes(tree)
-        small = _names(tree, 'link', _is_small)
-        if small:
-            yield (
-                f'{some_of(small)}: moments of inertia below a hundredth of those of a ball of '
-                'tungsten; is the mass in grams, or are they not in kg m^2?'
-            )
-        large = _names(tree, 'link', _is_large)
-        if large:
-            yield (
-                f'{some_of(large)}: moments of inertia of its mass at more than 1 m; are they '
-                'written in kg m^2?'
-            )
+        yield from line_on(
+            _names(tree, 'link', _is_small),
+            '{}: moments of inertia below a hundredth of those of a ball of tungsten; is the mass '
+            'in grams, or are they not in kg m^2?',
+        )
+        yield from line_on(
+            _names(tree, 'link', _is_large),
+            '{}: moments of inertia of its mass at more than 1 m; are they written in kg m^2?',
+        )
 
 
 def _names(tree: Element, tag: str, which: Any) -> list[str]:
@@ -93,22 +81,23 @@ def _range(joint: Element) -> float:
     return _limit(joint, 'upper') - _limit(joint, 'lower') if slides else 0.0
 
 
-def _is_large(link: Element) -> bool:
-    """Return whether moments of a link are those of its mass at more than 1 m from its centre."""
+def _heavy_and_most(link: Element) -> tuple[float, float]:
+    """Return the mass [kg] and the largest moment [kg m^2] of a link; 0 where one is missing."""
     mass, inertia = link.find('inertial/mass'), link.find('inertial/inertia')
     if mass is None or inertia is None:
-        return False
-    heavy = float(mass.get('value', '0'))
-    return heavy > 0.01 and max(float(inertia.get(name, '0')) for name in MOMENTS) > heavy
+        return 0.0, 0.0
+    return float(mass.get('value', '0')), max(float(inertia.get(x, '0')) for x in MOMENTS)
+
+
+def _is_large(link: Element) -> bool:
+    """Return whether moments of a link are those of its mass at more than 1 m from its centre."""
+    heavy, most = _heavy_and_most(link)
+    return heavy > 0.01 and most > heavy
 
 
 def _is_small(link: Element) -> bool:
     """Return whether a link of its mass would be far denser than any metal."""
-    mass, inertia = link.find('inertial/mass'), link.find('inertial/inertia')
-    if mass is None or inertia is None:
-        return False
-    heavy = float(mass.get('value', '0'))
-    most = max(float(inertia.get(name, '0')) for name in MOMENTS)
+    heavy, most = _heavy_and_most(link)
     radius = (0.75 * abs(heavy) / (np.pi * _TUNGSTEN)) ** (1.0 / 3.0)
     return heavy > _HEAVY and 0.0 < most < 0.01 * 0.4 * heavy * radius**2
 
@@ -136,13 +125,12 @@ def _of_shapes(tree: Element) -> Iterator[str]:
             for each in link.iterfind(tag)
         ]
         turned = [name for name, x in owners if abs(_numbers(x, 'rpy')).max() > 1.01 * _ONE_TURN]
-        if turned:
-            names = some_of(list(dict.fromkeys(turned)))
-            yield f'{names}: rpy of <{tag}> is more than a turn; is it written in degrees?'
+        text = '{}: rpy of <{}> is more than a turn; is it written in degrees?'
+        yield from line_on(turned, text, tag)
         far = [name for name, x in owners if np.linalg.norm(_numbers(x, 'xyz')) > _FAR]
-        if far and tag != 'inertial':
-            names = some_of(list(dict.fromkeys(far)))
-            yield f'{names}: a <{tag}> more than {_FAR:g} m from its link; is it in millimetres?'
+        if tag != 'inertial':
+            text = '{}: a <{}> more than {:g} m from its link; is it in millimetres?'
+            yield from line_on(far, text, tag, _FAR)
 
 
 def _angles(tree: Element) -> Iterator[str]:
@@ -161,17 +149,14 @@ def _angles(tree: Element) -> Iterator[str]:
             wide.append(name)
         if abs(vector(joint.find('origin'), 'rpy')).max() > 1.01 * _ONE_TURN:
             turned.append(name)
-    if bounded:
-        yield (
-            f'{some_of(bounded)}: of type continuous, turns beyond lower and upper: is it of type '
-            'revolute?'
-        )
-    if led:
-        yield f'{some_of(led)}: of type fixed: <mimic> is not used'
-    if wide:
-        yield f'{some_of(wide)}: <limit> is beyond {_WHOLE:g} rad; is it written in degrees?'
-    if turned:
-        yield f'{some_of(turned)}: rpy is more than a turn; is it written in degrees?'
+    yield from line_on(
+        bounded,
+        '{}: of type continuous, turns beyond lower and upper: is it of type revolute?',
+    )
+    yield from line_on(led, '{}: of type fixed: <mimic> is not used')
+    text = '{}: <limit> is beyond {:g} rad; is it written in degrees?'
+    yield from line_on(wide, text, _WHOLE)
+    yield from line_on(turned, '{}: rpy is more than a turn; is it written in degrees?')
 
 
 def _narrow(tree: Element) -> Iterator[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from arm_dynamics.checks import ArmError, some_of
+from arm_dynamics.checks import ArmError, line_on, some_of
 from arm_dynamics.tool_link import srdf_of
 from arm_dynamics.urdf_elements import moves, read_tree
 from arm_dynamics.urdf_rules import UrdfRule
@@ -44,8 +44,7 @@ class NamesRule(UrdfRule):
         yield from _strange('<gazebo reference="">', named, joints + links, 'link or joint')
         for block in tree.iterfind('ros2_control'):
             twice = _twice(x.get('name', '') for x in block.iterfind('joint'))
-            if twice:
-                yield f'<ros2_control> has {some_of(twice)} more than once: remove one'
+            yield from line_on(twice, '<ros2_control> has {} more than once: remove one')
         twice = _twice(x.get('name', '') for x in tree.iterfind('ros2_control'))
         if twice:
             yield f'{len(tree.findall("ros2_control"))} <ros2_control> have the name {twice[0]!r}'
@@ -70,12 +69,11 @@ def _twice(names: Iterator[str]) -> list[str]:
 
 def _of_srdf(srdf: Element, tree: Element) -> Iterator[str]:
     twice = _twice(x.get('name', '') for x in srdf.iterfind('group'))
-    if twice:
-        yield f'the SRDF has more than one <group> {some_of(twice)}: write one'
+    yield from line_on(twice, 'the SRDF has more than one <group> {}: write one')
     groups = {x.get('name') for x in srdf.iterfind('group')}
     lost = [x.get('parent_group', '') for x in srdf.iterfind('end_effector')]
-    if lost := [name for name in lost if name and name not in groups]:
-        yield f'the SRDF names a parent_group that it does not have: {some_of(lost)}'
+    lost = [name for name in lost if name and name not in groups]
+    yield from line_on(lost, 'the SRDF names a parent_group that it does not have: {}')
     joints = {x.get('name', ''): x for x in tree.iterfind('joint') if moves(x)}
     wrong, beyond, angle = [], [], False
     for state in srdf.iterfind('group_state'):
@@ -94,10 +92,6 @@ def _of_srdf(srdf: Element, tree: Element) -> Iterator[str]:
                 if not low - _ROUNDING <= values[0] <= high + _ROUNDING:
                     beyond.append(where)
                     angle |= abs(values[0]) > _DEGREES and joints[name].get('type') == 'revolute'
-    if wrong:
-        yield f'<group_state> of the SRDF: {some_of(wrong)} has a value that is no number'
-    if beyond:
-        yield (
-            f'<group_state> of the SRDF: {some_of(beyond)} is beyond <limit>'
-            f'{"; is it in degrees?" if angle else ": correct value or <limit>"}'
-        )
+    yield from line_on(wrong, '<group_state> of the SRDF: {} has a value that is no number')
+    remedy = '; is it in degrees?' if angle else ': correct value or <limit>'
+    yield from line_on(beyond, f'<group_state> of the SRDF: {{}} is beyond <limit>{remedy}')

@@ -1,12 +1,12 @@
 """Names what a URDF says to other programs, Gazebo, ros2_control or Drake, about its physics."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any
 from xml.etree.ElementTree import Element
 
-from arm_dynamics.checks import some_of
+from arm_dynamics.checks import line_on
 from arm_dynamics.urdf_elements import moves
 from arm_dynamics.urdf_rules import UrdfRule
 
@@ -28,7 +28,7 @@ class OtherProgramsRule(UrdfRule):
         yield from _ros2_control(tree)
         yield from _mimic_of_ros2_control(tree)
         yield from _misspelt(tree)
-        yield from _line(
+        yield from line_on(
             (each.get('href', '') for each in tree.iter(_XINCLUDE)),
             '<xi:include> of {} is not used: a URDF includes no other file: write it as xacro',
         )
@@ -38,26 +38,21 @@ class OtherProgramsRule(UrdfRule):
             if any(each.tag.endswith('}rotor_inertia') for each in transmission.iter())
             for joint in transmission.iterfind('joint')
         ]
-        yield from _line(
+        yield from line_on(
             rotors,
             'rotor_inertia in <transmission> of {} is not used: write <dynamics armature="">, '
             'rotor_inertia times the square of gear_ratio',
         )
 
 
-def _line(names: Iterable[str], text: str) -> Iterator[str]:
-    if found := list(dict.fromkeys(names)):
-        yield text.format(some_of(found))
-
-
 def _gazebo(tree: Element) -> Iterator[str]:
     blocks = [(each.get('reference', ''), each) for each in tree.iterfind('gazebo')]
-    yield from _line(
+    yield from line_on(
         (name for name, each in blocks if _number(each.findtext('springStiffness'))),
         '<springStiffness> in <gazebo> of {} is not used: the joint has no spring',
     )
     off = {'turnGravityOff': ('true', '1'), 'gravity': ('false', '0')}
-    yield from _line(
+    yield from line_on(
         (
             name
             for name, each in blocks
@@ -66,7 +61,7 @@ def _gazebo(tree: Element) -> Iterator[str]:
         ),
         '<gazebo> of {} switches gravity off, which is not used: the link has its weight',
     )
-    yield from _line(
+    yield from line_on(
         (joint.get('name', '') for _, each in blocks for joint in each.iterfind('joint')),
         'joint {} in <gazebo> is not used: the loop stays open',
     )
@@ -74,7 +69,7 @@ def _gazebo(tree: Element) -> Iterator[str]:
         joint.get('name') for joint in tree.iterfind('joint') if joint.find('mimic') is not None
     }
     followers = ((x.text or '').strip() for _, each in blocks for x in each.iter('mimicJoint'))
-    yield from _line(
+    yield from line_on(
         (name for name in followers if name not in led),
         'mimicJoint {} in <gazebo> is not used: write <mimic> in the joint itself',
     )
@@ -82,11 +77,11 @@ def _gazebo(tree: Element) -> Iterator[str]:
 
 def _drake(tree: Element) -> Iterator[str]:
     coupling = re.compile(r'\{.*\}(\w+_constraint|linear_bushing_rpy)')
-    yield from _line(
+    yield from line_on(
         (found[1] for each in tree if (found := coupling.fullmatch(each.tag))),
         '<drake:{}> is not used: the loop stays open',
     )
-    yield from _line(
+    yield from line_on(
         (
             joint.get('name', '')
             for joint in tree.iterfind('joint')
@@ -104,7 +99,7 @@ def _ros2_control(tree: Element) -> Iterator[str]:
         for joint in tree.iterfind('ros2_control/joint')
         if joint.get('name') in joints
     ]
-    yield from _line(
+    yield from line_on(
         (
             name
             for joint in tree.iterfind('ros2_control/joint')
@@ -112,7 +107,7 @@ def _ros2_control(tree: Element) -> Iterator[str]:
         ),
         '<ros2_control> names {}, which is no joint of the URDF',
     )
-    yield from _line(
+    yield from line_on(
         (
             name
             for name, each in found
@@ -121,11 +116,11 @@ def _ros2_control(tree: Element) -> Iterator[str]:
         ),
         '<limits enable="false"> in <ros2_control> of {} is not used: limits are those of <limit>',
     )
-    yield from _line(
+    yield from line_on(
         (name for name, each in found if _is_narrower(each, joints[name].find('limit'))),
         'min and max in <ros2_control> of {} are not used: limits are those of <limit>',
     )
-    yield from _line(
+    yield from line_on(
         (
             name
             for name, each in found
@@ -136,7 +131,7 @@ def _ros2_control(tree: Element) -> Iterator[str]:
         'simulator',
     )
     driven = {name for name, each in found if each.find('command_interface') is not None}
-    yield from _line(
+    yield from line_on(
         (
             name
             for name, joint in joints.items()
@@ -149,7 +144,7 @@ def _ros2_control(tree: Element) -> Iterator[str]:
 
 def _misspelt(tree: Element) -> Iterator[str]:
     kinds = (each.get('type', '') for each in tree.iterfind('ros2_control'))
-    yield from _line(
+    yield from line_on(
         (repr(kind) for kind in kinds if kind not in ('', *_KINDS)),
         f'type of <ros2_control> is {{}}; allowed: {", ".join(_KINDS)}',
     )
@@ -158,7 +153,7 @@ def _misspelt(tree: Element) -> Iterator[str]:
         for kind in ('command_interface', 'state_interface')
         for each in tree.iterfind(f'ros2_control/joint/{kind}')
     ]
-    yield from _line(
+    yield from line_on(
         (
             f'{name!r} (did you mean {near}?)'
             for name in names
@@ -177,15 +172,15 @@ def _mimic_of_ros2_control(tree: Element) -> Iterator[str]:
         if joint.get('name') in mimics
     ]
     led = [(name, each, mimics[name]) for name, each in found]
-    yield from _line(
+    yield from line_on(
         (name for name, each, own in led if own is None and _param(each, 'mimic')),
         'mimic in <ros2_control> of {} is not used: write <mimic> in the joint itself',
     )
-    yield from _line(
+    yield from line_on(
         (name for name, each, own in led if own is not None and each.get('mimic') == 'false'),
         'mimic="false" in <ros2_control> of {} is not used: remove <mimic> from the joint itself',
     )
-    yield from _line(
+    yield from line_on(
         (
             name
             for name, each, own in led

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from arm_dynamics.checks import ArmError, some_of
+from arm_dynamics.checks import ArmError, line_on
 from arm_dynamics.file_kinds import number_hint
 from arm_dynamics.urdf_rules import UrdfRule
 
@@ -42,8 +42,7 @@ class ShapesRule(UrdfRule):
             if shape.find('geometry/*') is None
             or any(map(_is_empty, shape.iterfind('geometry/*')))
         ]
-        if empty:
-            yield f'{some_of(list(dict.fromkeys(empty)))} has no shape, or one of size 0'
+        yield from line_on(empty, '{} has no shape, or one of size 0')
 
 
 def _shapes(tree: Element) -> Iterator[tuple[str, Element]]:

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from arm_dynamics.checks import Array, some_of
+from arm_dynamics.checks import Array, line_on, some_of
 from arm_dynamics.urdf_elements import link_of, moves, origin_of, vector
 from arm_dynamics.urdf_numbers import principal_moments
 from arm_dynamics.urdf_rules import UrdfRule
@@ -39,9 +39,8 @@ class SizesRule(UrdfRule):
             if moments[name][-1] < _PART * 0.4 * mass * _radius(mass) ** 2
         ]
         if points and moved.intersection(masses).difference(points):  # no arm of a textbook
-            yield (
-                f'{some_of(points)}: hardly any moment of inertia for its mass, which counts as a '
-                'point'
+            yield from line_on(
+                points, '{}: hardly any moment of inertia for its mass, which counts as a point'
             )
         longest = max((_distance(joint) for joint in tree.iterfind('joint')), default=0.0)
         large = {
@@ -64,9 +63,8 @@ class SizesRule(UrdfRule):
             for each in link.iterfind('visual/geometry/*')
             if max(_sizes(each)) > _LONG
         ]
-        if shapes:
-            names = some_of(list(dict.fromkeys(shapes)))
-            yield f'{names}: a <visual> longer than {_LONG:g} m; is it in millimetres?'
+        text = '{}: a <visual> longer than {:g} m; is it in millimetres?'
+        yield from line_on(shapes, text, _LONG)
 
 
 def _of_arm(tree: Element, model: Any) -> Iterator[str]:

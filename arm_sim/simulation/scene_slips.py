@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 import mujoco
 import numpy as np
 
-from arm_dynamics.checks import Array, some_of
+from arm_dynamics.checks import Array, line_on
 from arm_dynamics.model import RobotModel
 from arm_sim.simulation.contact import material_of
 from arm_sim.simulation.mujoco_objects import moving_bodies
@@ -32,11 +32,10 @@ def scene_slips(
     if not mj_model.geom_user.any():
         yield 'scene: it has no object with a shape'
     turned = [x.name for x in written if max(map(abs, x.rotation)) > _ONE_TURN]
-    if turned:
-        yield f'scene: {some_of(turned)}: rotation of more than a turn; is it in degrees?'
+    yield from line_on(turned, 'scene: {}: rotation of more than a turn; is it in degrees?')
     far = [x.name for x in written if x.joint and np.linalg.norm(x.axis_position) > _LONGEST]
-    if far:
-        yield f'scene: {some_of(far)}: axis more than {_LONGEST:g} m away; is it in millimetres?'
+    text = 'scene: {}: axis more than {:g} m away; is it in millimetres?'
+    yield from line_on(far, text, _LONGEST)
     bodies = moving_bodies(mj_model)
     data = mujoco.MjData(mj_model)
     for name, position in zip(model.moving_joints, model.all_positions(start), strict=True):
@@ -59,16 +58,10 @@ def _of_size(m: mujoco.MjModel, data: mujoco.MjData, bodies: list[int]) -> Itera
             long.append(_name(m, geom))
         if not fixed and np.linalg.norm(data.geom_xpos[geom]) > _FAR:
             far.append(_name(m, geom))
-    if long:
-        yield (
-            f'scene: {some_of(list(dict.fromkeys(long)))}: longer than {_LONGEST:g} m, or fixed '
-            f'and longer than {_WALL:g} m; is its size in millimetres?'
-        )
-    if far:
-        yield (
-            f'scene: {some_of(list(dict.fromkeys(far)))}: more than {_FAR:g} m from the base; is '
-            'its position in millimetres?'
-        )
+    text = 'scene: {}: longer than {:g} m, or fixed and longer than {:g} m; is its size in '
+    yield from line_on(long, f'{text}millimetres?', _LONGEST, _WALL)
+    text = 'scene: {}: more than {:g} m from the base; is its position in millimetres?'
+    yield from line_on(far, text, _FAR)
 
 
 def _of_mass(m: mujoco.MjModel, bodies: list[int]) -> Iterator[str]:
@@ -90,8 +83,7 @@ def _of_mass(m: mujoco.MjModel, bodies: list[int]) -> Iterator[str]:
         (dense, 'denser than any metal; is the mass in grams, or the size in another unit?'),
         (light, 'lighter than air; is the mass in tonnes, or the size in another unit?'),
     ):
-        if names:
-            yield f'scene: {some_of(names)}: {what}'
+        yield from line_on(names, f'scene: {{}}: {what}')
 
 
 def _of_range(m: mujoco.MjModel, bodies: list[int]) -> Iterator[str]:
@@ -105,8 +97,7 @@ def _of_range(m: mujoco.MjModel, bodies: list[int]) -> Iterator[str]:
             for k in joints
             if m.jnt_type[k] == kind and abs(m.jnt_range[k]).max() > most
         ]
-        if wide:
-            yield f'scene: {some_of(wide)}: moves by more than {most:g} {unit}'
+        yield from line_on(wide, f'scene: {{}}: moves by more than {most:g} {unit}')
 
 
 def _inside(m: mujoco.MjModel, data: mujoco.MjData) -> Iterator[str]:
@@ -120,12 +111,11 @@ def _inside(m: mujoco.MjModel, data: mujoco.MjData) -> Iterator[str]:
             pair = _name(m, one), _name(m, other)
             depths[pair] = max(depths.get(pair, 0.0), -contact.dist)
     pairs = sorted(depths, key=depths.__getitem__, reverse=True)
-    if pairs:
-        texts = [f'{one} {1e3 * depths[one, other]:.3g} mm in {other}' for one, other in pairs]
-        yield (
-            f'scene: at the start {some_of(texts)}, so that contacts push them apart: correct '
-            'position or size, or initial_positions'
-        )
+    yield from line_on(
+        (f'{one} {1e3 * depths[one, other]:.3g} mm in {other}' for one, other in pairs),
+        'scene: at the start {}, so that contacts push them apart: correct position or size, or '
+        'initial_positions',
+    )
 
 
 def _name(m: mujoco.MjModel, geom: int) -> str:
