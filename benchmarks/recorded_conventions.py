@@ -212,7 +212,8 @@ def named(path: Path, draw: Drawn) -> tuple[dict[str, bool], Inspected]:
     except ArmError as error:
         said_degrees = '--units deg' in str(error)
     right['units'] = said_degrees == draw.degrees
-    found = inspected(path, model, how, units=units)
+    how = replace(how, units=units)
+    found = inspected(path, model, how)
     said = [line for line in found.open if line.startswith('positions')]
     joint = model.joint_names[draw.reversed] if draw.reversed >= 0 else ''
     sign = next((x for x in found.lines if x.startswith('sign of the positions')), '')
@@ -221,7 +222,7 @@ def named(path: Path, draw: Drawn) -> tuple[dict[str, bool], Inspected]:
         f'--flip-positions {joint}' in x for x in said
     )
     known = EffortsAre(flip_positions=joint or 'none')
-    found = inspected(path, model, how, known, units)
+    found = inspected(path, model, how, known)
     right['split'] = bool((np.diff(found.samples.times) > 0.0).all())
     right['clock'] = any('receive times' in x for x in found.lines[:2]) == (not draw.stamped) or (
         draw.stamped and any('stamps of the headers' in x for x in found.lines)

@@ -78,10 +78,6 @@ class Options(RobotOptions):
     simulated: Positional[Annotated[str, 'SIM']] = parameter(
         MISSING, 'path of the recording of the simulated arm, in any of these formats'
     )
-    units: str = parameter(
-        'auto', 'unit of the positions of revolute joints in the recording of the real arm; auto: '
-        'rad, unless they cannot be', one_of=('auto', 'rad', 'deg'),
-    )  # fmt: skip
     reading: ReadAs = field(default_factory=ReadAs)
     efforts: EffortsAre = field(default_factory=EffortsAre)
     simulated_reading: SimulatedAs = field(default_factory=SimulatedAs)
@@ -97,11 +93,8 @@ def compared(options: Options) -> Report:
     model = robot.model
     with new_console().status('reading the recordings'):
         read = decided(
-            inspected(
-                options.real, model, options.reading, options.efforts, options.units,
-                options.cutoff,
-            )
-        )  # fmt: skip
+            inspected(options.real, model, options.reading, options.efforts, options.cutoff)
+        )
         simulated, lines = _simulated(options, model)
         real, hidden, scales = _in_torques(options, model, read)
         hidden |= np.ptp(simulated.effort, axis=0) == 0.0
@@ -141,10 +134,10 @@ def _simulated(options: Options, model: RobotModel) -> tuple[MotionSamples, list
     how = options.simulated_reading
     names, path = model.joint_names, options.simulated
     try:
-        reading = ReadAs(how.sim_topic, how.sim_clock, how.sim_time_unit, how.sim_columns)
-        samples, lines = inspected_samples(
-            path, names, reading, how.sim_units, model.prismatic.tolist()
+        reading = ReadAs(
+            how.sim_topic, how.sim_clock, how.sim_time_unit, how.sim_columns, how.sim_units
         )
+        samples, lines = inspected_samples(path, names, reading, model.prismatic.tolist())
         q = in_radians(samples.q, names, model.prismatic, how.sim_units)
         q, _ = unwrapped(q, names, model.prismatic)
     except ArmError as error:

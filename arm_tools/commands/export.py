@@ -24,10 +24,6 @@ class Options(CommandOptions):
     to: str = parameter('lerobot', 'format that is written', one_of=('lerobot',))
     fps: int = parameter(50, 'frames per second of recorded time [Hz]', min=1, max=1000)
     output_dir: Folder = parameter('dataset', 'folder of the dataset')
-    units: str = parameter(
-        'auto', 'unit of the recorded positions of revolute joints; auto: rad, unless they '
-        'cannot be', one_of=('auto', 'rad', 'deg'),
-    )  # fmt: skip
     reading: ReadAs = field(default_factory=ReadAs)
 
 
@@ -39,7 +35,7 @@ def main(options: Options) -> None:
     console, episodes = new_console(), []
     with progress('recordings', len(options.files)) as advance:
         for number, file in enumerate(options.files):
-            episodes.append(episode_of(file, options.fps, options.reading, options.units))
+            episodes.append(episode_of(file, options.fps, options.reading))
             doubts(episodes[-1].findings, file)
             advance(number + 1)
     folder = writable_folder(options.output_dir)

@@ -19,7 +19,6 @@ from arm_tools.recording.recorded_samples import read_followed
 
 def fitted(
     path: str,
-    units: str,
     robot: Robot,
     options: PositionParameters,
     known: IdentificationParameters,
@@ -33,9 +32,9 @@ def fitted(
     if known.payload:
         raise ArmError('--payload needs torques; --from positions does not know the load')
     slides = robot.model.prismatic.tolist()
-    followed = read_followed(path, robot.model.joint_names, reading, units, slides)
+    followed = read_followed(path, robot.model.joint_names, reading, slides)
     q, command = (
-        in_radians(each, robot.model.joint_names, robot.model.prismatic, units)
+        in_radians(each, robot.model.joint_names, robot.model.prismatic, reading.units)
         for each in (followed.q, followed.command)
     )
     followed = Followed(followed.times, q, command)

@@ -64,10 +64,6 @@ class Options(RobotOptions):
         'torques', 'what the parameters are identified from; positions: also the servos, from '
         'commands and positions', one_of=('torques', 'positions'), name='from',
     )  # fmt: skip
-    units: str = parameter(
-        'auto', 'unit of the recorded positions and position commands of revolute joints; auto: '
-        'rad, unless the positions cannot be', one_of=('auto', 'rad', 'deg'),
-    )  # fmt: skip
     reading: ReadAs = field(default_factory=ReadAs)
     efforts: EffortsAre = field(default_factory=EffortsAre)
     output_dir: Folder = parameter(
@@ -154,7 +150,7 @@ class IdentifiedReport(Report):
     def _from_positions(self, options: Options) -> Any:
         robot = self._robot
         known = options.positions, options.estimation
-        found = fitted(options.recording, options.units, robot, *known, options.reading)
+        found = fitted(options.recording, robot, *known, options.reading)
         self.first = ()
         self._write = partial(write_servos, robot=robot, found=found)
         self._controller = ' controller:=servo'
@@ -170,8 +166,7 @@ def _read(options: Options, path: str, model: RobotModel) -> Inspected:
         if efforts.effort_scales:
             raise ArmError('--effort-scales are known: omit --loaded and --torque-reference')
         efforts = replace(efforts, efforts='current')
-    cutoff = options.estimation.cutoff
-    return inspected(path, model, options.reading, efforts, options.units, cutoff)
+    return inspected(path, model, options.reading, efforts, options.estimation.cutoff)
 
 
 identify = call(

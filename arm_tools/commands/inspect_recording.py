@@ -28,10 +28,6 @@ class Options(RobotOptions):
     recording: Positional[Annotated[str, 'RECORDING']] = parameter(
         MISSING, 'path of a recording of joint states: .mcap, rosbag2 folder or a table'
     )
-    units: str = parameter(
-        'auto', 'unit of the recorded positions of revolute joints; auto: rad, unless they '
-        'cannot be', one_of=('auto', 'rad', 'deg'),
-    )  # fmt: skip
     cutoff: float = parameter(
         10.0, 'cut-off frequency of the zero-phase filters [Hz]', min=0.1, max=1000
     )
@@ -56,9 +52,8 @@ class RecordingReport(Report):
         """
         self._model = Robot.load(options.robot, options.config).model
         found = inspected(
-            options.recording, self._model, options.reading, options.efforts, options.units,
-            options.cutoff,
-        )  # fmt: skip
+            options.recording, self._model, options.reading, options.efforts, options.cutoff
+        )
         lines = [*found.lines, *(f'to decide: {line}' for line in found.open)]
         pairs = [(line.partition(': ')[0], line.partition(': ')[2]) for line in lines]
         listing = Listing(options.recording, ('finding', 'evidence'), pairs, texts=('evidence',))

@@ -123,7 +123,6 @@ def inspected(
     model: RobotModel,
     how: ReadAs = AS_FOUND,
     efforts: EffortsAre = UNKNOWN,
-    units: str = 'auto',
     cutoff: float = 10.0,
 ) -> Inspected:
     """Return a recording as it is read, with findings.
@@ -131,8 +130,8 @@ def inspected(
     Raises:
         ArmError: the file cannot be read, or not one way; a joint that the arm does not have.
     """
-    joints = model.joint_names, model.prismatic
-    samples, lines = inspected_samples(path, joints[0], how, units, joints[1].tolist())
+    joints, units = (model.joint_names, model.prismatic), how.units
+    samples, lines = inspected_samples(path, joints[0], how, joints[1].tolist())
     q, turns = unwrapped(in_radians(samples.q, *joints, units), *joints)
     samples = replace(samples, q=q)
     samples, measured = measured_states_of(samples, joints[0])

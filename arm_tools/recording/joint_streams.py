@@ -49,7 +49,7 @@ class Currents(str):
 
 
 @dataclass(frozen=True)
-class ReadAs(Parameters):
+class ReadRun(Parameters):
     """Which messages of a recording are read, and by which clock."""
 
     topic: str = parameter(
@@ -75,6 +75,16 @@ class ReadAs(Parameters):
         """Raise ArmError where an option is for tables alone."""
         if self.time_unit != 'auto':
             raise ArmError('--time-unit is for tables, whose times may have any unit')
+
+
+@dataclass(frozen=True)
+class ReadAs(ReadRun):
+    """Which messages of a recording are read, by which clock, and in which unit."""
+
+    units: str = parameter(
+        'auto', 'unit of the recorded positions and position commands of revolute joints; auto: '
+        'rad, unless the positions cannot be', one_of=('auto', 'rad', 'deg'),
+    )  # fmt: skip
 
 
 AS_FOUND = ReadAs()
@@ -200,7 +210,7 @@ def _added(streams: list[Stream], new: Stream) -> list[Stream]:
     return [*streams, replace(new, topic=f'{new.topic}{number}')]
 
 
-def measured(streams: Sequence[Stream], how: ReadAs, effort: bool) -> tuple[Stream, list[str]]:
+def measured(streams: Sequence[Stream], how: ReadRun, effort: bool) -> tuple[Stream, list[str]]:
     """Return the stream of measured states, and lines on how it was chosen.
 
     Args:
@@ -256,7 +266,7 @@ def _equal(one: Stream, other: Stream) -> bool:
     return all(np.allclose(*pair, rtol=0.0, atol=_SAME, equal_nan=True) for pair in pairs)
 
 
-def timed(stream: Stream, how: ReadAs) -> tuple[Array, list[str]]:
+def timed(stream: Stream, how: ReadRun) -> tuple[Array, list[str]]:
     """Return times (m,) of a stream [s], and lines on the clock.
 
     Raises:
@@ -329,7 +339,7 @@ def sampling(times: Array) -> list[str]:
 
 
 def measured_states(
-    messages: Sequence[Recorded], how: ReadAs
+    messages: Sequence[Recorded], how: ReadRun
 ) -> tuple[list[Recorded], str, list[str]]:
     """Return the messages with the measured states alone, the arm's namespace, and findings.
 

@@ -59,7 +59,7 @@ class Episode(NamedTuple):
     findings: Sequence[str] = ()
 
 
-def episode_of(path: Path | str, fps: int, how: ReadAs = AS_FOUND, units: str = 'auto') -> Episode:
+def episode_of(path: Path | str, fps: int, how: ReadAs = AS_FOUND) -> Episode:
     """Return a recording at a rate [Hz]: the state next to each time, and its command.
 
     The episode begins with the first state that a command answers.
@@ -68,7 +68,6 @@ def episode_of(path: Path | str, fps: int, how: ReadAs = AS_FOUND, units: str = 
         path: of the recording.
         fps: the rate.
         how: the measured states are read.
-        units: of the positions of revolute joints; auto: rad, unless they cannot be.
 
     Raises:
         ArmError: names the file and what is missing in it.
@@ -88,8 +87,8 @@ def episode_of(path: Path | str, fps: int, how: ReadAs = AS_FOUND, units: str = 
         sent, command = _numbers(commands, joints, (field,))
         rows, instants = _rows(times, float(sent[0]), fps)
         prismatic = np.isin(joints, _slides(urdf))
-        unit = np.where(prismatic | (units != 'deg'), 1.0, np.radians(1.0))
-        q = in_radians(measured[0], joints, prismatic, units)
+        unit = np.where(prismatic | (how.units != 'deg'), 1.0, np.radians(1.0))
+        q = in_radians(measured[0], joints, prismatic, how.units)
         findings += [Doubt(line) for line in stale_index(file)]
         if not any(message.topic.removeprefix(namespace) in _TOUCHED for message in messages):
             findings += _wrong_numbers(urdf, joints, MotionSamples(times, q, measured[2]))

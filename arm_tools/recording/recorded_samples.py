@@ -39,28 +39,16 @@ _REST = 1e-9  # largest motion between two states at rest [rad | m]
 _SOON = 1e-9  # a command with a state's own stamp acts after that state [s]
 
 
-def read_samples(
-    path: Path | str, joint_names: Sequence[str], how: ReadAs = AS_FOUND
-) -> MotionSamples:
-    """Return times, positions and torques of these joints, in their order.
-
-    Raises:
-        ArmError: names the file and what is missing in it.
-    """
-    return inspected_samples(path, joint_names, how)[0]
-
-
 def inspected_samples(
     path: Path | str,
     joint_names: Sequence[str],
     how: ReadAs = AS_FOUND,
-    units: str = 'auto',
     slides: Sequence[bool] | None = None,
 ) -> tuple[MotionSamples, list[str]]:
-    """Return what `read_samples` returns, and lines on topic, clock and sampling.
+    """Return times, positions and torques of these joints in their order, and lines on them.
 
-    `units` are those that the caller takes the positions in; `slides` says which joints are
-    prismatic, where this is known.
+    The numbers are as recorded, whatever `how.units`; the lines are on topic, clock and sampling.
+    `slides` says which joints are prismatic, where this is known.
 
     Raises:
         ArmError: names the file and what is missing in it.
@@ -68,7 +56,7 @@ def inspected_samples(
     with reading(path) as file:
         if _is_table(file):
             table, lines = table_of(file, joint_names, 'effort', how=how, slides=slides)
-            check_units(units, lines)
+            check_units(how.units, lines)
             samples = MotionSamples(*table)
             lines += sampling(samples.times)
         elif (file / INFO).is_file():
@@ -121,12 +109,11 @@ def read_followed(
     path: Path | str,
     joint_names: Sequence[str],
     how: ReadAs = AS_FOUND,
-    units: str = 'auto',
     slides: Sequence[bool] | None = None,
 ) -> Followed:
     """Return times, positions and position commands of these joints, in their order.
 
-    The numbers are as recorded; `units` and `slides` are those of `inspected_samples`. The
+    The numbers are as recorded; `slides` is that of `inspected_samples`. The
     commands are `command` (m, n) of an .npz file (`q_reference` where there is none), the
     columns `<joint>.command` of a CSV file, or the newest joint commands at each state.
 
@@ -136,7 +123,7 @@ def read_followed(
     with reading(path) as file:
         if _is_table(file):
             table, lines = table_of(file, joint_names, 'command', 'q_reference', how, slides)
-            check_units(units, lines)
+            check_units(how.units, lines)
             found = Followed(*table)
         elif (file / INFO).is_file():
             how.check_messages()

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from arms import load_arm
 from bags import START, write_bag
-from identification_samples import exact_samples, some_motion
+from identification_samples import exact_samples, read_samples, some_motion
 
 from arm_dynamics.checks import ArmError
 from arm_tools.recording.inspection import inspected
 from arm_tools.recording.joint_streams import ReadAs
-from arm_tools.recording.recorded_samples import inspected_samples, read_samples
+from arm_tools.recording.recorded_samples import inspected_samples
 
 NAMES = ['a', 'b']
 TIMES = 0.01 * np.arange(100)

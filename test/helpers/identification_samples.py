@@ -7,8 +7,15 @@ from scripts import load_script
 
 from arm_lab.identification.fourier import FourierSeries, at_rest_at_start
 from arm_lab.identification.signals import MotionSamples
+from arm_tools.recording.joint_streams import AS_FOUND
+from arm_tools.recording.recorded_samples import inspected_samples
 
 STUDY = load_script('benchmarks/identification.py')
+
+
+def read_samples(path, joint_names, how=AS_FOUND):
+    """Return times, positions and torques of a recording, without the lines on them."""
+    return inspected_samples(path, joint_names, how)[0]
 
 
 def some_motion(model, seed, period=8.0):

@@ -26,7 +26,7 @@ from arm_sim.loop.record import JointStates
 from arm_sim.ros import contact_messages
 from arm_sim.ros.goal_run import joint_states
 from arm_sim.ros.simulator_setup import SCENE_OBJECTS
-from arm_tools.recording.joint_streams import STATES, Doubt, ReadAs, measured_states
+from arm_tools.recording.joint_streams import STATES, Doubt, ReadRun, measured_states
 from arm_tools.recording.lerobot import INFO
 from arm_tools.recording.recorded_messages import Recorded, messages_of, reading, stale_index
 from arm_tools.recording.wrong_numbers import model_of, wrong_numbers
@@ -74,7 +74,7 @@ class RecordedRun:
     findings: list[str] = field(default_factory=list)
 
     @classmethod
-    def load(cls, path: Path | str, how: ReadAs | None = None) -> 'RecordedRun':
+    def load(cls, path: Path | str, how: ReadRun | None = None) -> 'RecordedRun':
         """Read an MCAP file, also one that is cut off, or a folder of rosbag2.
 
         `how` the measured states are read, with findings; None: those of the first arm, as

@@ -23,7 +23,7 @@ from arm_sim.ros.prediction import KnownNodes
 from arm_sim.ros.task_node import asked
 from arm_sim.ros.task_parameters import TaskNodeParameters
 from arm_sim.tasks import Run, Task, task_class
-from arm_tools.recording.joint_streams import ReadAs, doubts
+from arm_tools.recording.joint_streams import ReadRun, doubts
 from arm_tools.recording.ros.recorded_run import RecordedRun
 
 # Of a comparison: heading, key and part of the report.
@@ -102,7 +102,7 @@ class Options(CommandOptions):
     )
     output_dir: Folder = parameter('', 'folder for report, record and picture; empty: no files')
     json: bool = parameter(False, 'print JSON instead of tables')
-    reading: ReadAs = field(default_factory=ReadAs)
+    reading: ReadRun = field(default_factory=ReadRun)
 
 
 @command(Options)

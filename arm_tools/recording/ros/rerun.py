@@ -38,7 +38,7 @@ from arm_sim.ros.simulator_setup import SimulatorParameters, make_plant
 from arm_sim.simulation.plant import Plant, PlantParameters, plant_class
 from arm_sim.simulation.scene import read_objects, read_scene
 from arm_sim.simulation.simulation import Simulation
-from arm_tools.recording.joint_streams import Doubt, ReadAs, doubts
+from arm_tools.recording.joint_streams import Doubt, ReadRun, doubts
 from arm_tools.recording.ros.recorded_run import RecordedRun
 
 _FIELDS = {'position': 'q', 'velocity': 'v', 'effort': 'effort'}
@@ -336,7 +336,7 @@ class Options(CommandOptions):
         False, 'drive the arm by the recorded commands, not by the recorded controller'
     )
     json: bool = parameter(False, 'print JSON instead of lines')
-    reading: ReadAs = field(default_factory=ReadAs)
+    reading: ReadRun = field(default_factory=ReadRun)
 
 
 @command(Options)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arms import chain, examples, load_arm, revolute
-from identification_samples import STUDY, exact_samples, serialized, some_motion
+from identification_samples import STUDY, exact_samples, read_samples, serialized, some_motion
 from mcap.writer import Writer
 from numpy.testing import assert_allclose
 
@@ -33,7 +33,6 @@ from arm_lab.identification.signals import MotionSamples, noise_of, rows_of
 from arm_lab.identification.solution import Prior, solved
 from arm_sim.robot import Robot
 from arm_tools.commands import identify as command
-from arm_tools.recording.recorded_samples import read_samples
 
 
 @pytest.fixture(scope='session')

@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from arms import load_arm
-from identification_samples import exact_samples, serialized, some_motion
+from identification_samples import exact_samples, read_samples, serialized, some_motion
 from mcap.writer import Writer
 from numpy.testing import assert_allclose
 from scripts import load_script
@@ -25,7 +25,7 @@ from arm_sim.robot import Robot
 from arm_tools.commands import identify as command
 from arm_tools.commands.identified_drives import motors_of
 from arm_tools.commands.identified_files import write_arm
-from arm_tools.recording.recorded_samples import read_samples, read_voltages
+from arm_tools.recording.recorded_samples import read_voltages
 
 STUDY = load_script('benchmarks/identification.py')
 KNOWN = IdentificationParameters()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from arms import load_arm
 from bags import START, write_bag
-from identification_samples import exact_samples, some_motion
+from identification_samples import exact_samples, read_samples, some_motion
 from optional import optional
 from scipy.io import savemat
 
@@ -19,7 +19,7 @@ from arm_tools.commands import identify as command
 from arm_tools.commands import inspect_recording
 from arm_tools.recording.inspection import EffortsAre, decided, inspected
 from arm_tools.recording.joint_streams import ReadAs
-from arm_tools.recording.recorded_samples import inspected_samples, read_samples
+from arm_tools.recording.recorded_samples import inspected_samples
 
 KNOWN = ['--efforts', 'torque', '--gravity', 'included', '--flip-positions', 'none']
 
@@ -177,7 +177,7 @@ def test_what_changes_the_arm_stops_until_an_option_says_so(tmp_path, arm, chang
 def test_positions_of_one_joint_in_another_unit_are_named(tmp_path, arm, joint, unit, factor):
     model, samples = arm
     other = changed(samples, samples.q / np.where(np.arange(6) == joint, factor, 1.0))
-    found = inspected(archive(tmp_path / 'x.npz', other), model, units='rad')
+    found = inspected(archive(tmp_path / 'x.npz', other), model, ReadAs(units='rad'))
     (line,) = found.open
     assert f'positions fit the arm with {model.joint_names[joint]} in {unit}: convert' in line
 
@@ -285,7 +285,7 @@ def test_counts_of_encoders_are_neither_radians_nor_degrees(tmp_path, arm):
     model, samples = arm
     counts = archive(tmp_path / 'x.npz', changed(samples, np.degrees(np.degrees(samples.q))))
     with pytest.raises(ArmError, match='neither in radians nor in degrees: are they counts'):
-        decided(inspected(counts, model, units='deg'))
+        decided(inspected(counts, model, ReadAs(units='deg')))
 
 
 def test_another_zero_order_and_exchanged_joints_have_options_that_read_them(tmp_path, arm):
@@ -441,7 +441,7 @@ def test_positions_in_turns_stop_until_an_option_says_so(tmp_path):
     assert (
         'the positions are probably turns, convert them to rad' in inspected(file, model).open[0]
     )
-    assert not any('turns' in x for x in inspected(file, model, units='rad').open)
+    assert not any('turns' in x for x in inspected(file, model, ReadAs(units='rad')).open)
 
 
 def test_a_torque_that_no_estimate_explains_is_not_used(tmp_path):

@@ -16,13 +16,14 @@ from rosbags.typesys import Stores, get_typestore
 ARROW = optional('pyarrow', 'pyarrow>=17')
 
 import pyarrow  # noqa: E402
+from identification_samples import read_samples  # noqa: E402
 from pyarrow import parquet  # noqa: E402
 
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_tools.commands import export  # noqa: E402
 from arm_tools.recording.lerobot import episode_of  # noqa: E402
 from arm_tools.recording.mcap_file import McapFile  # noqa: E402
-from arm_tools.recording.recorded_samples import read_followed, read_samples  # noqa: E402
+from arm_tools.recording.recorded_samples import read_followed  # noqa: E402
 from arm_tools.recording.ros.recorded_run import RecordedRun  # noqa: E402
 
 STORE = get_typestore(Stores.ROS2_JAZZY)

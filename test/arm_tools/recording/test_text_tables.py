@@ -300,7 +300,7 @@ def test_degrees_of_the_header_are_not_turned_into_radians_twice(tmp_path):
         np.testing.assert_allclose(read_followed(file, ('a',)).q[:, 0], 0.5 * np.pi * TIMES)
         for reader in (inspected_samples, read_followed):
             with pytest.raises(ArmError, match='says degrees, .* omit --units deg'):
-                reader(file, ('a',), units='deg')
+                reader(file, ('a',), ReadAs(units='deg'))
 
 
 def test_a_log_of_an_arm_with_more_joints_is_refused(tmp_path):

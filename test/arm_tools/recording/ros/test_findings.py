@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from arms import load_arm
 from bags import START, write_bag
-from identification_samples import exact_samples, some_motion
+from identification_samples import exact_samples, read_samples, some_motion
 from optional import optional
 
 from arm_dynamics import ArmError
@@ -12,7 +12,6 @@ from arm_lab.identification.signals import MotionSamples
 from arm_tools.commands import compare_recordings, export
 from arm_tools.recording.joint_streams import Doubt, ReadAs
 from arm_tools.recording.lerobot import episode_of
-from arm_tools.recording.recorded_samples import read_samples
 from arm_tools.recording.ros import report, rerun
 from arm_tools.recording.ros.recorded_run import RecordedRun
 from arm_tools.recording.wrong_numbers import wrong_numbers
@@ -106,7 +105,7 @@ def test_export_stops_at_two_topics_and_at_degrees_and_names_the_rest(tmp_path, 
     assert '--units deg reads the file in degrees, --units rad' in capsys.readouterr().err
     assert export.main([str(file), *to, '--units', 'deg']) in (0, None)
     assert '200 of 200 headers have no stamp (--clock header)' in capsys.readouterr().err
-    episode = episode_of(file, 50, units='deg')
+    episode = episode_of(file, 50, ReadAs(units='deg'))
     np.testing.assert_allclose(episode.numbers['observation.state'][:, :2], Q[1::2], atol=1e-9)
     np.testing.assert_allclose(episode.numbers['action'], Q[0:-1:2], atol=0.07)
 

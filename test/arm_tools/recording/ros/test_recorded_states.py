@@ -6,6 +6,7 @@ import pytest
 rclpy = pytest.importorskip('rclpy')
 
 from domains import fresh_domain  # noqa: E402
+from identification_samples import read_samples  # noqa: E402
 from launch import LaunchContext  # noqa: E402
 from launch_ros.utilities import evaluate_parameters  # noqa: E402
 
@@ -13,7 +14,7 @@ from arm_controllers.ros.serialized_messages import FIELDS, JointStateWriter  # 
 from arm_sim.launching.arguments import usual_values  # noqa: E402
 from arm_sim.launching.arm import arm_nodes  # noqa: E402
 from arm_tools.recording.recorded_messages import messages_of  # noqa: E402
-from arm_tools.recording.recorded_samples import read_samples, read_voltages  # noqa: E402
+from arm_tools.recording.recorded_samples import read_voltages  # noqa: E402
 from arm_tools.recording.ros.recorder import Recorder  # noqa: E402
 
 PERIOD = 2_000_000
