@@ -4,7 +4,6 @@ import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
@@ -14,6 +13,7 @@ import numpy as np
 
 from arm_controllers.policy_layout import PolicyLayout
 from arm_dynamics.checks import ArmError, Array, one_line
+from arm_dynamics.optional import optional_module
 
 # Rows of every inference: kernels for other numbers of rows round differently.
 _ROWS = 16
@@ -236,11 +236,8 @@ class PolicyFile:
 
 def _runtime() -> Any:
     """Return onnxruntime; raise ArmError where it is not installed."""
-    try:
-        return import_module('onnxruntime')
-    except ImportError:
-        reason = "law 'policy' needs onnxruntime: ./ws pip install 'onnxruntime>=1.20'"
-        raise ArmError(reason) from None
+    lacking = "law 'policy' needs onnxruntime: ./ws pip install 'onnxruntime>=1.20'"
+    return optional_module('onnxruntime', lacking)
 
 
 def _session(path: str) -> Any:

@@ -25,7 +25,7 @@ import signal
 import sys
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from functools import wraps
 from pathlib import Path
 from typing import Annotated, ClassVar, TypeVar
@@ -33,7 +33,7 @@ from typing import Annotated, ClassVar, TypeVar
 import tyro
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.parameters import Parameters, parameter
+from arm_dynamics.parameters import Parameters, default_of, parameter
 from arm_lab.options import (
     REGISTRY,
     RefusedOptionError,
@@ -159,6 +159,9 @@ def read(kind: type[OptionsT], name: str, words: Sequence[str] | None = None) ->
         if end.code:
             raise UsageError(_in_one_line(said.getvalue())) from None
         raise
+    for each in fields(options):
+        if default_of(each) is MISSING and getattr(options, each.name) == ():
+            raise UsageError(f'missing: {each.name.removesuffix("s").upper()}')
     vars(options)['command'] = ' '.join([name, *given])
     return options
 

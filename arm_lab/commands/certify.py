@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-import yaml
 from matplotlib.figure import Figure
 from tyro.conf import Positional
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.follower.trajectory import Trajectory
+from arm_controllers.parameter_file import sections_text
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError
@@ -155,8 +155,8 @@ def _demonstrate(
         folder = writable_folder(options.counterexample).resolve()
         file = folder / 'goal.yaml'
         write_goal(file, goal)
-        task = {'excite_task': {'ros__parameters': {'file': str(file)}}}
-        (folder / 'parameters.yaml').write_text(yaml.safe_dump(task))
+        task = sections_text({'excite_task': {'file': str(file)}})
+        (folder / 'parameters.yaml').write_text(task)
         words = [
             f'robot:={options.robot}', 'task:=excite', f'config:={folder / "parameters.yaml"}',
             'natural_frequency:=20', f'output_dir:={folder}',

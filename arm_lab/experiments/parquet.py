@@ -1,18 +1,24 @@
 """Every arm of a Monte Carlo in Parquet files: its drawn parameters, and each law's errors."""
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import Array
 from arm_dynamics.model_error import links_with_mass
+from arm_dynamics.optional import optional_module
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.ranges import Ranges
 from arm_sim.output_folder import whole_file
 from arm_sim.robot import Robot
+
+
+def pyarrow(what: str) -> tuple[Any, Any]:
+    """Return pyarrow and its module for Parquet; raise ArmError where it is not installed."""
+    lacking = f"{what} needs pyarrow: ./ws pip install 'pyarrow>=17'"
+    return optional_module('pyarrow', lacking), optional_module('pyarrow.parquet', lacking)
 
 
 def parquet_writer(
@@ -31,11 +37,7 @@ def parquet_writer(
     Raises:
         ArmError: pyarrow is not installed.
     """
-    try:
-        arrow: Any = import_module('pyarrow')
-        parquet: Any = import_module('pyarrow.parquet')
-    except ImportError:
-        raise ArmError("--parquet needs pyarrow: ./ws pip install 'pyarrow>=17'") from None
+    arrow, parquet = pyarrow('--parquet')
     folder.mkdir(exist_ok=True)
     if not resume:
         for old in folder.glob('arms-*.parquet'):

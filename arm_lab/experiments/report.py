@@ -5,14 +5,13 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rich.markup import escape
 from rich.table import Table
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.optional import optional_module
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.spreads import Spread
 from arm_lab.experiments.sweeps import Sweep
@@ -201,10 +200,8 @@ def _drawn(name: str, *given: object) -> 'Figure':
 
 def data_frame(data: object) -> Any:
     """Return a pandas DataFrame; raise ArmError where pandas is not installed."""
-    try:
-        return import_module('pandas').DataFrame(data)
-    except ImportError:
-        raise ArmError('a DataFrame needs pandas: pip install pandas') from None
+    lacking = 'a DataFrame needs pandas: pip install pandas'
+    return optional_module('pandas', lacking).DataFrame(data)
 
 
 def comparison_report(

@@ -1,13 +1,13 @@
 """Policies as ONNX files."""
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from arm_controllers.policy_layout import PolicyLayout
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import Array
+from arm_dynamics.optional import optional_module
 
 
 def export_mlp(
@@ -30,10 +30,7 @@ def export_mlp(
     Raises:
         ArmError: onnx is not installed.
     """
-    try:
-        onnx: Any = import_module('onnx')
-    except ImportError:
-        raise ArmError("the export needs onnx: ./ws pip install 'onnx>=1.17'") from None
+    onnx = optional_module('onnx', "the export needs onnx: ./ws pip install 'onnx>=1.17'")
     helper, kind = onnx.helper, onnx.TensorProto.DOUBLE if exact else onnx.TensorProto.FLOAT
     nodes, numbers, x = [], [], 'observation'
     for k, (w, b) in enumerate(layers):

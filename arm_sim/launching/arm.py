@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Any
 from zlib import crc32
 
-import yaml
 from launch import LaunchContext
 from launch.actions import LogInfo
 from launch_ros.parameter_descriptions import ParameterValue
@@ -17,7 +16,7 @@ from arm_controllers.gripper import gains_of_arm, gripper_joint
 from arm_controllers.latency import latency_of
 from arm_controllers.laws import law_class
 from arm_controllers.laws.servo import ServoParameters
-from arm_controllers.parameter_file import yaml_value
+from arm_controllers.parameter_file import sections_text, yaml_value
 from arm_controllers.parameter_values import as_ros_value
 from arm_dynamics.actuators import ACTUATORS, actuators_of
 from arm_dynamics.checks import ArmError, one_of
@@ -232,9 +231,8 @@ def _composed(config: str, nodes: Mapping[str, dict[str, Any]], space: str) -> l
     sections = {}
     for name, parameters in nodes.items():
         (values,) = evaluate_parameters(LaunchContext(), normalize_parameters([parameters]))
-        plain = {key: as_ros_value(v) for key, v in values.items()}
-        sections[f'{space}/{name}'] = {'ros__parameters': plain}
+        sections[f'{space}/{name}'] = {key: as_ros_value(x) for key, x in values.items()}
     file = temporary_folder() / 'composed.yaml'
-    file.write_text(yaml.safe_dump(sections))
+    file.write_text(sections_text(sections))
     # Without a node's name, which would become the name of all nodes.
     return [node_process('composed', [config, str(file)], space, node=None, arguments=list(nodes))]

@@ -5,9 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from arm_controllers.parameter_file import SHARED, Sections
+from arm_controllers.parameter_file import SHARED, Sections, sections_text
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import RobotArgument, find_urdf
 from arm_dynamics.temporary_folder import temporary_folder
@@ -47,11 +45,8 @@ def config_file(robot: str, config: str, namespace: str = '', law: str = '') -> 
         from arm_sim.ros.known_parameters import check_parameter_file  # imports every node
 
         check_parameter_file(Path(config), RobotModel.from_urdf(find_urdf(robot)).joint_names)
-    written = {
-        name if name == SHARED else f'{namespace}/{name}': {'ros__parameters': values}
-        for name, values in sections.items()
-    }
-    file.write_text(yaml.safe_dump(written))
+    written = {x if x == SHARED else f'{namespace}/{x}': own for x, own in sections.items()}
+    file.write_text(sections_text(written))
     return str(file)
 
 

@@ -7,7 +7,6 @@ from tyro.conf import Positional
 
 from arm_dynamics.parameters import parameter
 from arm_lab.command_line import CommandOptions, Folder, command
-from arm_lab.options import UsageError
 from arm_lab.progress import new_console, progress
 from arm_sim.output_folder import writable_folder
 from arm_tools.recording.joint_streams import ReadAs, doubts
@@ -30,8 +29,6 @@ class Options(CommandOptions):
 @command(Options)
 def main(options: Options) -> None:
     """Run the command."""
-    if not options.files:
-        raise UsageError('missing: FILE')
     console, episodes = new_console(), []
     with progress('recordings', len(options.files)) as advance:
         for number, file in enumerate(options.files):

@@ -6,13 +6,13 @@ one per time, is an array per name.
 
 import json
 from collections.abc import Callable, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from arm_dynamics.checks import ArmError
+from arm_dynamics.optional import optional_module
 from arm_tools.recording.text_table import kind_of
 
 _NUMPY = "np.savez('x.npz', t=t, q=q, effort=effort)"
@@ -64,12 +64,8 @@ def _of_mat(file: Path) -> dict[str, Any]:
 
 
 def _of_hdf5(file: Path, otherwise: str = '') -> dict[str, Any]:
-    try:
-        h5py = import_module('h5py')
-    except ImportError:
-        raise ArmError(
-            f"is an HDF5 file: ./ws pip install 'h5py>=3.11' reads it{otherwise}"
-        ) from None
+    lacking = f"is an HDF5 file: ./ws pip install 'h5py>=3.11' reads it{otherwise}"
+    h5py = optional_module('h5py', lacking)
     found: dict[str, Any] = {}
 
     def take(name: str, item: Any) -> None:

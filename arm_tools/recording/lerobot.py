@@ -11,7 +11,6 @@ Each recording is one episode, sampled at a constant rate. Its features:
 import io
 import json
 from collections.abc import Iterable, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -20,6 +19,7 @@ import numpy as np
 from PIL import Image
 
 from arm_dynamics.checks import ArmError, Array
+from arm_lab.experiments.parquet import pyarrow
 from arm_lab.identification.signals import MotionSamples
 from arm_sim.output_folder import whole_file
 from arm_tools.recording.joint_streams import AS_FOUND, STATES, Doubt, ReadAs, measured_states
@@ -310,11 +310,3 @@ def _stats(values: Any, feature: dict[str, Any]) -> dict[str, list[Any]]:
     return {name: x.reshape(shape).tolist() for name, x in found.items()} | {
         'count': [len(values)]
     }
-
-
-def pyarrow(what: str) -> tuple[Any, Any]:
-    """Return pyarrow and its module for Parquet; raise ArmError where it is not installed."""
-    try:
-        return import_module('pyarrow'), import_module('pyarrow.parquet')
-    except ImportError:
-        raise ArmError(f"{what} needs pyarrow: ./ws pip install 'pyarrow>=17'") from None

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
+from arm_lab.experiments.parquet import pyarrow
 from arm_lab.identification.rollouts import Followed
 from arm_lab.identification.signals import MotionSamples
-from arm_tools.recording.lerobot import EFFORT, INFO, STATE, pyarrow
+from arm_tools.recording.lerobot import EFFORT, INFO, STATE
 
 _POSITIONS = '{}.pos', '{}.position', '{}'
 _EFFORTS = '{}.effort', '{}.torque', '{}.current', '{}'

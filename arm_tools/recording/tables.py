@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
+from arm_lab.experiments.parquet import pyarrow
 from arm_tools.recording.array_files import ARRAYS, arrays_of
 from arm_tools.recording.arrays import samples_in
 from arm_tools.recording.column_names import (
@@ -30,7 +31,6 @@ from arm_tools.recording.column_names import (
     rate_in,
 )
 from arm_tools.recording.joint_streams import AS_FOUND, Currents, Doubt, ReadAs
-from arm_tools.recording.lerobot import pyarrow
 from arm_tools.recording.text_table import (
     TEXTS,
     UNITS,

@@ -42,7 +42,7 @@ def unfolded(text: str) -> str:
             pairs = list(zip(names, counts, strict=True))
             new = [f'{x}_{i}' if count else x for x, count in pairs for i in range(count or 1)]
             rows = [_row(split(line, between), counts) for line in lines[k + 1 :] if line.strip()]
-            return '\n'.join([*lines[:k], _joined(new), *map(_joined, rows)])
+            return '\n'.join([*lines[:k], joined(new), *map(joined, rows)])
     return text
 
 
@@ -61,7 +61,8 @@ def _row(fields: Sequence[str], counts: Sequence[int]) -> list[str]:
     return [*found, *fields[len(counts) :]]
 
 
-def _joined(fields: Sequence[str]) -> str:
+def joined(fields: Sequence[str]) -> str:
+    """Return a line of fields, with tabs between them."""
     text = io.StringIO()
     csv.writer(text, delimiter='\t').writerow(fields)
     return text.getvalue().rstrip('\r\n')

@@ -6,9 +6,7 @@ decimal comma. A name may end with its unit in brackets.
 """
 
 import bz2
-import csv
 import gzip
-import io
 import lzma
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
-from arm_tools.recording.text_fields import separator, split, unfolded
+from arm_tools.recording.text_fields import joined, separator, split, unfolded
 
 TEXTS = '.csv', '.tsv', '.txt', '.dat'
 _MISSING = {'', '-', 'nan', '-nan', 'nan(ind)', '-nan(ind)', 'na', 'n/a', '#n/a', 'null', 'none'}
@@ -281,10 +279,9 @@ def _wide(table: TextTable) -> TextTable:
     of_joints = [(joint, k) for joint in joints for k in values]
     lines = []
     for number, group in groups:
-        first, text = next(iter(group.values())), io.StringIO()
+        first = next(iter(group.values()))
         fields = [group[joint][k] if joint in group else '' for joint, k in of_joints]
-        csv.writer(text, delimiter='\t').writerow([*(first[k] for k in others), *fields])
-        lines.append((number, text.getvalue().rstrip('\r\n')))
+        lines.append((number, joined([*(first[k] for k in others), *fields])))
     return TextTable(
         [*(table.names[k] for k in others), *(f'{joint}.{names[k]}' for joint, k in of_joints)],
         [*(table.units[k] for k in others), *(table.units[k] for _, k in of_joints)], lines, '\t',

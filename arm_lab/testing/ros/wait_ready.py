@@ -16,7 +16,6 @@ from arm_controllers.ros.active_controllers import ActiveControllers, watch_acti
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import parameter
 from arm_lab.command_line import CommandOptions, command
-from arm_lab.options import UsageError
 
 _LOOK = 0.2  # period of looking [s]
 
@@ -34,8 +33,6 @@ class Options(CommandOptions):
 @command(Options)
 def main(options: Options) -> None:
     """Return once all controllers are active; raise ArmError after the timeout."""
-    if not options.controllers:
-        raise UsageError('missing: CONTROLLER')
     rclpy.init(args=sys.argv, signal_handler_options=SignalHandlerOptions.NO)  # SIGINT ends it
     try:
         missing, active = wait_ready(rclpy.create_node('wait_ready'), options)

@@ -22,7 +22,7 @@ from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import ParameterValues, parameter
 from arm_dynamics.robots import RobotArgument, find_urdf, robot_names
-from arm_lab.command_line import CommandOptions, File, UsageError, command
+from arm_lab.command_line import CommandOptions, File, command
 from arm_sim.loop.report import law_of
 from arm_tools.recording.ros.recorded_run import RecordedRun
 from arm_tools.view.camera import View
@@ -153,8 +153,6 @@ def main(options: Options) -> None:
     in_range('elevation of --camera', elevation, -90.0, 90.0)
     output = Path(options.output)
     check_file(output, 0)  # before a recording is read
-    if not options.files:
-        raise UsageError('missing: FILE')
     shown = [_shown(file, options) for file in options.files]
     seconds = min(each for _, each, _ in shown)
     speed = options.speed or usual_speed(output, seconds)

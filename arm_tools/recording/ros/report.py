@@ -12,7 +12,6 @@ from tyro.conf import Positional
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.parameters import ParameterValues, parameter
 from arm_lab.command_line import CommandOptions, Folder, command
-from arm_lab.options import UsageError
 from arm_sim.loop.goals import goal_reference
 from arm_sim.loop.measures import track
 from arm_sim.loop.outcome import draw_pictures, outcome, print_outcome, write_outcome
@@ -108,8 +107,6 @@ class Options(CommandOptions):
 @command(Options)
 def main(options: Options) -> int:
     """Run the command; 1 where a limit was broken."""
-    if not options.files:
-        raise UsageError('missing: FILE')
     names, reports = short_names(options.files), []
     for name, file in zip(names, options.files, strict=True):
         recording = RecordedRun.load(file, options.reading)

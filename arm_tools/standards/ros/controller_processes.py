@@ -5,9 +5,8 @@ import signal
 import subprocess
 import sys
 
-import yaml
-
 from arm_controllers.laws import law_names
+from arm_controllers.parameter_file import sections_text
 from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.parent_process import LAUNCH
@@ -47,7 +46,7 @@ class ControllerProcesses:
         if feedforward := feedforward_of(law, 'best', p.mode):
             own['feedforward'] = feedforward
         file = temporary_folder() / f'{name}.yaml'
-        file.write_text(yaml.safe_dump({f'{space}/{name}': {'ros__parameters': own}}))
+        file.write_text(sections_text({f'{space}/{name}': own}))
         files = (config_file(p.robot, p.config, space, law), str(file))
         words = [word for each in files for word in ('--params-file', each)]
         words += ['-r', f'__ns:={self._namespace}', '--enclave', f'/arm_sim{space}/{name}']
