@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from arm_dynamics.checks import ArmError, one_of, say_once
 from arm_dynamics.descriptions.conversion import is_mjcf, runs_code, urdf_file
 from arm_dynamics.descriptions.joined import JOINED
+from arm_dynamics.descriptions.reduced_model import reduced_model
 from arm_dynamics.descriptions.sources import SOURCES
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
@@ -251,3 +252,17 @@ class ArmParameters(Parameters):
             return RobotModel(file, tip_frame, self.gravity, *joints)
         except ArmError as error:  # a converted file is in a temporary folder
             raise ArmError(str(error).replace(str(file), argument.name)) from None
+
+
+@dataclass(frozen=True)
+class PartParameters(ArmParameters):
+    """An arm, and which of its joints a controller commands."""
+
+    joints: tuple[str, ...] = parameter(
+        (), 'names of the joints that the controller commands; empty: all of the robot'
+    )
+
+    def model(self) -> RobotModel:
+        """Return the model of the joints that the controller commands; the others are fixed."""
+        arm = super().model()
+        return reduced_model(arm, self.joints) if self.joints else arm

@@ -14,20 +14,15 @@ from arm_controllers.laws import law_class
 from arm_controllers.parameter_values import ParameterField, parameter_fields
 from arm_controllers.ros.live_parameters import FREQUENCY_AND_RATIO
 from arm_dynamics.checks import ArmError
-from arm_dynamics.descriptions.reduced_model import reduced_model
-from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import Stepping, parameter
-from arm_dynamics.robots import ArmParameters
+from arm_dynamics.robots import PartParameters
 
 
 @dataclass(frozen=True)
-class ControllerParameters(ArmParameters, Stepping, DriveConvention, LawAdaptation):
+class ControllerParameters(PartParameters, Stepping, DriveConvention, LawAdaptation):
     """Parameters of every controller node, without those of its law and its follower."""
 
-    joints: tuple[str, ...] = parameter(
-        (), 'names of the joints that the controller commands; empty: all of the robot'
-    )
     mode: str = parameter(
         'lockstep',
         "mode of the simulator; in 'realtime' the node takes goals in a thread, checks in slices",
@@ -55,11 +50,6 @@ class ControllerParameters(ArmParameters, Stepping, DriveConvention, LawAdaptati
                 "reference_motion 'discrete' needs control_decimation 1, not"
                 f' {self.control_decimation}'
             )
-
-    def model(self) -> RobotModel:
-        """Return the model of the joints that the controller commands; the others are fixed."""
-        arm = super().model()
-        return reduced_model(arm, self.joints) if self.joints else arm
 
 
 # Parameters of joint_trajectory_controller that say what is always so here, or what laws decide.

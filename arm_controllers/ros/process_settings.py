@@ -5,8 +5,6 @@ import os
 import resource
 import sys
 
-import numpy as np
-
 # Bound of the growth of a running node's data [bytes]. ROS allocates memory for the number of
 # strings that a request of 20 bytes claims, 18 GB for 2^28; with a bound ROS drops the request.
 _GROWTH = 2**30
@@ -29,17 +27,6 @@ def keep_what_exists() -> None:
     """Let the garbage collector skip all that exists by now: its search would hold up a cycle."""
     gc.collect()
     gc.freeze()
-
-
-def collect_all() -> None:
-    """Free all that is no longer in use, at the end."""
-    gc.unfreeze()
-    gc.collect()
-
-
-def check_numbers_ourselves() -> None:
-    """Turn off NumPy's warnings: numbers that must be finite are checked, in our own words."""
-    np.seterr(over='ignore', invalid='ignore')
 
 
 def share_with_threads() -> None:

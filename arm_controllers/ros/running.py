@@ -1,5 +1,6 @@
 """How nodes run, wait and end."""
 
+import gc
 import os
 import signal
 import sys
@@ -8,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+import numpy as np
 import rclpy
 from rclpy.exceptions import InvalidHandle, ParameterException
 from rclpy.executors import SingleThreadedExecutor
@@ -18,12 +20,7 @@ from rclpy.task import Future
 from arm_controllers.ros.interrupts import Interrupt
 from arm_controllers.ros.log import shortened
 from arm_controllers.ros.parameters import refuse_unknown_parameters
-from arm_controllers.ros.process_settings import (
-    bound_memory,
-    check_numbers_ourselves,
-    collect_all,
-    keep_what_exists,
-)
+from arm_controllers.ros.process_settings import bound_memory, keep_what_exists
 from arm_controllers.ros.rclpy_internals import RCLError
 from arm_controllers.ros.ros_types import Executor
 from arm_dynamics.checks import ArmError
@@ -96,7 +93,8 @@ def run_nodes(makers: Mapping[str, Callable[[], Node]]) -> int:
         for node in nodes:
             executor.add_node(node)
         name = all_names
-        check_numbers_ourselves()
+        # Numbers that must be finite are checked, in our own words.
+        np.seterr(over='ignore', invalid='ignore')
         keep_what_exists()
         if hasattr(nodes[-1], 'run'):
             code = 130
@@ -131,7 +129,8 @@ def run_nodes(makers: Mapping[str, Callable[[], Node]]) -> int:
             executor.shutdown()
             nodes.clear()
             del node
-            collect_all()  # a node that is left would stay on the graph for another 20 s
+            gc.unfreeze()
+            gc.collect()  # a node that is left would stay on the graph for another 20 s
         signal.alarm(0)
     return code
 

@@ -5,6 +5,7 @@ docs/mjcf_elements.md has all elements and attributes (tools/mjcf_elements.py).
 """
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -44,10 +45,6 @@ def _drives(m: mujoco.MjModel, model: RobotModel) -> list[list[int]]:
     return [actuators_on(m, m.joint(name).id) for name in model.joint_names]
 
 
-def _springs(m: mujoco.MjModel, model: RobotModel) -> list[str]:
-    return [m.joint(k).name for k in range(m.njnt) if has_spring(m, k)]
-
-
 def _bent_damping(m: mujoco.MjModel, model: RobotModel) -> list[str]:
     return [m.joint(m.dof_jntid[k]).name for k in np.flatnonzero(m.dof_dampingpoly.any(axis=1))]
 
@@ -79,16 +76,9 @@ def _other_drives(m: mujoco.MjModel, model: RobotModel) -> list[str]:
     return _names('actuator', found, m)
 
 
-def _active(m: mujoco.MjModel, model: RobotModel) -> list[str]:
-    return _names(
-        'actuator', (k for each in _drives(m, model) for k in each if m.actuator_dyntype[k]), m
-    )
-
-
-def _delayed(m: mujoco.MjModel, model: RobotModel) -> list[str]:
-    return _names(
-        'actuator', (k for each in _drives(m, model) for k in each if m.actuator_delay[k]), m
-    )
+def _drives_with(has: NDArray[Any], m: mujoco.MjModel, model: RobotModel) -> list[str]:
+    """Return drives of which an array of all actuators is not zero."""
+    return _names('actuator', (k for each in _drives(m, model) for k in each if has[k]), m)
 
 
 def _narrow(m: mujoco.MjModel, model: RobotModel) -> list[str]:
@@ -120,10 +110,6 @@ def _one_sided(m: mujoco.MjModel, model: RobotModel) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _shapes(m: mujoco.MjModel, model: RobotModel) -> list[str]:
-    return _geoms(m, ~np.isin(m.geom_type, SOLIDS))
-
-
 def _geoms(m: mujoco.MjModel, which: NDArray[np.bool_]) -> list[str]:
     """Return names of shapes that can touch others or are seen, or those of their bodies."""
     touch = (m.geom_contype | m.geom_conaffinity).astype(bool)
@@ -149,10 +135,6 @@ def _flags(m: mujoco.MjModel, model: RobotModel) -> list[str]:
     return [name for name, bit in bits.items() if m.opt.disableflags & bit]
 
 
-def _fluid(m: mujoco.MjModel, model: RobotModel) -> list[str]:
-    return [name for name in ('density', 'viscosity') if getattr(m.opt, name)]
-
-
 def _at_start(m: mujoco.MjModel, model: RobotModel) -> list[str]:
     moving = np.flatnonzero(home_state(m).qvel)
     return list(dict.fromkeys(m.joint(m.dof_jntid[k]).name for k in moving))
@@ -168,29 +150,25 @@ def _groups(m: mujoco.MjModel, model: RobotModel) -> list[str]:
     return [str(k) for k in range(31) if m.opt.disableactuator >> k & 1]
 
 
-def _flexes(m: mujoco.MjModel, model: RobotModel) -> list[str]:
-    return _names('flex', range(m.nflex), m)
-
-
 # What is named: the phrase, and what returns the names of the parts in a file.
 LACKS: dict[str, Callable[[mujoco.MjModel, RobotModel], list[str]]] = {
-    'springs of joints': _springs,
+    'springs of joints': lambda m, _: [m.joint(k).name for k in range(m.njnt) if has_spring(m, k)],
     'nonlinear damping of joints': _bent_damping,
     'tendons': lambda m, _: _names('tendon', range(m.ntendon), m),
     'equalities': _equalities,
     'actuators': _actuators,
     'other drives': _other_drives,
-    'activation of drives': _active,
-    'delays of drives': _delayed,
+    'activation of drives': lambda m, model: _drives_with(m.actuator_dyntype, m, model),
+    'delays of drives': lambda m, model: _drives_with(m.actuator_delay, m, model),
     'control ranges narrower than those of the joints': _narrow,
     BY_DIRECTION: _one_sided,
     'disabled groups of actuators': _groups,
     'disabled by flags': _flags,
-    'fluid': _fluid,
+    'fluid': lambda m, _: [x for x in ('density', 'viscosity') if getattr(m.opt, x)],
     'mocap bodies': lambda m, _: _names('body', np.flatnonzero(m.body_mocapid >= 0), m),
-    'shapes without a URDF element': _shapes,
+    'shapes without a URDF element': lambda m, _: _geoms(m, ~np.isin(m.geom_type, SOLIDS)),
     'contact pairs and exclusions': _pairs,
-    'flexes': _flexes,
+    'flexes': lambda m, _: _names('flex', range(m.nflex), m),
     'plugins': lambda m, _: _names('plugin', range(m.nplugin), m),
     'start of the key frame beyond the limits': _beyond,
     'velocities of the key frame': _at_start,

@@ -11,11 +11,12 @@ from typing import Any
 
 from arm_controllers.parameter_values import parameter_fields, read_fields
 from arm_dynamics.checks import unknown
+from arm_dynamics.model_error import ModelError
 from arm_dynamics.plugins import PluginRegistry
 from arm_sim.robot import Robot
 from arm_sim.tasks._evaluation import TaskEvaluation
 from arm_sim.tasks._report import Run, TaskReport
-from arm_sim.tasks._task import Task, simulator_of
+from arm_sim.tasks._task import Task
 
 __all__ = [
     'TASKS', 'Run', 'Task', 'TaskEvaluation', 'TaskReport', 'compared_tasks', 'make_task',
@@ -62,3 +63,24 @@ def make_task(name: str, robot: Robot, given: Mapping[str, Any] = MappingProxyTy
             raise unknown(f'parameter of task {name!r}:', each, known)
     values = robot.parameters(*task.sections, f'{name}_task') | dict(given)
     return task(robot, read_fields(task.Parameters, values))
+
+
+def simulator_of(task: Task, error: ModelError, moving: bool, period_ns: int) -> dict[str, Any]:
+    """Return the parameters of the simulator for a task, on an arm with a model error.
+
+    `moving`: the arm starts on the reference, else at the robot's own start.
+    """
+    from arm_sim.tasks._fitting import check  # of launch files, and of no node
+
+    check(task)
+    parameters = task.robot.with_error(error) | dict(task.simulator)
+    if task.payload:
+        parameters |= {'payload': task.payload}
+    if task.drop_at is not None:
+        start_ns = 0 if moving else task.goal_from(task.robot.start, period_ns)[1]
+        periods = round((start_ns + task.drop_at * 1e9) / period_ns)
+        parameters |= {'payload_end': periods * period_ns * 1e-9}
+    if moving:
+        parameters |= {'initial_positions': task.start.q.tolist()}
+        parameters |= {'initial_velocities': task.start.v.tolist()}
+    return parameters

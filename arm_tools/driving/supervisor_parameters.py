@@ -7,10 +7,8 @@ import numpy as np
 
 from arm_controllers.drive_convention import DriveConvention
 from arm_dynamics.checks import ArmError
-from arm_dynamics.descriptions.reduced_model import reduced_model
-from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, PerJoint, Stepping, parameter
-from arm_dynamics.robots import ArmParameters
+from arm_dynamics.robots import PartParameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,12 +76,9 @@ class SupervisorParameters(Parameters):
 
 
 @dataclass(frozen=True)
-class SupervisorNodeParameters(ArmParameters, Stepping, DriveConvention, SupervisorParameters):
+class SupervisorNodeParameters(PartParameters, Stepping, DriveConvention, SupervisorParameters):
     """Parameters of the node."""
 
-    joints: tuple[str, ...] = parameter(
-        (), 'names of the joints that the controller commands; empty: all of the robot'
-    )
     command_interface: str = parameter(
         'position', 'what the robot takes', one_of=('position', 'velocity', 'effort')
     )
@@ -107,8 +102,3 @@ class SupervisorNodeParameters(ArmParameters, Stepping, DriveConvention, Supervi
             )
         if not re.fullmatch(r'[a-zA-Z_]\w*', self.controller, re.ASCII):
             raise ArmError(f'controller is {self.controller!r}; it must be the name of a node')
-
-    def model(self) -> RobotModel:
-        """Return the model of the joints that the controller commands; the others are fixed."""
-        arm = super().model()
-        return reduced_model(arm, self.joints) if self.joints else arm

@@ -86,7 +86,9 @@ def episode_of(path: Path | str, fps: int, how: ReadAs = AS_FOUND) -> Episode:
         times, measured = _numbers(states, joints, tuple(_SHORT))
         sent, command = _numbers(commands, joints, (field,))
         rows, instants = _rows(times, float(sent[0]), fps)
-        prismatic = np.isin(joints, _slides(urdf))
+        tree = ElementTree.fromstring(urdf or '<robot/>')
+        slides = [x.get('name', '') for x in tree.iterfind("joint[@type='prismatic']")]
+        prismatic = np.isin(joints, slides)
         unit = np.where(prismatic | (how.units != 'deg'), 1.0, np.radians(1.0))
         q = in_radians(measured[0], joints, prismatic, how.units)
         findings += [Doubt(line) for line in stale_index(file)]
@@ -109,8 +111,7 @@ def episode_of(path: Path | str, fps: int, how: ReadAs = AS_FOUND) -> Episode:
         'action': [f'{joint}.{_SHORT[field]}' for joint in joints],
     }
     numbers = {STATE: np.hstack([q, v]), EFFORT: effort, 'action': answer}
-    robot = ElementTree.fromstring(urdf).get('name', '') if urdf else ''
-    return Episode(robot, task, names, numbers, pictures, findings)
+    return Episode(tree.get('name', ''), task, names, numbers, pictures, findings)
 
 
 def _decoded(messages: Sequence[Recorded]) -> tuple[dict[str, list[tuple[float, Any]]], str]:
@@ -124,12 +125,6 @@ def _decoded(messages: Sequence[Recorded]) -> tuple[dict[str, list[tuple[float, 
         elif message.topic.endswith('/robot_description') and not urdf:
             urdf = decoder(message.kind)(message.data).data
     return stamped, urdf
-
-
-def _slides(urdf: str) -> list[str]:
-    """Return the prismatic joints of a URDF."""
-    tree = ElementTree.fromstring(urdf or '<robot/>')
-    return [x.get('name', '') for x in tree.iterfind("joint[@type='prismatic']")]
 
 
 def _wrong_numbers(urdf: str, joints: Sequence[str], samples: MotionSamples) -> list[str]:

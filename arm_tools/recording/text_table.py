@@ -290,12 +290,8 @@ def _wide(table: TextTable) -> TextTable:
 
 def _are_units(texts: list[str]) -> bool:
     """Return whether a line is one of units, of which most are known, and others twice."""
-    others = [x for x in texts if not _is_unit(x)]
+    others = [x for x in texts if x and x.strip('[]() ').casefold() not in UNITS]
     return all(others.count(x) > 1 for x in others) and len(others) < len(texts)
-
-
-def _is_unit(text: str) -> bool:
-    return text.strip('[]() ').casefold() in UNITS or not text
 
 
 def of_unknown_unit(name: str) -> str:
