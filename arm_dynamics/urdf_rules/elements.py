@@ -37,7 +37,7 @@ KNOWN = {
     'inertial': ('origin', 'mass', 'inertia', 'estimated', 'name'),
     'visual': _SHAPE,
     'collision': _SHAPE,
-    'geometry': ('box', 'cylinder', 'sphere', 'capsule', 'mesh'),
+    'geometry': ('box', 'cylinder', 'sphere', 'capsule', 'mesh', 'name'),
     'joint': (
         *('origin', 'parent', 'child', 'axis', 'limit', 'dynamics', 'mimic', 'calibration'),
         *('safety_controller', 'gazebo', 'name', 'type'),
@@ -344,7 +344,8 @@ def _follows(path: str) -> str | None:
     """Return what follows from a part that is not used; None: no URDF has it."""
     if path.endswith('/again'):
         return 'the first one is'
-    return _SHAPES if path.startswith('geometry/') else NAMED.get(path)
+    is_shape = path.startswith('geometry/') and '<' not in path
+    return _SHAPES if is_shape else NAMED.get(path)
 
 
 def _unknown(owner: Element, deep: bool) -> Iterator[tuple[str, str]]:
@@ -354,22 +355,25 @@ def _unknown(owner: Element, deep: bool) -> Iterator[tuple[str, str]]:
     for key in owner.attrib:
         is_element = key in _ELEMENTS and owner.tag not in ('mimic', 'parent', 'child')
         if (key not in known or is_element) and '}' not in key:
-            yield f'{owner.tag}/{key}', f'{key}="" of <{owner.tag}>'
+            what = 'attribute' if owner.tag == 'geometry' else owner.tag  # and no shape
+            yield f'{what}/{key}', f'{key}="" of <{owner.tag}>'
     if any((text or '').strip() for text in (owner.text, *(child.tail for child in owner))):
         yield f'{owner.tag}/text', f'text in <{owner.tag}>'
     found: set[str] = set()
     for child in owner:
-        if child.tag in found - REPEATED:
+        if child.tag in found - REPEATED and '}' not in child.tag:
             yield f'{owner.tag}/{child.tag}/again', f'a second <{child.tag}> in <{owner.tag}>'
         found.add(child.tag)
         if child.tag in known and child.tag not in _ELEMENTS | {'verbose'}:
             wrong = f'<{child.tag}> in <{owner.tag}>, which is an attribute: {child.tag}=""'
             yield f'{owner.tag}/<{child.tag}>', wrong
+        elif child.tag in _ELEMENTS.difference(known):
+            yield f'{owner.tag}/<{child.tag}>', f'<{child.tag}> in <{owner.tag}>'
         elif child.tag not in known and '}' not in child.tag:
             yield f'{owner.tag}/{child.tag}', f'<{child.tag}>'
         elif deep:
             yield from _unknown(child, True)
-    if owner.tag == 'geometry' and len(found) > 1:
+    if owner.tag == 'geometry' and len(found - _ELEMENTS.difference(known)) > 1:
         yield 'geometry/again', 'a second shape in <geometry>'
 
 

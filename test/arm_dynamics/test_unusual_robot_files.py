@@ -18,6 +18,7 @@ LIMIT = '<limit lower="-2.5" upper="2.2" effort="50" velocity="3"/>'
 INERTIAL = re.search('<inertial>.*?</inertial>', ARM, re.DOTALL)[0]
 MASS = re.search('<mass value="[^"]*"/>', INERTIAL)[0]
 SOFT = '<safety_controller soft_lower_limit="{}" soft_upper_limit="1"/>'
+MIMIC = '<mimic joint="b"/>'
 BOX = '<geometry><box size="0.1 0.1 0.1"/></geometry>'
 FIXED = (
     '<link name="z"/><joint name="c" type="fixed"><parent link="tool"/><child link="z"/>{}</joint>'
@@ -38,6 +39,18 @@ def behind(text, link='<collision>{}</collision>'):
         (*behind(BOX.replace('</', '<sphere radius="1"/></')), 'a second shape in <geometry> of '),
         (*behind(f'<origin xyz="0 0 1"/><origin/>{BOX}'), 'a second <origin> in <collision> of '),
         (LIMIT, f'{LIMIT}<x:y xmlns:x="x"/><limitt/>', 'no URDF has it: <limitt>; is it a slip'),
+        (*behind(BOX.replace('try>', 'try x="1">', 1)), 'no URDF has it: x="" of <geometry>; is'),
+        (
+            '<axis xyz="0 1 0"/>',
+            f'<axis xyz="0 1 0">{MIMIC}</axis>',
+            'has it: <mimic> in <axis>; ',
+        ),
+        (
+            *behind(
+                '<origin/><box size="1 1 1"/>', '<collision><geometry>{}</geometry></collision>'
+            ),
+            'no URDF has it: <origin> in <geometry>; is',
+        ),
         ('type="revolute"', 'type="continuous"', 'a: of type continuous, turns beyond lower and'),
         ('lower="-2.5"', 'lower="-170"', 'a: <limit> is beyond 10 rad; is it written in'),
         ('xyz="0 0 0.3"', 'xyz="0 0 0.3" rpy="0 30 0"', 'a: rpy is more than a turn; is it writt'),
@@ -53,6 +66,19 @@ def test_what_has_no_effect_is_named_in_one_line(old, new, says):
     assert text != ARM
     (note,) = RobotModel(text).notes
     assert says in note
+
+
+@pytest.mark.parametrize(
+    ('old', 'new'),
+    [
+        behind(BOX.replace('try>', 'try name="b">', 1)),
+        ('</robot>', '<x:y xmlns:x="x"/><x:y xmlns:x="x"/></robot>'),
+    ],
+)
+def test_names_and_repeated_elements_of_other_programs_are_harmless(old, new):
+    text = ARM.replace(old, new, 1)
+    assert text != ARM
+    assert RobotModel(text).notes == ()
 
 
 def test_of_two_soft_limits_the_first_one_counts():
