@@ -12,7 +12,7 @@ _MOST, _MOST_OF_LEVEL = 1000, 5000  # entries of a folder, and of folders side b
 _DEEP = (2, 2, 2, 1)  # folders that are looked into next to the four nearest ones
 _INSTALL = re.compile(r'install\s*\(\s*DIRECTORY\s+([^()]+?)\s+DESTINATION\s+([^\s()]+)', re.I)
 _SHARE = re.compile(
-    r'(share/\$\{PROJECT_NAME\}|\$\{CMAKE_INSTALL_DATADIR\}/\$\{PROJECT_NAME\}|'
+    r'((?:share|\$\{CMAKE_INSTALL_DATADIR\})/(?:\$\{PROJECT_NAME\}|[\w-]+)|'
     r'\$\{CATKIN_PACKAGE_SHARE_DESTINATION\})/?(.*)'
 )
 

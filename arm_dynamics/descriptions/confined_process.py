@@ -220,6 +220,9 @@ def _urdf_or_error(file: str, mappings: str) -> dict[str, str]:
         answer = {'error': ' '.join(str(error).split()) or type(error).__name__}
         stack = getattr(sys.modules.get('xacro'), 'filestack', None) or ()
         answer['within'] = ''.join(str(each) for each in stack[-1:])  # an included file
+        # Arguments that have their defaults, which xacro writes into them.
+        left = {name: text for name, text in arguments.items() if name not in json.loads(mappings)}
+        answer['left'] = json.dumps(left)
     asked = dict.fromkeys(arguments.names)
     others = {
         'said': said.getvalue(),

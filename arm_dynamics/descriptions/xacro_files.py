@@ -12,12 +12,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from arm_dynamics.checks import ArmError, line_on, say_once
+from arm_dynamics.checks import ArmError, line_on, say_once, some_of
 from arm_dynamics.mesh_files import near_file
 from arm_dynamics.packages import link_as_installed, packages_around
 from arm_dynamics.temporary_folder import own_folder
 
 _LONGEST = 60.0  # time that a file may take [s]
+_FEW = 3  # empty arguments, of which one may make a path
 
 
 def urdf_of_xacro(file: Path, arguments: str = '') -> str:
@@ -62,8 +63,10 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
         lacking = re.search(r'Undefined substitution argument (\w+)', answer['error'])
         remedy = f"; give it: xacro_args:='{lacking[1]}:=VALUE'" if lacking else ''
         absent = re.search(r"No such file or directory: '([^']+)'", answer['error'])
-        if absent and (near := near_file(Path(absent[1]))):
-            remedy = f'; there is {near}'
+        if absent:
+            near = near_file(Path(absent[1]))
+            left = json.loads(answer.get('left', '{}'))
+            remedy = f'; there is {near}' if near else _default_in(Path(absent[1]), left)
         text = re.sub(r"^<class '[^']*'>: ", '', answer['error'])
         text = re.sub(r'^(.+) \1$', r'\1', text)  # which xacro says twice
         text = re.sub(r'^No such file or directory: \S+ (?=\[Errno)', '', text)
@@ -86,6 +89,20 @@ def _lines(answer: Mapping[str, str]) -> Iterator[str]:
     hidden = [name for name in answer.get('lacking', '').split() if name in os.environ]
     text = 'xacro does not see the environment variable {}: write its value'
     yield from line_on(hidden, text)
+
+
+def _default_in(absent: Path, left: Mapping[str, str]) -> str:
+    """Return which argument, left at its default, made the path of a missing file, and remedy."""
+    here = next(folder for folder in absent.parents if folder.is_dir())
+    part = absent.relative_to(here).parts[0]
+    names = [x for x in left if len(left[x]) > 1 and left[x] in part]
+    names = names or [name for name, text in left.items() if not text]
+    if not names or len(names) > _FEW:
+        return ''
+    there = sorted(each.name for each in here.iterdir() if not each.name.startswith('.'))
+    defaults = ', '.join(f'{name} is {left[name]!r}' for name in names)
+    has = f'{str(here)!r} has {some_of(there)}'
+    return f"; by default {defaults}, and {has}: give xacro_args:='{names[0]}:=VALUE'"
 
 
 def _length(pair: tuple[Path, Path]) -> int:

@@ -425,6 +425,18 @@ KINDS = {
         '',
         '',
     ),
+    'xacro of a package that installs a folder by its own name': (
+        {
+            'my_arm/description/urdf/arm.xacro': xacro(USE.format('my_arm')),
+            'my_arm/description/urdf/macro.xacro': MACRO,
+            'my_arm/CMakeLists.txt': 'install(DIRECTORY description/urdf\n'
+            '  DESTINATION share/my_arm)',
+            'my_arm/package.xml': PACKAGE.format('my_arm'),
+        },
+        '',
+        '',
+        '',
+    ),
     'mesh of a package that installs a folder as its root': (
         {
             'repo/description/urdf/arm.urdf': shaped(MESH.format('package://my_arm/meshes/a.stl')),
@@ -444,6 +456,19 @@ KINDS = {
         },
         '',
         'xacro: .*ws/my_arm/urdf/macro.xacro',
+        '',
+    ),
+    'xacro of which an argument has a default that is no folder': (
+        {
+            'my_arm/urdf/arm.xacro': xacro(
+                '<xacro:arg name="size" default="5x"/>'
+                + USE.format('my_arm').replace('/urdf/', '/$(arg size)/')
+            ),
+            'my_arm/arm7/macro.xacro': MACRO,
+            'my_arm/package.xml': PACKAGE.format('my_arm'),
+        },
+        '',
+        "by default size is '5x', and '.*/my_arm' has arm7, package.xml, urdf: give xacro_args:=",
         '',
     ),
     'xacro with arguments': (
