@@ -11,6 +11,7 @@ import numpy as np
 
 from arm_dynamics.checks import Array, one_line, text_of
 from arm_dynamics.model import RobotModel
+from arm_dynamics.urdf_elements import MOMENTS
 
 _SAMPLES = 5  # configurations at which the readers are compared
 
@@ -20,7 +21,8 @@ class Reading(NamedTuple):
 
     Attributes:
         reader: its name and version.
-        reason: why it reads no arm of the file, or ''.
+        reason: why it does not read the file as it is, or ''. With numbers: without its moments of
+            inertia, on which none of these depends, it does.
         tool: largest distance of the tool [m].
         mass: difference of the moving mass [kg]; NaN where the reader has none.
         torque: largest difference of the gravity torque [N.m | N]; NaN as well.
@@ -35,20 +37,29 @@ class Reading(NamedTuple):
 
 def readings(model: RobotModel, file: Path) -> Iterator[Reading]:
     """Yield what MuJoCo's importer, and yourdfpy where it is installed, read from a URDF file."""
-    for name, read in (('MuJoCo', _mujoco), ('yourdfpy', _yourdfpy)):
+    ways = {'MuJoCo': (_mujoco, _mujoco_without_moments), 'yourdfpy': (_yourdfpy,)}
+    for name, reads in ways.items():
         try:
             version = import_module(name.lower()).__version__
         except ImportError:
             yield Reading(name, f'not installed: ./ws pip install {name}')
             continue
-        try:
-            yield Reading(f'{name} {version}', '', *read(model, file))
-        except Exception as error:  # of another program, about its own reading
-            yield Reading(f'{name} {version}', one_line(error))
+        reason = ''
+        for read in reads:
+            try:
+                yield Reading(f'{name} {version}', reason, *read(model, file))
+                break
+            except Exception as error:  # of another program, about its own reading
+                reason = reason or one_line(error)
+        else:
+            yield Reading(f'{name} {version}', reason)
 
 
-def _without_shapes(file: Path) -> str:
-    """Return a URDF's text without the shapes, whose files a reader may not find."""
+def _without_shapes(file: Path, moments: bool = True) -> str:
+    """Return a URDF's text without shapes, whose files a reader may not find.
+
+    Without its moments of inertia each link has some of which MuJoCo does not complain.
+    """
     tree = ElementTree.fromstring(text_of(file))
     for link in tree.iterfind('link'):
         for shape in [*link.iterfind('visual'), *link.iterfind('collision')]:
@@ -56,12 +67,21 @@ def _without_shapes(file: Path) -> str:
     for other in [each for each in tree if each.tag not in ('link', 'joint')]:
         tree.remove(other)
     compiler = ElementTree.SubElement(tree, 'mujoco')
-    ElementTree.SubElement(compiler, 'compiler', fusestatic='false', balanceinertia='false')
+    options = {'fusestatic': 'false', 'balanceinertia': 'false'}
+    if not moments:
+        options |= dict.fromkeys(('boundmass', 'boundinertia'), '1e-13')
+        for inertia in tree.iterfind('link/inertial/inertia'):
+            inertia.attrib.update(dict(zip(MOMENTS, '100101', strict=True)))
+    ElementTree.SubElement(compiler, 'compiler', options)
     return ElementTree.tostring(tree, encoding='unicode')
 
 
-def _mujoco(model: RobotModel, file: Path) -> tuple[float, float, float]:
-    m = mujoco.MjModel.from_xml_string(_without_shapes(file))
+def _mujoco_without_moments(model: RobotModel, file: Path) -> tuple[float, float, float]:
+    return _mujoco(model, file, moments=False)
+
+
+def _mujoco(model: RobotModel, file: Path, moments: bool = True) -> tuple[float, float, float]:
+    m = mujoco.MjModel.from_xml_string(_without_shapes(file, moments))
     m.opt.gravity = model.gravity
     data = mujoco.MjData(m)
     joints = [m.joint(name) for name in model.moving_joints]

@@ -84,9 +84,9 @@ class RobotReport(Report):
             ),
             Listing(
                 'the same URDF in other readers: differences',
-                ('reader', 'tool [mm]', 'mass [kg]', 'gravity [N.m | N]', 'why not'),
+                ('reader', 'tool [mm]', 'mass [kg]', 'gravity [N.m | N]', 'refused, as'),
                 [_other(each) for each in others],
-                texts=('why not',),
+                texts=('refused, as',),
             ),
         ]
         rows = [{**each} for each in joints]

@@ -39,6 +39,16 @@ def test_mujoco_reads_the_same_arm_of_a_plain_urdf(written):
     assert max(tool) <= report.numbers['reach_m'] + 1e-3
 
 
+@pytest.mark.parametrize(('old', 'new'), [('ixx="0.02"', 'ixx="0.9"'), ('<inertial>.*?l>', '')])
+def test_mujoco_is_compared_with_although_it_refuses_moments_of_inertia(written, old, new):
+    file = written()
+    file.write_text(re.sub(old, new, ARM, count=1, flags=re.DOTALL))
+    assert file.read_text() != ARM
+    mujoco = arm_sim.inspect_robot(str(file)).numbers['readers'][0]
+    assert 'inertia' in mujoco['reason']
+    assert max(mujoco['tool'], mujoco['mass'], mujoco['torque']) < 1e-9
+
+
 def test_a_joint_that_carries_no_weight_has_none_of_rounding():
     joints = arm_sim.inspect_robot('ur5e').numbers['joints']
     assert [each['gravity'] for each in joints if each['gravity'] < 0.1] == [0.0, 0.0]
