@@ -35,8 +35,8 @@ class MagnitudesRule(UrdfRule):
         yield from line_on(far, f'{text}millimetres?', _FAR)
         usual = _usual(tree)
         far = _names(tree, 'link', lambda x: _length(x, 'inertial/origin') > usual)
-        text = '{}: centre of mass beyond {:.3g} m; is it in centimetres or millimetres?'
-        yield from line_on(far, text, usual)
+        text = '{}: centre of mass beyond {:.3g} m; is it in centimetres or millimetres, or in '
+        yield from line_on(far, f"{text}the base's frame?", usual)
         longest = min(_WIDE, max(_RAIL, _TIMES * _length_of(tree)))
         far = _names(tree, 'joint', lambda x: longest < _range(x) < _NO_BOUND)
         text = '{}: slides by more than {:.3g} m; is it in millimetres?'
