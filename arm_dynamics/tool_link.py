@@ -10,20 +10,20 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.urdf_elements import link_of, moves, read_tree
 
 # Names of tool links, the most specific ones first.
-_NAMES = ('tcp', 'tool0?', r'ee\w?|end_?effector', 'flange')
+_NAMES = ('tcp', 'tool0?', r'ee\w?|end_?effector|ee_gripper|gripper_frame', 'flange')
 
 _FINGER = re.compile('finger|gripper|jaw|knuckle|thumb', re.IGNORECASE)  # names of their joints
-_FINGER_LINK = re.compile('finger|jaw|knuckle|thumb', re.IGNORECASE)
+_PART = re.compile('finger|jaw|knuckle|thumb', re.IGNORECASE)  # and of their links
 
 
 def tool_link(tree: Element, of_srdf: Sequence[str] = ()) -> str:
     """Return the tool link of a URDF, by an SRDF, by its name or by its place.
 
     The main chain has the most joints that move. The chain ends where fingers begin: two or more
-    chains on one body, each shorter than the chain that carries them, or a joint with a name such
-    as gripper_joint. A link of the last body is
-    the tool if the SRDF names it, or its name ends in tcp, tool0, tool, ee, eef, end_effector or
-    flange; else the tool is the link before this body branches.
+    chains on one body, each shorter than the chain that carries them, or, behind one without, a
+    joint with a name such as gripper_joint. A link of the last body is the tool if the SRDF names
+    it, or its name ends in one of _NAMES; else the tool is the link before this body branches,
+    other than to an end that has shapes of collision and nothing else.
 
     Args:
         tree: a URDF with one root link.
@@ -36,8 +36,7 @@ def tool_link(tree: Element, of_srdf: Sequence[str] = ()) -> str:
         children[link_of(joint, 'parent')].append(joint)
     for link in beyond:  # the most joints that move on a way from each link to an end
         count = 0
-        while link in joint_above:
-            joint = joint_above[link]
+        while (joint := joint_above.get(link)) is not None:
             count += moves(joint)
             link = link_of(joint, 'parent')
             beyond[link] = max(beyond[link], count)
@@ -48,30 +47,34 @@ def tool_link(tree: Element, of_srdf: Sequence[str] = ()) -> str:
             links += [link_of(x, 'child') for x in children[each] if not moves(x)]
         return links
 
-    above = 0
+    above = arm = 0  # joints, and those of them that are not named as fingers
     (link,) = beyond.keys() - joint_above.keys()
     while beyond[link]:
         joints = [x for each in body(link) for x in children[each] if moves(x)]
-        joints = [x for x in joints if not (above and _is_finger(x))]
+        joints = [x for x in joints if not (arm and _is_finger(x))]
         if not joints or (len(joints) > 1 and beyond[link] < above):
             break
         link = max((link_of(x, 'child') for x in reversed(joints)), key=beyond.__getitem__)
         above += 1
+        arm += not _is_finger(joint_above[link])
     links = body(link)
     named = [each for each in links if each in of_srdf]
     for name in _NAMES:
-        pattern = re.compile(rf'(.*_)?({name})(_link|_frame)?', re.IGNORECASE)
+        pattern = re.compile(rf'(.*[_/])?({name})(_link|_frame)?', re.IGNORECASE)
         named += [each for each in reversed(links) if pattern.fullmatch(each)]
-    if named:
-        return named[0]
-    while len(following := children[link]) == 1 and not moves(following[0]):
-        link = link_of(following[0], 'child')
-    return link
+
+    shells = {x.get('name') for x in tree.iterfind('link') if {y.tag for y in x} == {'collision'}}
+
+    def leads(x: Element) -> bool:
+        return moves(x) or bool(children[link_of(x, 'child')]) or link_of(x, 'child') not in shells
+
+    while len(on := [*filter(leads, children[link])] or children[link]) == 1 and not moves(on[0]):
+        link = link_of(on[0], 'child')
+    return [*named, link][0]
 
 
 def _is_finger(joint: Element) -> bool:
-    name, link = joint.get('name', ''), link_of(joint, 'child')
-    return bool(_FINGER.search(name) or _FINGER_LINK.search(link))
+    return bool(_FINGER.search(joint.get('name', '')) or _PART.search(link_of(joint, 'child')))
 
 
 def srdf_of(urdf: Path) -> Path | None:

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import mujoco
 import numpy as np
 import pytest
-from arms import ARM, revolute
+from arms import ARM, chain, revolute
 from optional import optional
 
 from arm_dynamics import ArmError, RobotModel, robots
@@ -101,6 +101,11 @@ def test_what_a_urdf_cannot_say_of_an_mjcf_is_in_the_file_next_to_it(written):
     assert robot.parameters('simulator')['servo_kp'] == [300.0, 200.0, 900.0]
     assert robot.parameters('simulator')['servo_kd'] == [30.0, 20.0, 60.0]
     assert RobotModel(find_urdf(written(MJCF))).armature.tolist() == [0.02] * 3
+
+
+def test_an_mjcf_of_another_suffix_is_refused_with_the_name_that_mujoco_reads(written):
+    with pytest.raises(ArmError, match=r'end in .xml: rename it to arm.xml'):
+        find_urdf(written(MJCF, 'arm.mjcf'))
 
 
 def test_a_urdf_that_is_not_the_mjcf_is_refused_with_joint_and_size(written):
@@ -452,6 +457,8 @@ def with_hand(mount='hand', finger='', tool=''):
         ('arm_ee_link', 'arm_ee_link'),
         ('link_eef', 'link_eef'),
         ('flange', 'flange'),
+        ('arm/ee_gripper_link', 'arm/ee_gripper_link'),
+        ('gripper_frame_link', 'gripper_frame_link'),
         ('knee', 'hand_mount'),
     ],
 )
@@ -460,6 +467,25 @@ def test_the_tool_is_a_link_of_that_name_else_the_flange_and_no_finger_or_camera
 ):
     file = written(with_hand(finger=finger, tool=tool), 'arm.urdf')
     assert RobotModel(find_urdf(file)).tip_frame == expected
+
+
+def test_the_tool_of_a_robot_that_is_a_finger_is_its_tip():
+    joints = [revolute(f'finger_{k}', 'xyz="0 0 0.1"', '0 1 0') for k in range(3)]
+    assert RobotModel(chain('finger', joints).replace('"tool"', '"tip"')).tip_frame == 'tip'
+
+
+@pytest.mark.parametrize(
+    ('inside', 'expected'),
+    [
+        ('<collision><geometry><sphere radius="0.1"/></geometry></collision>', 'tip'),
+        ('<visual><geometry><sphere radius="0.1"/></geometry></visual>', 'c_link'),
+    ],
+)
+def test_an_end_that_is_a_shape_of_collision_alone_is_no_branch(inside, expected):
+    side = f'<link name="side">{inside}</link><joint name="s" type="fixed">'
+    side += '<parent link="c_link"/><child link="side"/></joint></robot>'
+    text = ARM.replace('"tool"', '"tip"').replace('</robot>', side)
+    assert RobotModel(text).tip_frame == expected
 
 
 @pytest.mark.parametrize('finger', ['', '<mimic joint="left"/>'])
