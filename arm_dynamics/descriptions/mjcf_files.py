@@ -90,6 +90,8 @@ def read_mjcf(file: Path) -> tuple[mujoco.MjSpec, mujoco.MjModel, list[str]]:
 def cause(error: Exception, file: Path) -> str:
     """Return MuJoCo's error on a file in one line, with what is wrong with a file it names."""
     text = one_line(error)
+    if file.suffix.lower() != '.xml' and str(file) in text and 'decoder' in text:
+        return f'it reads files whose names end in .xml: rename it to {file.stem}.xml'
     for name in (file.name, *re.findall("'([^']+)'", text)):
         path = file.parent / name
         what = no_mesh(path) if path.is_file() else ''

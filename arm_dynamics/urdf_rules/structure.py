@@ -190,9 +190,10 @@ def _check_joint(joint: Element, where: str) -> None:
         raise ArmError(f'{where}: <limit> has no bounds: write its lower and upper{remedy}')
     lower, upper = (limit.get(key, '0') for key in ('lower', 'upper'))
     if not float(lower) < float(upper):
+        still = '; a joint that does not move is of type="fixed"'
         raise ArmError(
-            f'{where}: <limit lower="{lower}" upper="{upper}">: lower must be below upper; '
-            'a joint that does not move is of type="fixed"'
+            f'{where}: <limit lower="{lower}" upper="{upper}">: lower must be below upper'
+            f'{still if float(lower) == float(upper) else "; are they swapped?"}'
         )
 
 
