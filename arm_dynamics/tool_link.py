@@ -36,9 +36,9 @@ def tool_link(tree: Element, of_srdf: Sequence[str] = ()) -> str:
         children[link_of(joint, 'parent')].append(joint)
     for link in beyond:  # the most joints that move on a way from each link to an end
         count = 0
-        while (joint := joint_above.get(link)) is not None:
-            count += moves(joint)
-            link = link_of(joint, 'parent')
+        while (own := joint_above.get(link)) is not None:
+            count += moves(own)
+            link = link_of(own, 'parent')
             beyond[link] = max(beyond[link], count)
 
     def body(link: str) -> list[str]:

@@ -27,6 +27,11 @@ _DENSEST, _THINNEST, _SMALL = 25_000.0, 10.0, 2e-4  # [kg/m^3], [kg/m^3], volume
 _UNLIKE = 20.0  # times larger than the other kind of shape of a link
 _ROUND = '1', '2', '3', '5'  # the only digit of a placeholder
 _FEW = 3  # joints, from which equal efforts are a placeholder
+# Times the gyration radius of a link's shapes; and radius of a point [m].
+_WITHIN, _POINT = 0.1, 3e-4
+# Of the links of an arm, of which there are some: ratio to the usual density of a mass that is
+# unlike, and of moments of inertia that are alike; usual densities [kg/m^3]; volume [m^3].
+_SOME, _UNUSUAL, _ALIKE, _THICK, _HOLLOW, _TINY = 4, 6.0, 2.5, 6_000.0, 100.0, 1e-5
 
 
 _SMALL_FILE = 300_000  # [bytes]
@@ -35,6 +40,7 @@ _WHAT = (
     'gyration radius far beyond its shapes; is <inertia> in kg m^2, or a placeholder?',
     'visual and collision of quite another size; is a scale missing in one of them?',
     'denser in its shapes than any metal; is the mass right, or a shape too small?',
+    'gyration radius far within its shapes; is <inertia> in kg m^2, or a shape in millimetres?',
 )
 
 
@@ -132,6 +138,7 @@ def _of_links(tree: Element, shapes: dict[str, Shapes]) -> Iterator[str]:
     moments = {name: found[0] for name, found in principal_moments(tree).items()}
     moved = moved_links(tree)
     found: dict[str, list[str]] = {what: [] for what in _WHAT}
+    bodies: dict[str, tuple[float, float]] = {}
     for link in tree.iterfind('link'):
         name = link.get('name', '')
         mass = sum(float(x.get('value', '0')) for x in link.iterfind('inertial/mass'))
@@ -141,10 +148,43 @@ def _of_links(tree: Element, shapes: dict[str, Shapes]) -> Iterator[str]:
         radius = float(np.sqrt(max(moments[name][-1], 0.0) / mass))
         if wrong := _wrong(shapes[name].few, mass, centre, radius):
             wrong = _wrong(shapes[name].all, mass, centre, radius)
+        largest = max(shapes[name].few, key=lambda x: x.volume, default=None)
+        if largest and largest.volume > _TINY and moments[name][-1] > 0.0:
+            ratio = radius / largest.radius
+            bodies[name] = mass / largest.volume, mass / largest.volume * ratio**2
         for what, size in wrong.items():
             found[what].append(f'{name} ({size:.3g} m)' if size else name)
     for what, names in found.items():
         yield from line_on(names, f'{{}}: {what}')
+    yield from _unusual(bodies)
+
+
+def _unusual(bodies: dict[str, tuple[float, float]]) -> Iterator[str]:
+    """Yield lines on masses unlike those of other links, and on links that all are unlike metal.
+
+    Args:
+        bodies: by link, mass by volume [kg/m^3], and largest moment of inertia by that of the
+            shapes at density 1 [kg/m^3].
+    """
+    if len(bodies) < _SOME:
+        return
+    density, other = np.median([*bodies.values()], axis=0)
+    if not _HOLLOW <= density <= _THICK:
+        yield (
+            f'half of the links have {"more" if density > _THICK else "less"} than {density:.3g} '
+            'kg/m^3 in their shapes; are masses placeholders, or too '
+            f'{"large" if density > _THICK else "small"}?'
+        )
+    yield from line_on(
+        (
+            name
+            for name, (own, moment) in bodies.items()
+            if not 1.0 / _UNUSUAL < own / density < _UNUSUAL
+            and 1.0 / _ALIKE < moment / other < _ALIKE
+        ),
+        '{}: mass unlike those of the other links for its shapes, but moments of inertia like '
+        'theirs; is a decimal point wrong?',
+    )
 
 
 def _wrong(own: list[Solid], mass: float, centre: Array, radius: float) -> dict[str, float]:
@@ -152,7 +192,7 @@ def _wrong(own: list[Solid], mass: float, centre: Array, radius: float) -> dict[
     if not own:
         return {}
     away = [float(np.linalg.norm(centre - each.centre)) for each in own]
-    outside, wide, unlike, dense = _WHAT
+    outside, wide, unlike, dense, within = _WHAT
     found = {}
     if min(away) > _NEAR and all(
         x > _BEYOND * each.radius for x, each in zip(away, own, strict=True)
@@ -166,6 +206,8 @@ def _wrong(own: list[Solid], mass: float, centre: Array, radius: float) -> dict[
         found[unlike] = 0.0
     if mass > _HEAVY and mass > _DENSEST * max(each.volume for each in own):
         found[dense] = 0.0
+    if _POINT < radius < _WITHIN * min(each.radius for each in own):
+        found[within] = radius
     return found
 
 

@@ -7,10 +7,10 @@ from xml.etree.ElementTree import Element
 
 import numpy as np
 
-from arm_dynamics.checks import line_on
-from arm_dynamics.urdf_elements import link_of, moves, vector
+from arm_dynamics.checks import Array, line_on
+from arm_dynamics.urdf_elements import link_of, moves, origin_of, vector
 from arm_dynamics.urdf_rules import UrdfRule
-from arm_dynamics.urdf_rules.sizes import moved_links
+from arm_dynamics.urdf_rules.sizes import moved_links, outward
 
 # Times the median of the efforts, from where one, beyond the second number [N m], is a slip.
 _OUTLIER, _STRONG, _NO_EFFORT = 500.0, 1000.0, 1e7
@@ -18,6 +18,7 @@ _NARROW = {'revolute': 0.005, 'prismatic': 1e-4}  # range of a joint [rad | m]
 _ASIDE = 0.8  # of its bounds' ratio, from where a range beside zero is a slip
 _SLOW, _FAST = 60.0, 1e-3  # time to the speed limit [s]
 _WHOLE, _ONE_TURN = 2.0, 6.35  # [rad]; whole numbers between may be degrees
+_AT, _PARALLEL = 1e-3, 0.9999  # distance of joints [m], cosine of axes: of joints at one place
 _LEFT = 0.2  # share of its range that followers should leave a leader
 _ODD = re.compile(r'^\s|\s$|[\n\t\r,]|:=')
 _BASE = re.compile('(base|world)(_link)?', re.IGNORECASE)
@@ -34,6 +35,7 @@ class JointSlipsRule(UrdfRule):
             names = [x.get('name', '') for x in tree.iterfind('joint') if which(x)]
             yield from line_on(names, f'{{}}: {text}')
         yield from _outlier(tree)
+        yield from _twice(tree)
         yield from _squeezed(tree, model)
         names = [x.get('name', '') for kind in ('joint', 'link') for x in tree.iterfind(kind)]
         yield from line_on(
@@ -116,6 +118,32 @@ def _outlier(tree: Element) -> Iterator[str]:
         (name for name, x in efforts.items() if x > max(_STRONG, _OUTLIER * usual)),
         '{}: effort of more than {:g} times that of the other joints; is it in N mm?', _OUTLIER,
     )  # fmt: skip
+
+
+def _twice(tree: Element) -> Iterator[str]:
+    """Yield a line on joints that turn as the joint before them does, about the same line."""
+    before: dict[
+        str, tuple[str, Array]
+    ] = {}  # of each link: the joint that moves it, and its axis
+    found = []
+    for joint in outward(tree):
+        last, axis = before.get(link_of(joint, 'parent'), ('', np.zeros(3)))
+        pose, turns = origin_of(joint), joint.get('type') in ('revolute', 'continuous')
+        own = vector(joint.find('axis'), 'xyz', '1 0 0')
+        own = own / np.linalg.norm(own) if moves(joint) else own
+        driven = turns and joint.find('mimic') is None
+        at_it = float(np.linalg.norm(pose.translation)) < _AT
+        if driven and at_it and abs(own @ pose.rotation.T @ axis) > _PARALLEL:
+            found.append(f'{last} and {joint.get("name", "")}')
+        if moves(joint):
+            before[link_of(joint, 'child')] = joint.get('name', ''), own * driven
+        elif at_it:
+            before[link_of(joint, 'child')] = last, pose.rotation.T @ axis
+    yield from line_on(
+        found,
+        '{} turn about the same line at the same place; is an <origin> missing, or an <axis> '
+        'wrong?',
+    )
 
 
 def _squeezed(tree: Element, model: Any) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Names masses, moments of inertia and places that do not fit the size of an arm."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -19,6 +19,9 @@ _PART, _TUNGSTEN, _HEAVY = 0.0036, 19300.0, 30.0
 _LEAST, _MOST = 0.02, 3000.0
 _SHORT = 0.005  # distance of joints [m]
 _FEW = 3  # joints in a row, from which they are those of an arm
+# Gyration radius by the distance of a link's joints: of half the links of an arm; of 351 files of
+# vendors it is 0.14 or more. Links of shorter distances [m] do not count.
+_NARROW, _APART = 0.06, 0.05
 _LONG = 10.0  # of a shape [m]
 
 
@@ -42,6 +45,7 @@ class SizesRule(UrdfRule):
             yield from line_on(
                 points, '{}: hardly any moment of inertia for its mass, which counts as a point'
             )
+        yield from _narrow(tree, masses, moments)
         longest = max((_distance(joint) for joint in tree.iterfind('joint')), default=0.0)
         large = {
             name: radius
@@ -81,6 +85,27 @@ def _of_arm(tree: Element, model: Any) -> Iterator[str]:
         yield (
             f'{moving:.3g} kg move in an arm of {chain:.3g} m; are masses in {unit}, or lengths '
             'in another unit?'
+        )
+
+
+def _narrow(
+    tree: Element, masses: dict[str, float], moments: Mapping[str, Array]
+) -> Iterator[str]:
+    """Yield a line where moments of inertia are those of bodies far smaller than the links."""
+    apart = dict.fromkeys(moved_links(tree), 0.0)
+    for joint in tree.iterfind('joint'):
+        if (link := link_of(joint, 'parent')) in apart:
+            apart[link] = max(apart[link], _distance(joint))
+    found = [
+        (float(np.sqrt(moments[name][-1] / masses[name])), far)
+        for name, far in apart.items()
+        if far > _APART and masses.get(name, 0.0) > _LIGHT and moments[name][-1] > 0.0
+    ]
+    if len(found) >= _FEW and np.median([radius / far for radius, far in found]) < _NARROW:
+        radius, far = np.median(found, axis=0)
+        yield (
+            f'gyration radii of {1e3 * radius:.2g} mm in links whose joints are {far:.2g} m '
+            'apart; are moments of inertia in kg m^2?'
         )
 
 

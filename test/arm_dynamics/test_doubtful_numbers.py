@@ -17,6 +17,7 @@ FOLLOWS = f'{LIMIT}<mimic joint="b" {{}}/>'
 DRIVES = '<ros2_control name="r" type="system">{}</ros2_control></robot>'
 OF_A = '<joint name="a"/>'
 SHAPE = '<visual><geometry><cylinder radius="{}" length="{}"/></geometry></visual>'
+LED = 'joint name="b" type="revolute"><mimic joint="a"/>'
 TENSOR = r'<inertia ixx="0.02"[^>]*>'
 ONES = '<inertia ixx="{0}" ixy="0" ixz="0" iyy="{0}" iyz="0" izz="{0}"/>'
 
@@ -33,9 +34,19 @@ def scaled(tag, factor):
     )
 
 
+def tensors(factor):
+    return re.sub('(i[xyz][xyz]=")([^"]*)', lambda x: f'{x[1]}{float(x[2]) * factor}', ARM)
+
+
 def first(old, new):
     assert old in ARM
     return ARM.replace(old, new, 1)
+
+
+# The second joint is where the first one is.
+SECOND = first('xyz="0 0 0.2"', 'xyz="0 0 0.20"').replace(
+    '<origin xyz="0 0 0.2"/><axis xyz="0 1 0"/>', '<axis xyz="{}"/>', 1
+)
 
 
 NAMED = [
@@ -48,10 +59,13 @@ NAMED = [
      '^a_link: hardly any moment of inertia for its mass'),
     (scaled('value', 1e-3), r'kg move in an arm of 0.\d+ m; are masses in tonnes'),
     (scaled('value', 1e3), r'kg move in an arm of 0.\d+ m; are masses in grams'),
+    (tensors(1e-3), '^gyration radii of 4.6 mm in links whose joints are 0.2 m apart; are mom'),
     (ARM.replace('xyz="0 0 0.2"', 'xyz="0 0 0.0002"').replace('xyz="0.1 0 0.05"', ''),
      '^all joints are within 0.6 mm; are <origin> missing'),
     (first('_link">', '_link">' + SHAPE.format(50, 350)), '^a_link: a <visual> longer than 10 m'),
+    (SECOND.format('0 1 0'), '^a and b turn about the same line at the same place; is an <orig'),
     # Limits and angles
+    (ARM.replace('velocity="3"', 'velocity="40"'), '^a: moves the end of the arm at up to 20'),
     (first('effort="50"', 'effort="50000"'), '^a: effort of more than 500 times that of the oth'),
     (first('lower="-2.5"', 'lower="2.1"'), '^a: lower and upper are close together beside 0'),
     (first(LIMIT, LIMIT.replace('-2.5', '-0.001').replace('2.2', '0.001')),
@@ -97,6 +111,10 @@ USUAL = [
     first('lower="-2.5"', 'lower="0.7"'),
     first('effort="50"', 'effort="900"'),
     first('xyz="0 0 0.2"', 'xyz="0 0 0" rpy="0 0 3.0001"'),
+    tensors(1e-2),
+    SECOND.format('0 0 1'),
+    SECOND.format('0 1 0').replace('joint name="b" type="revolute">', LED),
+    ARM.replace('velocity="3"', 'velocity="20"'),
     first('velocity="3"', 'velocity="3" acceleration="15"'),
     FOLLOWS.format('multiplier="-1"').join(ARM.rsplit(LIMIT, 1)),
     ARM.replace(

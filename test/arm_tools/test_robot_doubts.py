@@ -8,11 +8,11 @@ import trimesh
 from arm_dynamics.model import RobotModel
 from arm_tools.robot_doubts import doubts
 
-LENGTHS = {'a': 0.12, 'b': 0.35, 'c': 0.3}
+LENGTHS = {'a': 0.12, 'b': 0.35, 'c': 0.3, 'd': 0.2}
 
 
 def arm(shape='<cylinder radius="0.05" length="{0}"/>'):
-    """Return an arm of three solid cylinders, of 2000 kg/m^3."""
+    """Return an arm of four solid cylinders, of 2000 kg/m^3."""
     text, parent = '<robot name="arm"><link name="base"/>', 'base'
     for k, (name, length) in enumerate(LENGTHS.items()):
         mass = 2000.0 * 3.1416 * 0.0025 * length
@@ -44,9 +44,19 @@ def scaled(names, factor, link='b_link'):
     )
 
 
+def dense(factor):
+    """Return the arm with all masses and moments of inertia times a factor."""
+    numbers = re.compile(r'\b(value|i..)="([^"]*)"')
+    return numbers.sub(lambda found: f'{found[1]}="{float(found[2]) * factor}"', ARM)
+
+
 SAID = [
     (scaled('value|i..', 1e-3), 'b_link: less than 10 kg.m.3 in its shapes; is the mass in ton'),
     (scaled('value|i..', 1e3), 'b_link: denser in its shapes than any metal; is the mass right'),
+    (scaled('value', 10.0), 'b_link: mass unlike those of the other links for its shapes, but m'),
+    (scaled('i..', 1e-3), 'b_link .0.00329 m.: gyration radius far within its shapes; is <in'),
+    (dense(4.0), r'half of the links have more than 8e\+03 kg.m.3 in their shapes; are .*large'),
+    (dense(0.04), 'half of the links have less than 80 kg.m.3 in their shapes; are .*small'),
     (scaled('i..', 100), 'b_link .1.04 m.: gyration radius far beyond its shapes'),
     (ARM.replace('xyz="0 0 0.175"', 'xyz="0 0 -0.175"', 1),
      'b_link .0.35 m.: centre of mass so far outside of its shapes; is a sign wrong'),
@@ -71,6 +81,10 @@ def test_what_does_not_fit_the_shapes_or_is_a_placeholder_is_named(text, line):
     [
         ARM,
         scaled('value|i..', 3.0),
+        scaled('value', 4.0),
+        scaled('i..', 0.03),
+        dense(2.5),
+        dense(0.1),
         scaled('value|i..', 0.1),
         re.sub('effort="[^"]*"', 'effort="87"', ARM),
         re.sub('effort="[^"]*"', 'effort="80"', ARM),
