@@ -31,7 +31,7 @@ _FEW = 3  # joints, from which equal efforts are a placeholder
 _WITHIN, _POINT = 0.1, 3e-4
 # Of the links of an arm, of which there are some: ratio to the usual density of a mass that is
 # unlike, and of moments of inertia that are alike; usual densities [kg/m^3]; volume [m^3].
-_SOME, _UNUSUAL, _ALIKE, _THICK, _HOLLOW, _TINY = 4, 6.0, 2.5, 6_000.0, 100.0, 1e-5
+_SOME, _UNUSUAL, _ALIKE, _THICK, _HOLLOW, _TINY = 4, 6.0, 2.5, 6_000.0, 90.0, 1e-5
 
 
 _SMALL_FILE = 300_000  # [bytes]

@@ -129,7 +129,8 @@ def _run(words: list[str], prefixes: str) -> dict[str, str]:
     except subprocess.TimeoutExpired:
         return {'error': f'takes longer than {_LONGEST:g} s'}
     except ValueError:
-        return {'error': f'its process ended with code {done.returncode}'}
+        last = done.stderr.decode(errors='replace').strip().splitlines()[-1:]
+        return {'error': f'its process ended with code {": ".join([str(done.returncode), *last])}'}
     return dict(answer)
 
 

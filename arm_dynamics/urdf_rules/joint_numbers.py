@@ -22,8 +22,9 @@ _CREEP = {'revolute': 0.2, 'continuous': 0.2, 'prismatic': 0.01}
 _USUAL_SPEED, _SHARE = 30.0, 8.0
 _SLUGGISH = 0.5  # acceleration of a rotor alone at the effort limit [rad/s^2]
 _SLOW = 0.02  # speed limit [rad/s]
-# Speed of the tool of a single arm by one joint [m/s]; that of 326 files of vendors is below 13.
-_TOOL_SPEED, _ALL = 15.0, 0.7
+# Speed of the tool of a single arm by one joint [m/s]; that of 326 files of vendors is below 13;
+# and speed of that joint [rad/s], as textbooks have long links.
+_TOOL_SPEED, _TURNS, _ALL = 15.0, 12.0, 0.7
 _SOFT = 19.0  # soft limit [rad]; beyond, degrees may be meant
 _RATIOS = np.pi / 180.0, 180.0 / np.pi
 
@@ -77,7 +78,7 @@ def _fast_tool(tree: Element) -> Iterator[str]:
         length, joints = reach.get(link_of(joint, 'child'), (0.0, 0))
         own = moves(joint) and joint.find('mimic') is None
         speed = _turning_speed(joint) if own else 0.0
-        if speed < _FASTER and speed * length > fastest:
+        if _TURNS < speed < _FASTER and speed * length > fastest:
             fastest, joint_of = speed * length, joint.get('name', '')
         count += own
         here = length + float(np.linalg.norm(vector(joint.find('origin'), 'xyz'))), joints + own

@@ -115,6 +115,7 @@ USUAL = [
     SECOND.format('0 0 1'),
     SECOND.format('0 1 0').replace('joint name="b" type="revolute">', LED),
     ARM.replace('velocity="3"', 'velocity="20"'),
+    ARM.replace('velocity="3"', 'velocity="10"').replace('xyz="0 0 0.2"', 'xyz="0 0 1"'),
     first('velocity="3"', 'velocity="3" acceleration="15"'),
     FOLLOWS.format('multiplier="-1"').join(ARM.rsplit(LIMIT, 1)),
     ARM.replace(

@@ -573,6 +573,15 @@ def test_a_foreign_file_is_an_arm_in_both_models_or_refused_in_one_line(kind, tm
     assert np.linalg.eigvalsh(mass).min() > 0.0
 
 
+def test_a_xacro_whose_process_fails_is_refused_with_its_last_line(tmp_path, monkeypatch):
+    optional('xacro', 'xacro')
+    (tmp_path / 'arm.xacro').write_text(xacro(INSIDE))
+    (tmp_path / 'platform.py').write_text('raise ImportError("another platform.py")')
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ArmError, match=r'ended with code 1: ImportError: another platform.py'):
+        Robot.load(str(tmp_path / 'arm.xacro'))
+
+
 def loaded(robot):
     """Return the model of a robot after its comparison with MuJoCo."""
     model = Robot.load(robot).model
