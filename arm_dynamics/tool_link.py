@@ -63,7 +63,7 @@ def tool_link(tree: Element, of_srdf: Sequence[str] = ()) -> str:
         pattern = re.compile(rf'(.*[_/])?({name})(_link|_frame)?', re.IGNORECASE)
         named += [each for each in reversed(links) if pattern.fullmatch(each)]
 
-    shells = {x.get('name') for x in tree.iterfind('link') if {y.tag for y in x} == {'collision'}}
+    shells = {x.get('name') for x in tree if {y.tag for y in x} - {'inertial'} == {'collision'}}
 
     def leads(x: Element) -> bool:
         return moves(x) or bool(children[link_of(x, 'child')]) or link_of(x, 'child') not in shells

@@ -64,7 +64,7 @@ def estimate_inertias(tree: Element, file: Path, by: Estimate) -> str:
     Raises:
         ArmError: no such link has a shape, or the total mass is below that of the other links.
     """
-    find, bodies, known = mesh_finder(str(file)), {}, 0.0
+    find, bodies, known, is_asked = mesh_finder(str(file)), {}, 0.0, False
     for link in tree.iterfind('link'):
         for inertial in link.iterfind('inertial'):
             check_numbers(f'link {link.get("name")!r}', inertial, INERTIAL)
@@ -73,14 +73,16 @@ def estimate_inertias(tree: Element, file: Path, by: Estimate) -> str:
             known += float(mass.get('value', '0'))
             continue
         for kind in ('collision', 'visual'):
+            is_asked |= link.find(kind) is not None
             shapes = [body for each in link.iterfind(kind) if (body := body_of(each, find))]
             if shapes:
                 bodies[link.get('name', '')] = link, sum(shapes, pin.Inertia.Zero())
                 break
     if not bodies:
-        raise ArmError(
-            'inertia:=estimate: no link without mass has a shape that is found and has a volume'
-        )
+        why = 'no link without mass has a shape that is found and has a volume'
+        if known and not is_asked:
+            why = 'each link with a shape has mass: leave it out'
+        raise ArmError(f'inertia:=estimate: {why}')
     volume = sum(body.mass for _, body in bodies.values())
     density = (by.total_mass - known) / volume if by.total_mass else by.density
     if density <= 0.0:

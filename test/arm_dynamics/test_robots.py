@@ -478,6 +478,11 @@ def test_the_tool_of_a_robot_that_is_a_finger_is_its_tip():
     ('inside', 'expected'),
     [
         ('<collision><geometry><sphere radius="0.1"/></geometry></collision>', 'tip'),
+        (
+            '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+            '</inertial><collision><geometry><sphere radius="0.1"/></geometry></collision>',
+            'tip',
+        ),
         ('<visual><geometry><sphere radius="0.1"/></geometry></visual>', 'c_link'),
     ],
 )
@@ -661,6 +666,11 @@ def test_estimated_inertia_is_that_of_the_shapes_and_marks_every_report(written,
 def test_an_estimate_that_cannot_be_is_refused(written, words, says):
     with pytest.raises(ArmError, match=says):
         find_urdf(f'{written(BARE, "arm.urdf")} {words}')
+
+
+def test_an_estimate_of_which_no_link_has_need_is_refused(written):
+    with pytest.raises(ArmError, match='each link with a shape has mass: leave it out'):
+        find_urdf(f'{written(ARM, "arm.urdf")} inertia:=estimate')
 
 
 def test_a_total_mass_below_that_of_the_other_links_is_refused(written):
