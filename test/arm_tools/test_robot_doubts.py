@@ -50,11 +50,19 @@ def dense(factor):
     return numbers.sub(lambda found: f'{found[1]}="{float(found[2]) * factor}"', ARM)
 
 
+# The third joint is where the second one is, and turns about another line; its link may be aside.
+SAME_PLACE = re.sub(
+    '(child link="c_link"/>\\s*)<origin xyz="0 0 0.2"/><axis xyz="0 1 0"/>',
+    r'\1<axis xyz="1 0 0"/>', ARM,
+).replace('xyz="0 0 0.15"', 'xyz="{0} 0 0.15"')  # fmt: skip
+
+
 SAID = [
     (scaled('value|i..', 1e-3), 'b_link: less than 10 kg.m.3 in its shapes; is the mass in ton'),
     (scaled('value|i..', 1e3), 'b_link: denser in its shapes than any metal; is the mass right'),
     (scaled('value', 10.0), 'b_link: mass unlike those of the other links for its shapes, but m'),
     (scaled('i..', 1e-3), 'b_link .0.00329 m.: gyration radius far within its shapes; is <in'),
+    (SAME_PLACE.format('-0.02'), 'c: at the place of the joint before, and the shapes that it m'),
     (dense(4.0), r'half of the links have more than 8e\+03 kg.m.3 in their shapes; are .*large'),
     (dense(0.04), 'half of the links have less than 80 kg.m.3 in their shapes; are .*small'),
     (scaled('i..', 100), 'b_link .1.04 m.: gyration radius far beyond its shapes'),
@@ -80,6 +88,7 @@ def test_what_does_not_fit_the_shapes_or_is_a_placeholder_is_named(text, line):
     'text',
     [
         ARM,
+        SAME_PLACE.format('0.2'),
         scaled('value|i..', 3.0),
         scaled('value', 4.0),
         scaled('i..', 0.03),
