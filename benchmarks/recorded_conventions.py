@@ -36,8 +36,9 @@ from arm_lab.identification.regressor import JointRegressor
 from arm_lab.identification.signals import MotionSamples
 from arm_lab.progress import progress
 from arm_sim.robot import Robot
-from arm_tools.recording.inspection import EffortsAre, Inspected, inspected
+from arm_tools.recording.inspection import Inspected, inspected
 from arm_tools.recording.joint_streams import ReadAs
+from arm_tools.recording.known_efforts import EffortsAre
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
 KIND = 'sensor_msgs/msg/JointState'
@@ -272,9 +273,7 @@ def wrong(found: Inspected, draw: Drawn) -> bool:
     if found.open:
         return False
     plain = weightless(model) if found.weightless else model
-    best = identify(
-        JointRegressor(plain), found.samples, IdentificationParameters(), found.clipped
-    )
+    best = identify(JointRegressor(plain), found.samples, IdentificationParameters(), found.unused)
     if best.kept.all():
         return False
     unseen, weight = exact(draw.robot, draw.seed, 9.0)

@@ -170,7 +170,7 @@ def identify(
     kept = np.zeros(n, dtype=bool)
     while True:
         if len(lacking) == n:
-            raise ArmError(lacking[0])
+            raise ArmError('; '.join(lacking.values()))
         rows = rows.without(list(lacking))
         kept[list(lacking)] = True
         found = _identified(regressor, rows, train, parameters, links, kept, lacking)

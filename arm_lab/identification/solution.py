@@ -131,7 +131,7 @@ def _solved_as_bodies(matrix: Array, wanted: Array, prior: Prior, best: Array) -
                 curved[part, part] += mu * block
             gradient[limited] -= mu / x[limited]
             curved[limited, limited] += mu / x[limited] ** 2
-            scale = 1.0 / np.sqrt(np.diagonal(curved))
+            scale = 1.0 / np.sqrt(np.maximum(np.diagonal(curved), np.finfo(float).tiny))
             even = curved * scale * scale[:, np.newaxis]
             step = -scale * np.linalg.solve(even, scale * gradient)
             slope = float(gradient @ step)

@@ -17,15 +17,15 @@ import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
 
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import ArmError, Array
 from arm_lab.identification.estimation import (
     IdentificationParameters,
     compressed,
     tool_link,
 )
 from arm_lab.identification.regressor import JointRegressor
-from arm_lab.identification.signals import MotionSamples, Rows, check_rows, rows_of
-from arm_lab.identification.solution import Prior
+from arm_lab.identification.signals import MotionSamples, Rows, lacking_rows, rows_of
+from arm_lab.identification.solution import Prior, usual_torque
 from arm_lab.identification.standard_errors import gradient_root, standard_errors
 
 _ROUNDS = 30  # of Gauss-Newton, at most
@@ -92,6 +92,7 @@ def torque_scales(
     right: int | None = None,
     links_known: bool = False,
     tool_known: bool = True,
+    unused: Sequence[int] = (),
 ) -> TorqueScales:
     """Return the scales of all joints' torques.
 
@@ -102,14 +103,19 @@ def torque_scales(
         right: index of a joint whose recorded torque is the true torque; None: no joint.
         links_known: whether the inertias of the links are those of the model.
         tool_known: whether this is so of the tool's link too; else it may carry anything.
+        unused: indices of joints whose torques say nothing; their scales are not shown.
 
     Raises:
-        ArmError: a recording that is too short, or what `check_rows` refuses of the first.
+        ArmError: a recording that is too short, or of which no joint's torque says anything.
     """
     n = regressor.model.nv
     cutoff = parameters.cutoff
     read = [rows_of(regressor, each.samples, cutoff, with_noise=False) for each in recordings]
-    check_rows(read[0], regressor.model)
+    for k, rows in enumerate(read):
+        lacking = lacking_rows(rows, regressor.model)
+        if len(lacking) == n:
+            raise ArmError('; '.join(lacking.values()))
+        read[k] = rows.without([*lacking, *unused])
     links, spread = [] if links_known else list(range(n)), parameters.prior
     if links_known and not tool_known:
         masses = regressor.parameters()[: 10 * n : 10]
@@ -128,7 +134,7 @@ def torque_scales(
     root[:-last, :-last], root[-last:, -last:] = prior.root, np.diag(belief)
     scales, places = slice(-last, -2 * n - 9), slice(-2 * n - 9, -2 * n)
     one = carried(regressor)
-    usual = np.sqrt(np.mean([(rows.tau**2).mean(axis=0) for rows in read], axis=0))
+    usual = np.sqrt(np.mean([usual_torque(rows) ** 2 for rows in read], axis=0))
     noise, x, log, place = 0.01 * usual, prior.center, np.zeros(n), np.zeros(9)
     for _ in range(_ROUNDS):
         linear = [_scaled(rows, each.mass * one, x, log, place)

@@ -31,8 +31,9 @@ from arm_tools.commands.identified_drives import (
     scales_of,
     without_scale,
 )
-from arm_tools.recording.inspection import EffortsAre, Inspected, decided, inspected
+from arm_tools.recording.inspection import Inspected, decided, inspected
 from arm_tools.recording.joint_streams import Doubt, ReadAs
+from arm_tools.recording.known_efforts import EffortsAre
 from arm_tools.recording.position_units import in_radians, unwrapped
 from arm_tools.recording.recorded_samples import inspected_samples
 from arm_tools.recording.wrong_numbers import wrong_numbers

@@ -69,7 +69,8 @@ def scales_of(
         recordings.append(Carrying(read(options.loaded), options.loaded_mass))
     right = names.index(reference) if reference in names else None
     of_links, bare = reference == _LINKS, options.torque_reference == _LINKS
-    found = torque_scales(regressor, recordings, known, right, of_links, bare)
+    unused = list(recording.unused)
+    found = torque_scales(regressor, recordings, known, right, of_links, bare, unused)
     if reference != _LINKS or options.loaded:
         return found
     return replace(found, shown=found.shown & recording.shown)

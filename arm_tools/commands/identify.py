@@ -44,8 +44,9 @@ from arm_tools.commands.identified_positions import (
     servo_notes,
     servo_table,
 )
-from arm_tools.recording.inspection import EffortsAre, Inspected, decided, inspected
+from arm_tools.recording.inspection import Inspected, decided, inspected
 from arm_tools.recording.joint_streams import ReadAs
+from arm_tools.recording.known_efforts import EffortsAre
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +125,7 @@ class IdentifiedReport(Report):
                 options.recording, robot, samples, parameters, options.reading
             )  # fmt: skip
             true = without_scale(samples, scales)
-            without = {**read.clipped} | hidden_scales(scales, model.joint_names)
+            without = hidden_scales(scales, model.joint_names) | dict(read.unused)
             friction = with_friction(regressor, true, parameters, without)
             found = friction.found
         listings = [report.joint_table(found), report.link_table(found)]

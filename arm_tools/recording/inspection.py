@@ -4,7 +4,7 @@ A finding that is evident is applied; one that is not, or that changes what the 
 identification until an option says which reading is right.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -13,84 +13,23 @@ from numpy.typing import NDArray
 
 from arm_dynamics.checks import ArmError, Array, one_of
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import Parameters, parameter
 from arm_lab.identification.conventions import FAR, Conventions, Reading, in_time
 from arm_lab.identification.effort_rest import Rest
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.recording.clipped_efforts import clipped, flat_ends
-from arm_tools.recording.effort_presets import PRESETS
 from arm_tools.recording.effort_scales import in_torques, joint_numbers
-from arm_tools.recording.joint_streams import AS_FOUND, Currents, OtherUnit, ReadAs
+from arm_tools.recording.joint_streams import AS_FOUND, Doubt, OtherUnit, ReadAs
+from arm_tools.recording.known_efforts import UNKNOWN, EffortsAre
 from arm_tools.recording.position_units import in_radians, unwrapped
 from arm_tools.recording.recorded_samples import inspected_samples
 from arm_tools.recording.wrong_numbers import as_words
-from arm_tools.recording.wrong_states import measured_states_of
+from arm_tools.recording.wrong_states import in_coarse_steps, measured_states_of
 
 _NONE = 'none'
 _SPREAD = 3.0  # largest ratio of the scales of efforts in N.m, times one factor
 _DELAYED = 0.001  # a delay that is named [s]
 _LIKE = 1.5  # largest ratio of scales that are one unit's
-
-
-@dataclass(frozen=True)
-class EffortsAre(Parameters):
-    """What the recorded efforts and positions are, where this is known."""
-
-    efforts: str = parameter(
-        'auto', 'unit of the recorded efforts: torque (N.m, or N of a slide), or current, or any '
-        'other multiple of each torque', one_of=('auto', 'torque', 'current'),
-    )  # fmt: skip
-    gravity: str = parameter(
-        'auto', "weight of the links in the recorded efforts",
-        one_of=('auto', 'included', 'missing'),
-    )  # fmt: skip
-    flip_efforts: str = parameter(
-        'auto', 'joints whose recorded effort has the other sign, separated by commas, or none'
-    )
-    flip_positions: str = parameter(
-        'auto', 'joints whose recorded position has the other sign, separated by commas, or none'
-    )
-    shift_positions: str = parameter(
-        '', 'what is added to recorded positions [rad | m], as elbow_joint=1.5708'
-    )
-    exchange_joints: str = parameter('', 'two joints that the recording has exchanged, as a,b')
-    effort_order: str = parameter(
-        '', 'under which name the effort of each joint of the arm is recorded, as a,c,b'
-    )
-    effort_scales: str = parameter(
-        '',
-        'recorded effort over torque of each joint, as elbow_joint=0.1,wrist_1_joint=0.09; or '
-        'the identified.json of identify; efforts of other joints are not used',
-    )
-
-    preset: str = parameter(
-        '', 'what the efforts of a driver are: ur (currents), ur_torque, franka (tau_J), '
-        'franka_external; --efforts and --gravity override it', one_of=('', *PRESETS),
-    )  # fmt: skip
-
-    def with_preset(self, said: list[str]) -> 'EffortsAre':
-        """Return these with what a preset, or lines `said` on the file, know; add a line.
-
-        Raises:
-            ArmError: nothing is to be learnt from such efforts.
-        """
-        preset = self.preset
-        if not preset and self.efforts == 'auto' and any(isinstance(x, Currents) for x in said):
-            said.append(
-                'efforts: read as currents, as the file says (--efforts torque overrides it)'
-            )
-            return replace(self, efforts='current')
-        if not preset:
-            return self
-        efforts, gravity, what = PRESETS[preset]
-        if not efforts:
-            raise ArmError(f'--preset {preset}: {what}')
-        said.append(f'preset {preset}: {what}')
-        known = {'efforts': efforts, 'gravity': gravity}
-        return replace(self, **{k: x for k, x in known.items() if getattr(self, k) == 'auto'})
-
-
-UNKNOWN = EffortsAre()
+_NOTHING = 0.5  # share of an effort's variance from which on the motion explains nothing of it
 
 
 @dataclass(frozen=True)
@@ -104,7 +43,7 @@ class Inspected:
         shown: (n,) whether the weights of the model's links show this size.
         lines: the findings.
         open: findings that an option must decide first.
-        clipped: by a joint's index, why its torque is not used.
+        unused: by a joint's index, why its torque is not used.
         later: how much later the efforts were read, which came behind the positions [s].
     """
 
@@ -114,7 +53,7 @@ class Inspected:
     shown: NDArray[np.bool_]
     lines: list[str]
     open: list[str]
-    clipped: Mapping[int, str] = field(default_factory=dict)
+    unused: Mapping[int, str] = field(default_factory=dict)
     later: float = 0.0
 
 
@@ -175,10 +114,10 @@ def inspected(
     lines += _of_rest(found.rest, model, later)
     lines += flat_ends(found.clipped, joints[0], lines)
     samples = replace(samples, effort=samples.effort * signs)
+    unused = clipped(joints[0], lines) | _of_noise(samples, found, joints[0], lines)
     return Inspected(
-        samples, weightless, currents, np.isfinite(found.scales), lines, still,
-        clipped(joints[0], lines), later,
-    )  # fmt: skip
+        samples, weightless, currents, np.isfinite(found.scales), lines, still, unused, later
+    )
 
 
 def _named(option: str, joints: str, model: RobotModel) -> Array | None:
@@ -234,6 +173,19 @@ def _resolution(samples: MotionSamples, model: RobotModel) -> list[str]:
     return lines
 
 
+def _of_noise(
+    samples: MotionSamples, found: Conventions, names: Sequence[str], lines: list[str]
+) -> dict[int, str]:
+    """Return why an effort is not used that has few values, of which none is of the motion."""
+    unused = {}
+    for j in np.flatnonzero(in_coarse_steps(samples.effort) & (found.left > _NOTHING)).tolist():
+        count, most = len(np.unique(samples.effort[:, j])), np.abs(samples.effort[:, j]).max()
+        what = f'{count} values of at most {most:.3g}, which no motion explains'
+        lines.append(Doubt(f'efforts: {names[j]}: {what}: is none recorded? Not used'))
+        unused[j] = f'joint {names[j]!r}: its efforts are {what}'
+    return unused
+
+
 def _of_positions(
     found: Conventions, units: str, known: set[str], lines: list[str], still: list[str]
 ) -> None:
@@ -284,8 +236,8 @@ def _of_signs(found: Conventions, signs: Array, model: RobotModel, option: str) 
     flipped, unknown = names[signs < 0.0], names[found.signs == 0.0]
     line = 'sign of the efforts: as the model has it'
     if len(flipped):
-        named = ','.join(flipped)
-        line = f'sign of the efforts: joint {named}: sign reversed, and read so'
+        named = f'joint{"s" * (len(flipped) > 1)} {", ".join(flipped)}'
+        line = f'sign of the efforts: {named}: sign reversed, and read so'
         line += ' (--flip-efforts none keeps it)' if option == 'auto' else ', as the option says'
     if len(unknown):
         line += f'; not shown by this motion: {", ".join(unknown)}'
@@ -367,6 +319,12 @@ def _unit(
             f'unit of the efforts: {factor} times N.m, or links of {factor} times the weight in '
             f'the URDF ({scales}): --effort-scales {given} with the exact factor, or --efforts '
             'torque'
+        )
+        return False
+    if not len(size) and (found.left < 1.0).any():
+        still.append(
+            f'unit of the efforts: not shown, as the given arm explains no effort ({scales}): '
+            '--efforts torque confirms N.m, --efforts current another unit'
         )
         return False
     if found.newtons and found.factor == 1.0:

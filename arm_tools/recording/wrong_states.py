@@ -23,6 +23,7 @@ _BEYOND = 10.0  # times the usual largest effort: no effort
 _FEW = 0.01  # share of the states that are beyond the usual largest effort
 # A joint that has moved by this share of its range in this time [s] has another effort.
 _MOVED, _LONG = 0.02, 0.3
+_LEVELS, _REPEATED = 100, 0.3  # values of an effort in coarse steps, and share of equal ones
 
 
 def measured_states_of(
@@ -124,11 +125,18 @@ def _with_efforts(samples: MotionSamples, _: Array) -> tuple[MotionSamples, list
     return samples.part(np.flatnonzero(~none)), [line]
 
 
+def in_coarse_steps(efforts: Array) -> NDArray[np.bool_]:
+    """Return whether efforts (m, n) of a joint have so few values that they often repeat (n,)."""
+    few = np.array([1 < len(np.unique(each)) < _LEVELS for each in efforts.T])
+    return few & ((np.diff(efforts, axis=0) == 0.0).mean(axis=0) > _REPEATED)
+
+
 def _moving_efforts(samples: MotionSamples, names: Array) -> tuple[MotionSamples, list[str]]:
     """Leave out the states in which a joint moves, and its effort alone stands still."""
     q, effort, times = samples.q, samples.effort, samples.times
     lost, lines = np.zeros(len(q), dtype=bool), []
-    for j in np.flatnonzero(np.ptp(effort, axis=0) > 0.0).tolist():
+    moving = (np.ptp(effort, axis=0) > 0.0) & ~in_coarse_steps(effort)
+    for j in np.flatnonzero(moving).tolist():
         own = np.zeros(len(q), dtype=bool)
         same = np.diff(effort[:, j]) == 0.0
         ends = np.isin(effort[:, j], (effort[:, j].min(), effort[:, j].max()))  # of a clipped one

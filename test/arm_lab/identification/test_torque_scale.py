@@ -1,6 +1,7 @@
 """What is between a recorded torque, a voltage and the joint: scales and motors, found."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
@@ -56,6 +57,19 @@ def test_a_known_payload_shows_every_scale_of_an_arm_that_is_thirty_percent_off(
     better = with_parameters(regressor, true.pi)
     unseen = some_motion(model, 6, 5.0)
     assert STUDY.torque_error(better, plant, unseen).max() < 0.01
+
+
+def test_a_joint_that_stands_still_has_no_scale_and_the_others_do():
+    model, scale = load_arm('planar_3r'), np.array([1.3, 0.7, 1.3])
+    moves = some_motion(model, 7).states
+    motion = SimpleNamespace(states=lambda t: [x * [1.0, 0.0, 1.0] for x in moves(t)])
+    recorded = Carrying(off(exact_samples(model, motion, 16.0, noise=0.01), scale))
+    found = torque_scales(JointRegressor(model), [recorded], KNOWN, links_known=True)
+    assert found.shown.tolist() == [True, False, True]
+    assert_allclose(found.values[found.shown], scale[found.shown], rtol=0.01)
+    still = Carrying(off(recorded.samples, 0.0))
+    with pytest.raises(ArmError, match='torque is always 0; torques are needed; .*hardly moves'):
+        torque_scales(JointRegressor(model), [still], KNOWN, links_known=True)
 
 
 def test_a_load_that_is_no_point_makes_no_scale_wrong():

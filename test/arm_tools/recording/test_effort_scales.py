@@ -14,7 +14,8 @@ from arm_lab.identification.torque_scale import TorqueScales
 from arm_tools.commands import compare_recordings as command
 from arm_tools.commands.identified_drives import TorqueScaleOptions, scales_of
 from arm_tools.recording.effort_scales import known_scales
-from arm_tools.recording.inspection import EffortsAre, inspected
+from arm_tools.recording.inspection import inspected
+from arm_tools.recording.known_efforts import EffortsAre
 
 SCALES = np.array([0.09, 0.08, 0.1, 0.095, 0.096, 0.097])
 COULOMB = np.array([3.0, 2.0, 4.0, 0.5, 0.6, 0.7])
@@ -108,7 +109,7 @@ def test_links_give_no_scale_to_a_joint_that_they_hardly_load(files, monkeypatch
     model, folder = files
     read = inspected(folder / 'bare.npz', model, efforts=EffortsAre(efforts='current'))
     light = np.array([True] * 5 + [False])
-    read = SimpleNamespace(samples=read.samples, currents=True, shown=light)
+    read = SimpleNamespace(samples=read.samples, currents=True, shown=light, unused={})
     monkeypatch.setattr(
         'arm_tools.commands.identified_drives.torque_scales',
         lambda *_: TorqueScales(SCALES, 0.01 * SCALES, np.ones(6, dtype=bool), np.zeros(84)),

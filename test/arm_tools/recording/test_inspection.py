@@ -17,8 +17,9 @@ from arm_dynamics.model_error import ModelError, with_error
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.commands import identify as command
 from arm_tools.commands import inspect_recording
-from arm_tools.recording.inspection import EffortsAre, decided, inspected
+from arm_tools.recording.inspection import decided, inspected
 from arm_tools.recording.joint_streams import ReadAs
+from arm_tools.recording.known_efforts import EffortsAre
 from arm_tools.recording.recorded_samples import inspected_samples
 
 KNOWN = ['--efforts', 'torque', '--gravity', 'included', '--flip-positions', 'none']
@@ -117,6 +118,27 @@ def test_gravity_and_signs_are_found_and_read_so(tmp_path, arm):
     np.testing.assert_array_equal(kept.samples.effort, turned.effort)
 
 
+def test_an_effort_that_is_noise_in_few_values_is_named_and_not_used(tmp_path, arm):
+    model, samples = arm
+    effort = samples.effort.copy()
+    steps = np.random.default_rng(0).integers(-3, 4, len(effort) // 10)
+    effort[:, 5] = np.append(np.repeat(0.001 * steps, 10), np.zeros(len(effort) % 10))
+    found = inspected(archive(tmp_path / 'x.npz', changed(samples, effort=effort)), model)
+    assert list(found.unused) == [5]
+    text = 'efforts: wrist_3_joint: 7 values of at most 0.003, which no motion explains'
+    assert text in '\n'.join(found.lines)
+    np.testing.assert_array_equal(found.samples.times, samples.times)
+
+
+def test_efforts_that_the_arm_does_not_explain_have_no_unit(tmp_path, arm):
+    model, samples = arm
+    noise = np.random.default_rng(0).standard_normal(samples.effort.shape)
+    found = inspected(archive(tmp_path / 'x.npz', changed(samples, effort=noise)), model)
+    assert any(x.startswith('unit of the efforts: not shown') for x in found.open)
+    known = EffortsAre(efforts='torque', gravity='included')
+    assert not inspected(tmp_path / 'x.npz', model, efforts=known).open
+
+
 def small_motion(t):
     """Return states of small sinusoids about the first position of the shipped tasks."""
     home = 0.5 * np.pi * np.array([-1.0, -1.0, 1.0, -1.0, -1.0, 0.0])
@@ -206,9 +228,9 @@ def test_clipped_efforts_with_noise_on_them_are_named(tmp_path, arm):
     found = inspected(archive(tmp_path / 'x.npz', changed(samples, effort=effort)), model)
     (line,) = (x for x in found.lines if 'clipped' in x)
     assert line.startswith('efforts: shoulder_lift_joint: flat at one end')
-    assert list(found.clipped) == [1]
+    assert list(found.unused) == [1]
     found = inspected(archive(tmp_path / 'y.npz', samples), model)
-    assert not found.clipped
+    assert not found.unused
     assert not any('clipped' in x for x in found.lines)
 
 

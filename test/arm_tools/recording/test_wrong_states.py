@@ -35,6 +35,14 @@ def test_a_motion_with_noise_or_coarse_steps_is_read_as_it_is():
         assert len(samples.times) == len(TIMES)
 
 
+def test_the_noise_of_an_effort_that_is_not_recorded_takes_no_states_away():
+    noise = np.repeat(0.001 * RNG.integers(-3, 4, 100), 10)
+    noise[:100] = 0.001
+    samples, lines = outcome(effort=np.column_stack([EFFORT[:, 0], noise]))
+    assert not lines
+    assert len(samples.times) == len(TIMES)
+
+
 def test_an_arm_at_rest_between_motions_is_read_as_it_is():
     q = np.clip(Q, -0.8, 0.8)
     rest = np.clip(EFFORT, -15.0, 15.0) * (np.abs(Q) < 0.8)
