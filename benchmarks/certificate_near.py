@@ -191,6 +191,7 @@ class Near:
 def table(answers: list[dict[str, Any]]) -> None:
     """Print what the answers say."""
     balls = [each for each in answers if 'ball_ms' in each]
+    print(f'largest shares drawn from {NEAREST} to {FARTHEST}')
     print('| answer | goals | in ball arithmetic | false |\n| --- | ---: | ---: | ---: |')
     for verdict in ('safe', 'unsafe', 'undecided'):
         some = [each for each in answers if each['verdict'] == verdict]

@@ -52,6 +52,7 @@ _HALVES = 0.62, 1.6  # usual scales of links that are 30 % off, also with a mass
 # Of clipped efforts: share of their range that is an end, of states that are beyond, of variance
 # left between the ends, slope over the model's there, and least share between.
 _END, _AT_END, _EXPLAINED, _FLAT, _BETWEEN = 0.1, 0.03, 0.1, 0.4, 0.25
+_STILL, _TINY = 0.02, 1e-3  # of a joint that shows nothing: range [rad | m], share of its limit
 _SEVERAL = 3  # joints that show a usual scale
 
 
@@ -178,12 +179,14 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
         gravity = 'missing' if gain > 0.0 else 'included'
     weightless = gain > 0.0 and pull.any()
     best = without if weightless else whole
-    shown = best.gain > _GAIN
-    by_friction = ~shown & (best.of_friction > _GAIN)
+    idle = np.ptp(chosen.q, axis=0) < _STILL
+    idle &= np.ptp(best.torques, axis=0) < _TINY * model.effort_limit
+    shown = (best.gain > _GAIN) & ~idle
+    by_friction = ~shown & ~idle & (best.of_friction > _GAIN)
     signs = np.where(shown, np.sign(best.scales), 0.0)
     signs = np.where(by_friction, np.sign(best.friction), signs)
     bare = _fit(model, chosen, 0.0 if weightless else 1.0)  # without a mass at the tool
-    scales = np.where(bare.gain > _GAIN, np.abs(bare.scales), np.nan)
+    scales = np.where((bare.gain > _GAIN) & ~idle, np.abs(bare.scales), np.nan)
     size = scales[np.isfinite(scales)]
     usual = float(np.median(size)) if len(size) else np.nan
     newtons = not len(size) or _NEWTONS[0] < usual < _NEWTONS[1]

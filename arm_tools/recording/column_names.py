@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from arm_dynamics.checks import ArmError
 
 QUANTITIES = 'position', 'effort', 'command', 'voltage'
-_PLACES = '{0}', '{1}', '{joint}'  # where a name has the joint: counted from 0 or 1, or its name
-_HOW = '{0} counts joints from 0, {1} from 1, {joint} is the name'
+_PLACE = re.compile(r'\{(\d+|joint)\}')  # where a name has the joint: counted, or its name
+_HOW = '{1} counts joints from 1, {0} from 0, {joint} is the name'
 # What names of columns are called in logs; of several the first that is not of another quantity.
 _WORDS = {
     'time': re.compile(r'time|zeit|stamp|clock|date|^t\b|^sec'),
@@ -48,18 +48,20 @@ def named_columns(option: str, joints: Sequence[str]) -> dict[str, str]:
 
 def _of_joints(name: str, column: str, joints: Sequence[str]) -> dict[str, str]:
     """Return the names of all joints' columns of a quantity."""
-    if len(joints) > 1 and not any(x in column for x in _PLACES):
+    if len(joints) > 1 and not _PLACE.search(column):
         raise ArmError(f'--columns {name}={column}: which joint? {_HOW}')
     found = {}
     for k, joint in enumerate(joints):
-        own = column.replace('{joint}', joint).replace('{0}', str(k)).replace('{1}', str(k + 1))
-        found[f'{joint}.{name}'] = own
+        words = {'joint': joint}
+        found[f'{joint}.{name}'] = _PLACE.sub(
+            lambda x, k=k, words=words: words.get(x[1]) or str(int(x[1]) + k), column
+        )
     return found
 
 
 def names_of_joints(name: str, joints: Sequence[str]) -> list[str]:
     """Return what a name with a place for the joint stands for, or the name itself."""
-    if not any(x in name for x in _PLACES):
+    if not _PLACE.search(name):
         return [name]
     return list(_of_joints('', name, joints).values())
 
@@ -122,6 +124,15 @@ def renaming(option: str) -> Callable[[str], str]:
     return name_of
 
 
+def of_fewer(joints: Sequence[str], recorded: Iterable[str]) -> str:
+    """Return what to write where some of the joints are recorded, as without fingers; else ''."""
+    known = set(recorded)
+    own = [x for x in joints if x in known]
+    if not 0 < len(own) < len(joints):
+        return ''
+    return f"--robot 'NAME joints:={','.join(own)}' holds the other joints still"
+
+
 def renamed(joints: Sequence[str], names: Iterable[str]) -> str:
     """Return what to write where all joints have names with one beginning or end; else ''."""
     known, found = set(names), []
@@ -130,6 +141,30 @@ def renamed(joints: Sequence[str], names: Iterable[str]) -> str:
         if own and known.issuperset(f'{before}{x}{after}' for x in joints):
             found.append(f"--columns 'position={before}{{joint}}{after}'")
     return f'; {", or ".join(found)} reads these' if found else ''
+
+
+def unnamed(count: int) -> list[str]:
+    """Return what the columns of a table without a header are called."""
+    return [f'c{k + 1}' for k in range(count)]
+
+
+def of_unnamed(count: int, joints: int, kind: str) -> str:
+    """Return the option for a table without a header, of which blocks are of all joints."""
+    first, blocks = ('c1', (count - 1) // joints) if (count - 1) % joints == 0 else ('125Hz', 0)
+    if count % joints == 0 and not blocks:
+        blocks = count // joints
+    start = 2 if first == 'c1' else 1
+    begins = [start + joints * k for k in range(blocks)]
+    called = f'its columns are called c1 to c{count}'
+    if blocks < 2:
+        return f"{called}: --columns 'time=c1,position=c{{2}},{kind}=c{{8}}' names them ({_HOW})"
+    own = begins[min(2, blocks - 1)]
+    said = f'time={first},position=c{{{start}}},{kind}=c{{{own}}}'
+    rate = '' if first == 'c1' else '; 125Hz stands for the rate of its rows'
+    return (
+        f"{called}: --columns '{said}' reads them, if these are the right ones of the blocks of "
+        f'{joints} that begin at {", ".join(f"c{k}" for k in begins)}{rate}'
+    )
 
 
 def filled_in(

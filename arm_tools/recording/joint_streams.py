@@ -13,7 +13,7 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
-from arm_tools.recording.column_names import renamed, renaming
+from arm_tools.recording.column_names import of_fewer, renamed, renaming
 from arm_tools.recording.other_encodings import refuse_others, with_names
 from arm_tools.recording.recorded_messages import Recorded
 from arm_tools.recording.ros_messages import IMAGE, JOINT_STATE, decoder, seconds
@@ -191,7 +191,7 @@ def _no_states(
     sent = [x for x, of in kinds.items() if of == JOINT_STATE and x.endswith(COMMANDS)]
     if sent and not commands:
         has += f'; {", ".join(sent)} has commands, which are no states'
-    remedy = renamed(joints, seen)
+    remedy = renamed(joints, seen) or (f'; {x}' if (x := of_fewer(joints, seen)) else '')
     return ArmError(f'no joint {kind} of {", ".join(joints)}; it has {has}{remedy}')
 
 

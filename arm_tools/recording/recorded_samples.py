@@ -24,6 +24,7 @@ from arm_tools.recording.joint_streams import (
 from arm_tools.recording.lerobot import INFO
 from arm_tools.recording.lerobot_reader import followed_of, samples_of
 from arm_tools.recording.position_units import check_units
+from arm_tools.recording.quantity_files import quantity_files
 from arm_tools.recording.recorded_messages import (
     REST_PERIOD,
     is_of_messages,
@@ -141,7 +142,9 @@ def read_followed(
 
 
 def _is_table(file: Path) -> bool:
-    return not file.is_dir() and not is_of_messages(file) and kind_of(file) in TABLES
+    if file.is_dir():
+        return bool(quantity_files(file))
+    return not is_of_messages(file) and kind_of(file) in TABLES
 
 
 def _whole(samples: MotionSamples) -> tuple[MotionSamples, list[str]]:

@@ -28,9 +28,13 @@ from arm_tools.recording.column_names import (
     array_names,
     filled_in,
     named_columns,
+    of_fewer,
+    of_unnamed,
     rate_in,
+    unnamed,
 )
 from arm_tools.recording.joint_streams import AS_FOUND, Currents, Doubt, ReadAs
+from arm_tools.recording.quantity_files import columns_of, described, quantity_files
 from arm_tools.recording.text_table import (
     TEXTS,
     UNITS,
@@ -89,12 +93,18 @@ class _Table(NamedTuple):
     units: list[str]
     numbers: Callable[[Sequence[int]], tuple[Array, list[str]]]
 
+    @property
+    def is_unnamed(self) -> bool:
+        return self.names == unnamed(len(self.names))
+
     def position(self, name: str, needed: Sequence[str], remedy: str) -> int:
         """Return the index of a column. Raises ArmError where there is none, or more than one."""
         found = self._positions(name) or self._positions(plain(name)[0])
         if len(found) > 1:
             same = ', '.join(dict.fromkeys(self.names[k] for k in found))
             raise ArmError(f'has {len(found)} columns {same!r}: delete or rename the others')
+        if not found and self.is_unnamed:
+            raise ArmError(f'has no header: {remedy}')
         if not found:
             more = f' and {len(self.names) - _SHOWN} more' if len(self.names) > _SHOWN else ''
             has = f'{", ".join(self.names[:_SHOWN])}{more}'
@@ -112,6 +122,10 @@ class _Table(NamedTuple):
 
     def remedy(self, joints: Sequence[str], kind: str) -> str:
         """Return what to write where names are missing."""
+        if fewer := of_fewer(joints, [j for j in joints if self.has(f'{j}.position')]):
+            return fewer
+        if self.is_unnamed:
+            return of_unnamed(len(self.names), len(joints), kind)
         pairs = zip(self.names, self.units, strict=True)
         units = {name: UNITS[x.casefold()][0] for name, x in pairs if x}
         return filled_in(self.names, units, joints, kind)
@@ -295,6 +309,10 @@ def _order(times: Array) -> list[str]:
 
 def _opened(file: Path) -> _Table:
     """Return the columns of a text or parquet file, with times of a stamp's two columns."""
+    if files := quantity_files(file):
+        names, own, values, lines = columns_of(files)
+        lines = [described(files), *lines]
+        return _with_times(_Table(names, own, lambda wanted: (values[:, wanted], lines)))
     if kind_of(file) != '.parquet':
         text = text_table(file)
         return _with_times(_Table(_of_topics(text.names), text.units, text.numbers))

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
+from arm_tools.recording.column_names import unnamed
 from arm_tools.recording.text_fields import joined, separator, split, unfolded
 
 TEXTS = '.csv', '.tsv', '.txt', '.dat'
@@ -177,7 +178,7 @@ def text_table(file: Path) -> TextTable:
     """Return the table of a text file, also a compressed one.
 
     Raises:
-        ArmError: the file has no header above numbers.
+        ArmError: the file has neither a header nor numbers.
     """
     every = unfolded(_text(file)).splitlines()
     lines = [(k, line) for k, line in enumerate(every, 1) if line.strip()]
@@ -202,9 +203,9 @@ def _below(
     above: list[tuple[int, str]], lines: list[tuple[int, str]], between: str | None
 ) -> TextTable:
     """Return the table with its header among the lines above."""
-    if not above:
-        raise ArmError('has no header: its first line are numbers; add a line with names')
     count = len(split(lines[0][1], between))
+    if not above:
+        return TextTable(unnamed(count), [''] * count, _without_numbers(lines, between), between)
     heads = []  # lines with as many fields as the rows, in a comment or not
     for _, line in above:
         fields = split(line.lstrip('#% '), between or separator(line))
@@ -216,6 +217,14 @@ def _below(
         return _with_units(names, [x.strip('[]() ') for x, _ in last], lines, between)
     last = next((head for of_comment, head in heads[::-1] if not of_comment), last)
     return TextTable([x for x, _ in last], [x for _, x in last], lines, between)
+
+
+def _without_numbers(lines: list[tuple[int, str]], between: str | None) -> list[tuple[int, str]]:
+    """Return the lines without a first one that counts the columns, as pandas writes it."""
+    counted = [x.strip() for x in split(lines[0][1], between) if x.strip()]
+    start = int(counted[0]) if counted[0] in ('0', '1') else -1
+    is_count = len(counted) > 2 and counted == [str(start + k) for k in range(len(counted))]
+    return lines[1:] if is_count else lines
 
 
 def _with_units(

@@ -88,7 +88,7 @@ def test_commands_voltages_and_arrays_have_the_option_too(tmp_path):
     [
         ('time=t,posi=q{1}', r"'posi=q\{1\}': it must be NAME=COLUMN with NAME one of time"),
         ('position', 'it must be NAME=COLUMN'),
-        ('position=q', r'which joint\? \{0\} counts joints from 0'),
+        ('position=q', r'which joint\? \{1\} counts joints from 1'),
         ('c.position=q', 'it must be NAME=COLUMN'),
     ],
 )

@@ -1,0 +1,87 @@
+"""Tables without names, and folders with a file for each quantity, as laboratories keep them."""
+
+import numpy as np
+import pytest
+
+from arm_dynamics import ArmError
+from arm_tools.recording.joint_streams import ReadAs
+from arm_tools.recording.recorded_samples import inspected_samples
+
+COUNT = 8
+TIMES = 0.01 * np.arange(COUNT)
+Q, V, EFFORT = np.random.default_rng(1).normal(size=(3, COUNT, 2)).round(6)
+NUMBERS = np.column_stack([TIMES, Q, V, EFFORT])
+JOINTS = 'a', 'b'
+
+
+def read(path, columns=''):
+    return inspected_samples(path, JOINTS, ReadAs(columns=columns))
+
+
+def saved(file, values, header=''):
+    np.savetxt(file, values, fmt='%.16g', delimiter=',', header=header, comments='')
+    return file
+
+
+def check(samples):
+    np.testing.assert_allclose(samples.times, TIMES, atol=1e-12)
+    np.testing.assert_array_equal(samples.q, Q)
+    np.testing.assert_array_equal(samples.effort, EFFORT)
+
+
+@pytest.mark.parametrize('header', ['', '0,1,2,3,4,5,6', '1,2,3,4,5,6,7'])
+def test_columns_without_names_are_counted_from_any_number(tmp_path, header):
+    file = saved(tmp_path / 'x.csv', NUMBERS, header)
+    check(read(file, 'time=c1,position=c{2},effort=c{6}')[0])
+    with pytest.raises(
+        ArmError,
+        match=r'called c1 to c7: --columns \'time=c1,position=c\{2\},'
+        r'effort=c\{6\}\' reads them, .* of the blocks of 2 that begin at c2, c4, ',
+    ):
+        read(file)  # fmt: skip
+
+
+def test_columns_without_names_and_times_need_a_rate(tmp_path):
+    file = saved(tmp_path / 'x.csv', NUMBERS[:, 1:])
+    check(read(file, 'time=100Hz,position=c{1},effort=c{5}')[0])
+    with pytest.raises(ArmError, match=r'time=125Hz,position=c\{1\},effort=c\{5\}'):
+        read(file)
+
+
+def test_a_folder_has_a_table_for_each_quantity(tmp_path):
+    (tmp_path / 'README.md').write_text('positions and torques\n')
+    saved(tmp_path / 'arm_position.csv', NUMBERS[:, :3], 't,- a_position,- b_position')
+    saved(tmp_path / 'arm_velocity.csv', NUMBERS[:, [0, 3, 4]], 't,a_velocity,b_velocity')
+    saved(tmp_path / 'arm_effort.csv', NUMBERS[:, [0, 5, 6]], 't,a_effort,b_effort')
+    samples, lines = read(tmp_path)
+    check(samples)
+    assert 'effort of arm_effort.csv, position of arm_position.csv' in lines[0]
+    saved(tmp_path / 'torques.csv', NUMBERS[:, 5:], 'a,b')
+    with pytest.raises(ArmError, match='it has README.md, arm_effort.csv, .*: give one of these'):
+        read(tmp_path)
+
+
+def test_a_folder_of_arrays_has_times_and_numbers_of_all_joints(tmp_path):
+    for name, values in {'t': TIMES, 'q': Q, 'dq': V, 'tau': EFFORT.ravel()}.items():
+        np.save(tmp_path / f'{name}.npy', values)
+    with pytest.raises(ArmError, match=r"'time=time,position=c\{1\}.position,effort=c\{1\}.effo"):
+        read(tmp_path)
+    samples, lines = read(tmp_path, 'time=time,position=c{1}.position,effort=c{1}.effort')
+    check(samples)
+    assert 'tau.npy: read as 2 numbers for each time, one below another' in lines
+
+
+def test_files_of_other_rows_or_times_are_no_recording(tmp_path):
+    saved(tmp_path / 'q.csv', NUMBERS[:, :3], 't,a,b')
+    saved(tmp_path / 'tau.csv', NUMBERS[:-1, [0, 5, 6]], 't,a,b')
+    with pytest.raises(ArmError, match=r'tau.csv has 7 rows, and q.csv 8|q.csv has 8 rows, and '):
+        read(tmp_path)
+    saved(tmp_path / 'tau.csv', NUMBERS[:, [0, 5, 6]] + [0.02, 0.0, 0.0], 't,a,b')
+    with pytest.raises(ArmError, match='its times are up to 0.02 s from those of the other files'):
+        read(tmp_path)
+
+
+def test_a_recording_without_fingers_names_the_arm_without_them(tmp_path):
+    file = saved(tmp_path / 'x.csv', NUMBERS, 'time,a.position,b.position,u,v,a.effort,b.effort')
+    with pytest.raises(ArmError, match="--robot 'NAME joints:=a,b' holds the other joints still"):
+        inspected_samples(file, (*JOINTS, 'finger'), ReadAs())
