@@ -143,7 +143,8 @@ def read_followed(
 
 def _is_table(file: Path) -> bool:
     if file.is_dir():
-        return bool(quantity_files(file))
+        has_messages = any(is_of_messages(x) for x in file.iterdir())
+        return not has_messages and bool(quantity_files(file))
     return not is_of_messages(file) and kind_of(file) in TABLES
 
 

@@ -56,6 +56,10 @@ def test_a_folder_has_a_table_for_each_quantity(tmp_path):
     samples, lines = read(tmp_path)
     check(samples)
     assert 'effort of arm_effort.csv, position of arm_position.csv' in lines[0]
+    (tmp_path / 'bag.mcap').touch()
+    with pytest.raises(ArmError, match='not an MCAP file, or an empty one'):
+        read(tmp_path)
+    (tmp_path / 'bag.mcap').unlink()
     saved(tmp_path / 'torques.csv', NUMBERS[:, 5:], 'a,b')
     with pytest.raises(ArmError, match='it has README.md, arm_effort.csv, .*: give one of these'):
         read(tmp_path)
