@@ -52,11 +52,13 @@ def _of_joints(name: str, column: str, joints: Sequence[str]) -> dict[str, str]:
         raise ArmError(f'--columns {name}={column}: which joint? {_HOW}')
     found = {}
     for k, joint in enumerate(joints):
-        words = {'joint': joint}
-        found[f'{joint}.{name}'] = _PLACE.sub(
-            lambda x, k=k, words=words: words.get(x[1]) or str(int(x[1]) + k), column
-        )
+        found[f'{joint}.{name}'] = _with_joint(column, joint, k)
     return found
+
+
+def _with_joint(name: str, joint: str, k: int) -> str:
+    """Return a name with what stands for the k-th joint in its places."""
+    return _PLACE.sub(lambda x: joint if x[1] == 'joint' else str(int(x[1]) + k), name)
 
 
 def names_of_joints(name: str, joints: Sequence[str]) -> list[str]:
