@@ -24,7 +24,7 @@ def test_some_joints_have_zero_limits_and_others_real_ones():
     model = model_of(
         link('base', 0.0), link('a'), link('b'),
         joint('one', 'base', 'a', limits(-1.0, 1.0, 0, 0)),
-        joint('two', 'a', 'b', limits(-1.0, 1.0, 100, 1)),
+        joint('two', 'a', 'b', limits(-1.0, 1.0, 100, 1), xyz='0.3 0 0'),
     )  # fmt: skip
     np.testing.assert_array_equal(model.effort_limit, [np.inf, 100.0])
     np.testing.assert_array_equal(model.velocity_limit, [np.inf, 1.0])
