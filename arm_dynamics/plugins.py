@@ -19,6 +19,13 @@ from typing import Any
 
 from arm_dynamics.checks import ArmError, one_line, one_of, say_once
 
+OWN = ('arm_dynamics', 'arm_controllers', 'arm_sim', 'arm_lab', 'arm_tools')
+
+
+def is_foreign(kind: type) -> bool:
+    """Return whether a class is of another package than these, or of a user's file."""
+    return kind.__module__.partition('.')[0] not in OWN
+
 
 @cache
 def _installed(path: tuple[str, ...]) -> metadata.EntryPoints:

@@ -34,6 +34,7 @@ import tyro
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, default_of, parameter
+from arm_dynamics.plugin_faults import named_faults
 from arm_lab.options import (
     REGISTRY,
     RefusedOptionError,
@@ -112,7 +113,7 @@ def command(
         @wraps(function)
         def main(words: Sequence[str] | None = None) -> int:
             try:
-                with interruptible(*signals):
+                with interruptible(*signals), named_faults():
                     return function(read(kind, name, words)) or 0
             except ArmError as error:
                 print(f'{name}: {error}', file=sys.stderr)

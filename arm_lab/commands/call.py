@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar, get_type_hints
 
 from arm_dynamics.parameters import default_of, facts
+from arm_dynamics.plugin_faults import named_faults
 from arm_lab.command_line import OptionsT, command
 from arm_lab.experiments.report import Report
 from arm_lab.options import every_field, from_python
@@ -71,7 +72,7 @@ def call(
         given = from_python(kind, first | bound.arguments | wrong)
         if 'output_dir' in options:
             vars(given)['folder'] = writable_folder(options['output_dir'])
-        with _main_module_hidden():
+        with _main_module_hidden(), named_faults():
             result = does(given)
         result.line = result.line or given.line()
         if given.folder:

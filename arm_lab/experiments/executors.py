@@ -25,6 +25,7 @@ from rich.console import Console
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
+from arm_dynamics.plugin_faults import named_faults
 from arm_lab.progress import progress
 from arm_sim.loop.report import plain
 
@@ -105,6 +106,12 @@ def _dask_executor(address: str) -> Iterator[Executor]:
             raise ArmError(f'a job killed several workers, one after the other: {error}') from None
 
 
+def _answer(function: Callable[[Job], Answer], job: Job) -> Answer:
+    """Return the answer of a job; an error of a plugin crosses processes as an ArmError."""
+    with named_faults():
+        return function(job)
+
+
 def completed(
     executor: Executor, function: Callable[[Job], Answer], jobs: Iterable[Job]
 ) -> Iterator[tuple[int, Answer]]:
@@ -122,7 +129,7 @@ def completed(
     try:
         while True:
             for number, job in islice(numbered, window - len(running)):
-                running[executor.submit(partial(function, job))] = number
+                running[executor.submit(partial(_answer, function, job))] = number
             if not running:
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:
