@@ -8,8 +8,8 @@ from arm_controllers.drive_convention import DriveConvention, OverDrives
 from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.known_friction import FRICTION_VELOCITIES, FrictionOfReference
 from arm_controllers.law import Law
-from arm_controllers.law_evaluation import refuse_moved
 from arm_dynamics.parameters import Parameters, parameter
+from arm_dynamics.plugins import is_foreign
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,13 @@ def adapted_law(
         ArmError: the law refuses its parameters, or does not allow one of the adapters.
     """
     of_reference = friction_velocity != 'measured'
-    law = law_class(model.without_coulomb_friction() if of_reference else model, parameters)
-    refuse_moved(law_class.__name__, vars(law))
+    own = model.without_coulomb_friction() if of_reference else model
+    if is_foreign(law_class):
+        from arm_controllers.foreign_law import ForeignLaw
+
+        law: Law = ForeignLaw(law_class, own, parameters)
+    else:
+        law = law_class(own, parameters)
     if of_reference:
         law = FrictionOfReference(law, model)
     if reference_motion == 'discrete':

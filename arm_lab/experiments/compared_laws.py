@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from arm_controllers.laws import LAWS, law_class, law_names, law_of_file
-from arm_dynamics.checks import ArmError, one_of
+from arm_controllers.law_file import law_of_file
+from arm_controllers.laws import LAWS, law_class, law_names
+from arm_dynamics.checks import ArmError, Array, one_of
+from arm_dynamics.model import RobotModel
+from arm_dynamics.plugins import is_foreign
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, engine_classes, engine_names
 
 
@@ -68,6 +71,19 @@ def compared_class(name: str) -> Any:
         )
     one_of('law', name, compared)
     return law_class(compared_laws()[name][0])
+
+
+def designed(law: Any, model: RobotModel, q: Array, frequency: float) -> Any:
+    """Return the parameters of a law's class, designed at q (n,) for a frequency [rad/s].
+
+    Raises:
+        ArmError: the law of another package fails, or returns anything else.
+    """
+    if is_foreign(law):
+        from arm_controllers.foreign_law import design
+
+        return design(law, model, q, frequency, 1.0)
+    return law.designed(model, q, frequency, 1.0)
 
 
 def rigid_body_engines() -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from arm_dynamics.parameters import (
     changed,
     parameter,
 )
-from arm_lab.experiments.compared_laws import any_class, compared_class, compared_laws
+from arm_lab.experiments.compared_laws import any_class, compared_class, compared_laws, designed
 from arm_lab.experiments.frequency import at_frequency
 from arm_lab.experiments.ranges import Draw, Ranges
 from arm_sim.devices import SensorParameters
@@ -227,7 +227,7 @@ class LoadedExperiment:
         start = self.robot.start[[x in arm.joint_names for x in self.robot.model.joint_names]]
         if law.evaluation.of_file:
             return read_fields(law.Parameters, {**self.robot.controller_parameters(name), **level})
-        design = law.designed(arm, start, e.natural_frequency, 1.0)
+        design = designed(law, arm, start, e.natural_frequency)
         if law.evaluation.knows_delay:
             level['delay'] = e.drives.command_delay
         _, named = compared_laws().get(name, ('', {}))  # a law of a file is not among them

@@ -133,6 +133,8 @@ def attempt(trial: JudgedTrial, law: str, folder: Path) -> None:
 
 def words_of(error: BaseException) -> str:
     """Return an exception of a law in one line; its class and its texts are the law's own."""
+    if isinstance(error.__cause__, MemoryError):
+        error = error.__cause__
     if isinstance(error, ArmError):
         return _line(error)
     if isinstance(error, SystemExit):

@@ -13,6 +13,7 @@ from arm_controllers.laws import law_class
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, ParameterValues, parameter, with_arrays
+from arm_lab.experiments.compared_laws import designed
 from arm_lab.experiments.executors import ordered
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.tuning.candidates import Drawn, try_gains
@@ -59,7 +60,7 @@ class GainSpace:
         """Yield the shipped parameters, and designs for FREQUENCIES at the pose q (n,)."""
         yield self._shipped
         for frequency in FREQUENCIES if self._cls.designed else ():
-            design = self._cls.designed(self._model, q, frequency, 1.0)
+            design = designed(self._cls, self._model, q, frequency)
             try:
                 yield self._checked(self._with(np.exp(self.point(design))))
             except ArmError:  # not for this arm

@@ -7,7 +7,8 @@ from plugins import write_plugins
 
 from arm_controllers.adapted_law import adapted_law
 from arm_controllers.guard_parameters import GuardParameters
-from arm_controllers.laws import LAWS, Law, LawEvaluation, law_class, law_names, law_of_file
+from arm_controllers.law_file import law_of_file
+from arm_controllers.laws import LAWS, Law, LawEvaluation, law_class, law_names
 from arm_controllers.laws.admittance import Admittance
 from arm_controllers.laws.pd import PD
 from arm_controllers.ros.controller_parameters import without_meaning

@@ -415,16 +415,17 @@ class Mine(PD):
     ('line', 'reason'),
     [
         ('pass', ''),
-        ('sys.exit(3)', 'the law ended its process: sys.exit(3)'),
+        ('sys.exit(3)', 'law Mine ({file}, line 7) ends the process by sys.exit(3)'),
         ('raise MemoryError', 'MemoryError: a law may allocate 4 GB'),
-        ('raise ValueError("a\\nb")', 'ValueError: a b'),
+        ('raise ValueError("a\\nb")', 'law Mine ({file}, line 7): ValueError: a b'),
     ],
 )
 def test_what_a_law_does_in_a_trial_is_in_its_file(line, reason, tmp_path):
     (tmp_path / 'mine.py').write_text(LAW.format(line=line))
     trial = plan_of(tmp_path).trials[0]
     law_trials.attempt(trial, str(tmp_path / 'mine.py'), tmp_path / 'trial')
-    assert (tmp_path / 'trial' / 'reason.txt').read_text() == reason
+    words = (tmp_path / 'trial' / 'reason.txt').read_text()
+    assert words == reason.format(file=tmp_path / 'mine.py')
     assert (tmp_path / 'trial' / 'commands.f64').is_file() == (not reason)
 
 
