@@ -1,16 +1,27 @@
 """The motion that a control law follows: its value now, and its future."""
 
 from collections.abc import Callable
+from operator import attrgetter
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array, read_only
+
+
+def _array(name: str) -> property:
+    """Return an attribute whose array stays: what is assigned to it is written into the array."""
+
+    def write(reference: 'Reference', values: ArrayLike) -> None:
+        getattr(reference, name)[...] = values
+
+    return property(attrgetter(name), write)
 
 
 class Reference:
     """Desired motion of n joints at one instant, in arrays that live as long as the object.
 
-    The arrays of many arms have leading axes.
+    The arrays of many arms have leading axes. `reference.q = x` writes x into the array.
 
     Attributes:
         q: (..., n) position [rad | m].
@@ -25,12 +36,13 @@ class Reference:
         future: returns the reference a number of control periods later; None: not known.
     """
 
-    __slots__ = ('a', 'effort', 'future', 'q', 'row', 'selection', 'v', 'wrench')
+    __slots__ = ('_a', '_effort', '_q', '_row', '_v', 'future', 'selection', 'wrench')
+    row, q, v, a, effort = map(_array, ('_row', '_q', '_v', '_a', '_effort'))
 
     def __init__(self, joint_count: int, arms: tuple[int, ...] = ()):
         """Return a reference at zero; `arms` are the leading axes."""
-        n, self.row = joint_count, np.zeros((*arms, 4 * joint_count))
-        self.q, self.v, self.a, self.effort = (
+        n, self._row = joint_count, np.zeros((*arms, 4 * joint_count))
+        self._q, self._v, self._a, self._effort = (
             self.row[..., k * n : (k + 1) * n] for k in range(4)
         )
         self.future: Callable[[int], Reference] | None = None
@@ -72,7 +84,7 @@ class _ReadOnly(Reference):
     _source: Reference
 
     def __init__(self, source: Reference):
-        for name in ('row', 'q', 'v', 'a', 'effort'):
+        for name in ('_row', '_q', '_v', '_a', '_effort'):
             object.__setattr__(self, name, read_only(getattr(source, name)))
         object.__setattr__(self, '_source', source)
 
