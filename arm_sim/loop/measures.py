@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import ArmError, Array, read_only
+from arm_dynamics.checks import Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.plugins import PluginRegistry
@@ -121,7 +121,6 @@ BUILT_IN = (
     Measure('contact_slip_mm', '', '.3g', lambda s: s.slip, 'integral', 'contacts'),
 )
 KINDS = ('rms', 'max', 'mean', 'integral', 'settled')
-NEEDS = ('', 'force', 'contacts')
 # A report has these in more detail.
 _DETAILED = (
     'tracking_rms_mm', 'tracking_max_mm', 'orientation_rms_rad', 'orientation_max_rad',
@@ -135,13 +134,9 @@ def all_measures() -> tuple[Measure, ...]:
     measures = {each.name: each for each in BUILT_IN}
 
     def add(measure: Any) -> None:
-        if not isinstance(measure, Measure) or measure.over not in KINDS:
-            raise ArmError(f'it is no Measure with one of {KINDS}')
-        if measure.needs not in NEEDS:
-            allowed = ', '.join(map(repr, NEEDS))
-            raise ArmError(f'it needs {measure.needs!r}; allowed: {allowed}')
-        if measure.name in measures:
-            raise ArmError(f'{measure.name!r} is the name of another one')
+        from arm_sim.loop.plugin_measure import check_measure
+
+        check_measure(measure, measures)
         measures[measure.name] = measure
 
     PluginRegistry('measure', '', 'arm_sim.measures').load_all(add)
@@ -263,18 +258,11 @@ def values_of(measure: Measure, samples: Samples) -> Array:
     Raises:
         ArmError: the function of a plugin fails, or returns anything else.
     """
-    if measure not in BUILT_IN:  # a foreign function may write into what it receives
-        samples = Samples._make(read_only(x) if isinstance(x, np.ndarray) else x for x in samples)
-    try:
-        x = np.asarray(measure.sample(samples), dtype=float)
-    except Exception as error:  # a foreign function may raise anything
-        raise ArmError(f'measure {measure.name!r} fails: {error}') from error
-    if x.shape != samples.error_mm.shape:
-        raise ArmError(
-            f'measure {measure.name!r} returns an array of shape {x.shape}; '
-            f'expected: {samples.error_mm.shape}, one number per sample'
-        )
-    return x
+    if measure in BUILT_IN:
+        return np.asarray(measure.sample(samples), dtype=float)
+    from arm_sim.loop.plugin_measure import values_of_plugin
+
+    return values_of_plugin(measure, samples)
 
 
 def _total(measure: Measure, samples: Samples) -> float:
