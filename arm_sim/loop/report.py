@@ -103,6 +103,8 @@ def error_row(name: str, error: Mapping[str, float]) -> tuple[str, ...]:
 
 def plain(value: Any) -> Any:
     """Return a value as JSON has it: what is not a finite number becomes null."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, Mapping):

@@ -11,6 +11,7 @@ from arm_controllers.follower.goal import Goal
 from arm_controllers.laws import Law
 from arm_controllers.reference import Reference, ReferenceFunction
 from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.plugins import is_foreign
 from arm_sim.loop.events import Event, Push, replacement
 from arm_sim.loop.goals import goal_of, led_in, sampled
 from arm_sim.loop.measures import Poses
@@ -99,6 +100,10 @@ class Task:
         self.report = self.Report(self)
         if not hasattr(self, 'duration'):
             raise ArmError(f'task {type(self).__name__}: `prepare` has to set `duration` [s]')
+        if is_foreign(type(self)):
+            from arm_sim.tasks._foreign import check_task
+
+            check_task(self)
 
     @property
     def wrench_start_ns(self) -> int:
