@@ -44,11 +44,13 @@ class Robot(Node):
         q: (6,) positions [rad].
         commands: all that came, (6,) each.
         silent: whether no states are published.
+        for_law: number of the states that the supervisor has passed on.
     """
 
     def __init__(self, context):
         super().__init__('robot', context=context)
         self.q, self.commands, self.silent, self._time_ns = HOME.copy(), [], False, 0
+        self.for_law = 0
         self._states = self.create_publisher(JointState, '/joint_states', 10)
         self.create_subscription(
             Float64MultiArray, '/forward_position_controller/commands', self._on_command, 10
@@ -56,7 +58,11 @@ class Robot(Node):
         self.targets = self.create_publisher(
             JointTrajectory, '/drive/servo_controller/joint_trajectory', 10
         )
+        self.create_subscription(JointState, '/drive/joint_states', self._on_state_for_law, 1)
         self.create_timer(1.0 / RATE, self._publish)
+
+    def _on_state_for_law(self, message):
+        self.for_law += 1
 
     def _on_command(self, message):
         self.q = np.array(message.data)
@@ -142,11 +148,14 @@ def test_a_law_takes_a_foreign_robot_from_rest_to_a_goal_and_a_request_stops_it(
         assert answer.result().message == 'requested by ~/stop'
         until(lambda: 'stopped: requested by ~/stop' in (tmp_path / 'log').read_text(), 'end')
         robot.commands.clear()
+        assert robot.for_law > 100
+        robot.for_law = 0  # else goals of a law that does not drive would be reached
         until(
             lambda: len(robot.commands) > 20 and not np.ptp(robot.commands[-10:], axis=0).any(),
             'end',
         )
         assert np.abs(robot.q - HOME).max() > 0.02  # not the law's goal
+        assert robot.for_law <= 2  # on their way at the stop
     finally:
         launch.send_signal(signal.SIGINT)
         launch.communicate(timeout=LONG_WAIT)
