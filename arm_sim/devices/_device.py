@@ -18,7 +18,7 @@ from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.link_loads import LinkLoads
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters
-from arm_dynamics.plugins import PluginRegistry
+from arm_dynamics.plugins import PluginRegistry, is_foreign
 
 
 class Setup(NamedTuple):
@@ -208,6 +208,10 @@ class Devices:
                 continue
             device = self._by_name[name] = kind(setup)
             device.name = name
+            if is_foreign(kind):
+                from arm_sim.devices._foreign import look_at
+
+                look_at(device)
         self.needs_motion = any(each.needs_motion for each in self)
         self.refresh()
 
