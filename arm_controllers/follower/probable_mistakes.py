@@ -1,12 +1,13 @@
 """The probable mistake behind a motion that breaks a limit, and what to do about it.
 
-Found from the trajectory alone: its knots are the goal's points. Loaded at a refusal.
+Found from the trajectory alone: its knots are the goal's points. Loaded after a goal has come.
 """
 
 import math
 
 import numpy as np
 
+from arm_controllers.follower.goal import Goal
 from arm_controllers.follower.trajectory import Array, Trajectory
 from arm_dynamics.checks import unit
 from arm_dynamics.model import RobotModel
@@ -23,6 +24,7 @@ _RATIOS = {
 }
 _NEAR = 1.35  # factor by which a ratio may differ from that of a cause
 _SAME = 0.25  # share of the velocities, squared, that a ratio may leave unexplained
+_MOST = 100  # points that are looked at without a refusal
 _SLOPES = 3  # points at least from which a ratio is taken
 _NOISY, _MANY = 0.4, 16  # share of bends that change their sign; points that show it
 _FAR = 0.05  # [rad | m] a first point farther from the arm is a step
@@ -62,16 +64,38 @@ def mistake(
     return f'; take {math.ceil(100.0 * factor) / 100.0:g} times as long'
 
 
+def doubt(goal: Goal, model: RobotModel) -> str:
+    """Return what is probably wrong with a goal that breaks no limit, or ''.
+
+    Its velocities are compared with the slopes of its first positions.
+    """
+    velocities, most = goal.velocities, slice(_MOST)
+    if velocities is None:
+        return ''
+    for k, name in enumerate(goal.joint_names):
+        times, q, v = goal.times[most], goal.positions[most, k], velocities[most, k]
+        prismatic = bool(model.prismatic[model.joint_names.index(name)])
+        if found := _compared(times, q, v[1:-1], prismatic):
+            return f'joint {name!r}{found}'
+    return ''
+
+
 def _ratio(trajectory: Trajectory, joint: int, prismatic: bool) -> str:
     """Compare the velocities of the points with the slopes of their positions."""
-    times, q = trajectory.times, _positions(trajectory, joint)
     v = trajectory.coefficients[1:, 1, joint]
+    return _compared(trajectory.times, _positions(trajectory, joint), v, prismatic)
+
+
+def _compared(times: Array, q: Array, v: Array, prismatic: bool) -> str:
+    """Compare velocities (m - 2,) with the slopes of positions (m,) at the points between."""
+    if np.count_nonzero(v) < _SLOPES:
+        return ''
     before, after = (np.diff(part) for part in (times[:-1], times[1:]))
     steps = np.diff(q)
     # Of the parabola through three points.
     slopes = (after * steps[:-1] / before + before * steps[1:] / after) / (before + after)
     size = slopes @ slopes
-    if np.count_nonzero(v) < _SLOPES or not np.isfinite(size) or size == 0.0:
+    if not np.isfinite(size) or size == 0.0:
         return ''
     ratio = float(slopes @ v / size)
     rest = v - ratio * slopes

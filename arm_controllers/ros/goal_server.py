@@ -179,8 +179,9 @@ class GoalServer:
             if self._realtime and len(raw) > _BYTES_AT_ONCE:
                 self._check = identifier, self._accept(raw, identifier)
             else:
-                self.follower.set_goal(_goal(raw, identifier, self._most), self._time_ns)
-                self._endpoints.publish_goal(raw, identifier, self._time_ns)
+                goal = _goal(raw, identifier, self._most)
+                self.follower.set_goal(goal, self._time_ns)
+                self._publish(raw, identifier, self._time_ns, goal)
         except ArmError as error:
             self._refuse(identifier, error)
 
@@ -193,7 +194,15 @@ class GoalServer:
         assert self._time_ns is not None  # deactivation drops the check
         now_ns, notice_ns = self._time_ns, (8 + len(goal.times) // 25) * self._period_ns
         yield from self.follower.accept(goal, now_ns, notice_ns, self._converter)
-        self._endpoints.publish_goal(raw, identifier, now_ns + notice_ns)
+        self._publish(raw, identifier, now_ns + notice_ns, goal)
+
+    def _publish(self, raw: bytes, identifier: object, start_ns: int, goal: Goal) -> None:
+        """Publish an accepted goal, and log what is probably wrong with it."""
+        from arm_controllers.follower.probable_mistakes import doubt
+
+        self._endpoints.publish_goal(raw, identifier, start_ns)
+        if text := doubt(goal, self.follower.model):
+            self._log.warning(text)
 
     def _cancel(self, identifier: object) -> None:
         handle = self._endpoints.handle(identifier)

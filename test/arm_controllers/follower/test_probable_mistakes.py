@@ -1,11 +1,15 @@
 """Refusals name the probable mistake: units, noise, order, names; nothing without one."""
 
+import re
+
 import numpy as np
 import pytest
 from following import HOME, NAMES, assert_names_the_fault, goal, make
 
-from arm_controllers.follower.goal import GoalError
+from arm_controllers.follower.goal import Goal, GoalError
+from arm_controllers.follower.probable_mistakes import doubt
 from arm_controllers.follower.refusals import unknown_joint
+from arm_sim.robot import Robot
 
 WAY = np.array([0.5, -0.4, 0.6, 0.3, -0.5, 0.7])
 PER_DEGREE = 180.0 / np.pi
@@ -138,3 +142,33 @@ def test_a_joint_without_a_position_is_told_how_to_hold():
     q[1, 2] = np.nan
     text = line([1.0, 2.0], q)
     assert text.endswith('leave a joint that need not move out, with allow_partial_joints_goal')
+
+
+def slow_goal(scale, points=20):
+    """Return a goal of UR5e far below its limits, whose velocities are `scale` times the slope."""
+    model, duration = Robot.load('ur5e').model, 40.0
+    s = np.linspace(0.0, 1.0, points + 1)[1:]
+    q = 0.3 * (10.0 * s**3 - 15.0 * s**4 + 6.0 * s**5)
+    v = scale * 9.0 / duration * (s**2 - 2.0 * s**3 + s**4)
+    rows = [np.repeat(each[:, None], 6, axis=1) for each in (q, v)]
+    return Goal(model.joint_names, duration * s, *rows), model
+
+
+@pytest.mark.parametrize(
+    ('scale', 'words'),
+    [
+        (np.degrees(1.0), 'are they in degrees per second'),
+        (np.radians(1.0), 'are the positions in degrees'),
+        (30.0 / np.pi, 'turns per minute'),
+        (-1.0, 'in reverse order'),
+    ],
+)
+def test_velocities_that_contradict_a_goal_within_all_limits_are_doubted(scale, words):
+    found = doubt(*slow_goal(scale))
+    assert re.search(rf"^joint 'shoulder_pan_joint'; its velocities .*{words}", found)
+
+
+@pytest.mark.parametrize('scale', [0.0, 0.8, 1.0, 1.3])
+def test_a_goal_whose_velocities_fit_is_not_doubted(scale):
+    assert doubt(*slow_goal(scale)) == ''
+    assert doubt(*slow_goal(scale, points=3)) == ''
