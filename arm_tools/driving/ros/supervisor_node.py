@@ -129,6 +129,7 @@ class SupervisorNode(Node):
             self._own = self.supervisor.start(q, v, self.parameters.period)
             if own is not None:
                 self._own = self._own._replace(period=own.period, since=own.since)
+        assert self._own is not None
         if not self._may_start or self._own.phase == STOPPED:
             return  # goals of a law that does not drive must not be reached
         rests = bool((np.abs(v) <= self.supervisor.parameters.rest_speed).all())
