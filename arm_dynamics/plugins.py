@@ -19,7 +19,7 @@ from typing import Any
 
 from arm_dynamics.checks import ArmError, one_line, one_of, say_once
 
-OWN = ('arm_dynamics', 'arm_controllers', 'arm_sim', 'arm_lab', 'arm_tools')
+OWN = frozenset(f'arm_{each}' for each in ['dynamics', 'controllers', 'sim', 'lab', 'tools'])
 
 
 def is_foreign(kind: type) -> bool:

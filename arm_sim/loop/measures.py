@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.plugins import PluginRegistry
@@ -136,6 +136,8 @@ def all_measures() -> tuple[Measure, ...]:
     def add(measure: Any) -> None:
         from arm_sim.loop.plugin_measure import check_measure
 
+        if not isinstance(measure, Measure) or measure.over not in KINDS:
+            raise ArmError(f'it is no Measure with one of {KINDS}')
         check_measure(measure, measures)
         measures[measure.name] = measure
 
