@@ -15,7 +15,7 @@ from arm_dynamics.clearance import Surroundings
 from arm_dynamics.link_loads import External, LinkLoads
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, Stepping, parameter
-from arm_dynamics.plugins import PluginRegistry
+from arm_dynamics.plugins import PluginRegistry, is_foreign
 from arm_sim.devices import DeviceParameters, Devices, Setup
 from arm_sim.simulation.contact_state import ContactState
 from arm_sim.simulation.integration import CONTINUOUS
@@ -143,6 +143,12 @@ class Plant:
     effort: Array
     measured: Measurement
 
+    def __init_subclass__(cls) -> None:
+        if is_foreign(cls):
+            from arm_sim.simulation.foreign_plant import look_at
+
+            look_at(cls)
+
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         if not isinstance(parameters, self.Parameters):
             parameters = self.Parameters(**vars(parameters))
@@ -179,10 +185,8 @@ class Plant:
 
     def _views(self) -> None:
         """Let motors and encoders be those of rigid joints, where no device has other ones."""
-        if 'motors' not in vars(self):
-            self.motors = self.q, self.v
-        if 'sensed' not in vars(self):
-            self.sensed = self.q, self.v
+        for name in ('motors', 'sensed'):
+            vars(self).setdefault(name, (self.q, self.v))
 
     def _notes_on_mjcf(self, model: RobotModel) -> tuple[str, ...]:
         """Return notes on a model from an MJCF; raise ArmError where its URDF misses a spring."""
