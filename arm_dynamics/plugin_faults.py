@@ -3,11 +3,14 @@
 Nothing imports this before something has gone wrong, or a plugin is no part of these packages.
 """
 
+import os
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
 from types import TracebackType
+from typing import NoReturn
 
 from numpy.exceptions import ComplexWarning
 
@@ -16,6 +19,10 @@ from arm_dynamics.plugins import OWN
 
 LAW_OF_FILE = 'law_of_file_'  # begins the names of modules of laws in a Python file
 _GROUPS = ('arm_dynamics.', 'arm_sim.')
+
+
+class _ProcessExit(SystemExit):
+    """A call of os._exit by the code of a plugin."""
 
 
 def fault(what: str, error: BaseException, module: str = '') -> ArmError:
@@ -31,7 +38,8 @@ def fault(what: str, error: BaseException, module: str = '') -> ArmError:
     own = [place for name, place in _places(error.__traceback__) if name == module or not module]
     where = f' ({own[-1]})' if own else ''
     if isinstance(error, SystemExit):
-        return ArmError(f'{what}{where} ends the process by sys.exit({error.code!r})')
+        how = 'os._exit' if isinstance(error, _ProcessExit) else 'sys.exit'
+        return ArmError(f'{what}{where} ends the process by {how}({error.code!r})')
     try:
         name, text = type(error).__name__, one_line(error)
     except Exception:  # its own __str__ fails
@@ -49,7 +57,7 @@ def fault_of_plugin(error: BaseException) -> ArmError | None:
 def named_faults() -> Iterator[None]:
     """Give the errors of plugins as one line each, as an ArmError; other errors stay."""
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _no_exit():
             warnings.simplefilter('error', ComplexWarning)  # a part of a number would be lost
             yield
     except ArmError:
@@ -61,6 +69,27 @@ def named_faults() -> Iterator[None]:
         if found is None:
             raise
         raise found from error
+
+
+@contextmanager
+def _no_exit() -> Iterator[None]:
+    """Let os._exit raise where a plugin calls it: a command would end with code 0 and no result.
+
+    A process that the plugin has forked may end so.
+    """
+    known, end, process = vars(os), os._exit, os.getpid()
+
+    def leave(status: int) -> NoReturn:
+        caller = str(sys._getframe(1).f_globals.get('__name__', ''))
+        if os.getpid() == process and _is_plugin(caller):
+            raise _ProcessExit(status)
+        end(status)
+
+    known['_exit'] = leave
+    try:
+        yield
+    finally:
+        known['_exit'] = end
 
 
 def _places(trace: TracebackType | None) -> Iterator[tuple[str, str]]:

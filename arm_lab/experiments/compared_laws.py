@@ -45,8 +45,21 @@ def follows(law: Any, motion: str, of_effort: bool) -> bool:
 
 
 def any_class(name: str) -> Any:
-    """Return the class of a law by its name, or of the law in a Python file."""
-    return law_of_file(name) if name.endswith('.py') else law_class(name)
+    """Return the class of a law by its name, or of the law in a Python file.
+
+    Raises:
+        ArmError: no such law, or one whose attributes have no meaning.
+    """
+    return _sound(law_of_file(name) if name.endswith('.py') else law_class(name))
+
+
+def _sound(law: Any) -> Any:
+    """Return the class of a law. Raises ArmError: its attributes have no meaning."""
+    if is_foreign(law):
+        from arm_controllers.foreign_law import check_class
+
+        check_class(law)
+    return law
 
 
 def compared_class(name: str) -> Any:
@@ -56,7 +69,7 @@ def compared_class(name: str) -> Any:
         ArmError: no such law, one that is not compared, or a plugin that cannot be imported.
     """
     if name.endswith('.py'):
-        law = law_of_file(name)
+        law = any_class(name)
         if not law.designed:
             raise ArmError(f'law {name!r} has no `designed`; run it with natural_frequency 0')
         return law
@@ -70,7 +83,7 @@ def compared_class(name: str) -> Any:
             'natural_frequency=0'
         )
     one_of('law', name, compared)
-    return law_class(compared_laws()[name][0])
+    return any_class(compared_laws()[name][0])
 
 
 def designed(law: Any, model: RobotModel, q: Array, frequency: float) -> Any:

@@ -66,9 +66,21 @@ def executor(workers: int = 1, scheduler: str = '') -> Iterator[Executor]:
         try:
             yield pool
         except BrokenProcessPool:
-            raise ArmError('a worker process was killed (out of memory?)') from None
+            raise ArmError(_broken(pool)) from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _broken(pool: ProcessPoolExecutor) -> str:
+    """Return how a worker ended that had jobs; the pool ends the other ones by SIGTERM."""
+    ended = (each.exitcode for each in (pool._processes or {}).values())
+    codes = {code for code in ended if code is not None and code != -signal.SIGTERM}
+    first = min(codes, default=0)
+    if first < 0:
+        reason = ' (out of memory?)' if first == -signal.SIGKILL else ''
+        return f'a worker process was ended by {signal.Signals(-first).name}{reason}'
+    code = f' with exit code {first}' if first in codes else ''
+    return f'a worker process ended{code} before its job did'
 
 
 def _end_with_command() -> None:

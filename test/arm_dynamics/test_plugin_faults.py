@@ -39,6 +39,21 @@ def mute():
             raise RuntimeError
 
     raise Mute
+
+
+def end():
+    import os
+
+    os._exit(0)
+
+
+def end_of_child():
+    import os
+
+    child = os.fork()
+    if child == 0:
+        os._exit(7)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 """
 
 
@@ -58,12 +73,18 @@ def plugin(tmp_path, monkeypatch):
         ('leave', r'line 17\) ends the process by sys\.exit\(0\)$'),
         ('half', r'line 22\): ComplexWarning: .*imaginary'),
         ('mute', r'line 30\): Mute$'),
+        ('end', r'line 36\) ends the process by os\._exit\(0\)$'),
     ],
 )
 def test_an_error_of_a_plugin_is_one_line_with_file_and_line(plugin, name, words):
     expected = rf"^plugin 'plugins_of_a_user.mine' \(.*mine\.py, {words}"
     with pytest.raises(ArmError, match=expected), named_faults():
         getattr(plugin, name)()
+
+
+def test_a_process_that_a_plugin_has_forked_ends_as_it_likes(plugin):
+    with named_faults():
+        assert plugin.end_of_child() == 7
 
 
 def test_errors_of_these_packages_and_of_arguments_stay():

@@ -16,7 +16,7 @@ import numpy as np
 import psutil
 import pytest
 from long_wait import LONG_WAIT
-from number_jobs import fail, slow_on_one, square
+from number_jobs import end, fail, slow_on_one, square
 from numpy.testing import assert_array_equal
 from optional import optional
 
@@ -136,6 +136,20 @@ def test_workers_end_with_the_process_that_made_them_however_it_ends(tmp_path, h
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ('how', 'words'),
+    [
+        (0, 'a worker process ended with exit code 0 before its job did'),
+        (3, 'a worker process ended with exit code 3 before its job did'),
+        (-signal.SIGKILL, r'a worker process was ended by SIGKILL \(out of memory\?\)'),
+        (-signal.SIGABRT, 'a worker process was ended by SIGABRT'),
+    ],
+)
+def test_a_worker_that_ends_is_called_what_it_is(how, words):
+    with pytest.raises(ArmError, match=f'^{words}$'), executor(2) as work:
+        ordered(work, end, [how] * 2)
+
+
 def test_a_scheduler_that_is_not_there_is_named(tmp_path, capsys, monkeypatch):
     optional('distributed', 'distributed>=2025.1')
     monkeypatch.setattr('arm_lab.experiments.executors.DASK_TIMEOUT', 0.5)
