@@ -181,15 +181,18 @@ def bounds(lower: float, upper: float = np.inf, exclusive: bool = False) -> str:
 
 def finite(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
     """Return a copy of `values`; raises ArmError unless they are finite and of this shape."""
+    if type(values) is not np.ndarray or values.dtype != float:
+        from arm_dynamics.real_numbers import why_not_real
+
+        if why := why_not_real(values):
+            raise ArmError(f'{name} is {why}; it must be {shape} real numbers')
     array = np.array(values, dtype=float)
     if array.shape != shape:
         raise ArmError(f'{name} has shape {array.shape}; it must be {shape}')
-    flat = array.ravel()
-    if isfinite(flat.dot(flat)):  # quick; overflows only beyond 1e150
-        return array
-    for index in np.argwhere(~np.isfinite(array)):
-        where = ', '.join(str(i) for i in index)
-        raise ArmError(f'{name}[{where}] is {array[tuple(index)]}; it must be finite')
+    flat = array.ravel()  # its square is quick; it overflows only beyond 1e150
+    for index in () if isfinite(flat.dot(flat)) else np.argwhere(~np.isfinite(array)):
+        where = f'{name}[{", ".join(map(str, index))}]'
+        raise ArmError(f'{where} is {array[tuple(index)]}; it must be finite')
     return array
 
 

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from arm_controllers.policy_layout import PolicyLayout
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import ArmError, Array, finite
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError
-from arm_dynamics.parameters import ParameterValues
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
-from arm_lab.experiments.ranges import Draw, Ranges
+from arm_lab.experiments.ranges import Draw
 from arm_lab.experiments.suited import suited
+from arm_lab.gym.arguments import made_of, per_joint
 from arm_sim.devices import SensorParameters
 from arm_sim.loop.batch_measures import BatchMeasures
 from arm_sim.loop.loop import Loop, Step
@@ -29,8 +29,6 @@ def loaded_experiment(
     task: str,
     robot: str = 'ur5e',
     law: str = '',
-    error: ParameterValues | ModelError | None = None,
-    ranges: ParameterValues | Ranges | None = None,
     parameters: Mapping[str, object] | None = None,
     **others: Any,
 ) -> LoadedExperiment:
@@ -39,20 +37,16 @@ def loaded_experiment(
     Args:
         task, robot, law: see Experiment; an action adds to the command of the law. Law '': one
             that suits the task.
-        error: of the arm, compared with the law's model.
-        ranges: from which each episode draws its arm; None: it does not.
         parameters: of the task, in place of those in the robot's files.
-        others: fields of Experiment.
+        others: fields of Experiment; a dictionary for a field of parameters, None: the default.
 
     Raises:
         ArmError: what Experiment refuses.
     """
-    given = dict(others)
-    if error is not None:
-        given['error'] = error if isinstance(error, ModelError) else ModelError(**error)
-    if ranges is not None:
-        given['ranges'] = ranges if isinstance(ranges, Ranges) else Ranges(**ranges)
-    experiment = Experiment(robot, task, law, **given)
+    given = {name: value for name, value in others.items() if value is not None}
+    experiment = made_of(Experiment, {'robot': robot, 'task': task, 'law': law, **given})
+    if not isinstance(parameters, Mapping | None):
+        raise ArmError(f'parameters is {parameters!r}; it must be a dictionary')
     return suited(LoadedExperiment(experiment, experiment.load().robot, parameters or {}))
 
 
@@ -87,7 +81,7 @@ def layout_of(loaded: LoadedExperiment, scale: ArrayLike | None = None) -> Polic
         raise ArmError(f'law {loaded.experiment.law!r} commands {interface}; no policy adds to it')
     if scale is None:
         scale = _SHARES[interface] * (arm.effort_limit if interface == 'effort' else 1.0)
-    command = finite('scale', np.broadcast_to(np.asarray(scale, float), (arm.nv,)), (arm.nv,))
+    command = per_joint('scale', scale, arm.nv)
     plant = loaded.plant_parameters()
     return PolicyLayout(
         arm.joint_names, loaded.law_name, asdict(loaded.law_parameters), tuple(command.tolist()),

@@ -1,6 +1,7 @@
 """A task as an environment: one arm in its engine, or many arms in batches on all cores."""
 
 import os
+from collections.abc import Sized
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -14,6 +15,7 @@ from numpy.typing import ArrayLike
 from arm_controllers.policy_layout import BOUND, PolicyLayout
 from arm_dynamics.checks import ArmError, Array, finite
 from arm_lab.experiments.ranges import Draw
+from arm_lab.gym.arguments import whole
 from arm_lab.gym.arms import GymArms, draws_of, layout_of, loaded_experiment
 
 
@@ -67,8 +69,9 @@ class ArmEnv(gymnasium.Env[Any, Any]):
         """Advance by one control period.
 
         Raises:
-            ArmError: an action that is not finite, or of another shape.
+            ArmError: an action that is not finite, or of another shape; no episode has begun.
         """
+        _check_begun(self._draws)
         arms, shape = self.arms, (len(self.layout.joint_names),)
         observation, reward = arms.step(finite('action', action, shape)[np.newaxis])
         lost, ended = bool(arms.lost[0]), arms.loop.index >= arms.steps
@@ -81,12 +84,18 @@ def spaces_of(layout: PolicyLayout) -> tuple[Any, Any]:
     return Box(-BOUND, BOUND, (layout.size,), np.float64), Box(-1.0, 1.0, (n,), np.float64)
 
 
+def _check_begun(draws: Sized) -> None:
+    """Raise ArmError where no arms are drawn."""
+    if not draws:
+        raise ArmError('no episode has begun: call reset() before step()')
+
+
 def _each_a_seed(seeds: list[int | None], count: int) -> list[int]:
-    """Return a list of seeds; raise ArmError for another number of them, or one that is None."""
+    """Return a list of seeds; raise ArmError for another number of them, or no such number."""
     found = [each for each in seeds if each is not None]
     if len(seeds) != count or len(found) != count:
         raise ArmError(f'seed has {len(found)} numbers, {seeds}; it needs one for each of {count}')
-    return found
+    return [whole('a seed', each, 0) for each in found]
 
 
 class ArmVectorEnv(VectorEnv[Array, Array, Array]):
@@ -123,14 +132,14 @@ class ArmVectorEnv(VectorEnv[Array, Array, Array]):
         Raises:
             ArmError: what `loaded_experiment` or the arms refuse.
         """
-        self.num_envs = num_envs
+        self.num_envs = num_envs = whole('num_envs', num_envs, 1)
         self._drawn = experiment.get('ranges') is not None
         self._loaded = loaded_experiment(task, **experiment)
         self.layout = layout_of(self._loaded, scale)
         self.single_observation_space, self.single_action_space = spaces_of(self.layout)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        count = min(threads or os.cpu_count() or 1, num_envs)
+        count = min(whole('threads', threads, 0) or os.cpu_count() or 1, num_envs)
         self._shares = [x.tolist() for x in np.array_split(np.arange(num_envs), count)]
         self._pool = ThreadPoolExecutor(count)
         self._draws: list[list[Draw]] = []
@@ -164,7 +173,10 @@ class ArmVectorEnv(VectorEnv[Array, Array, Array]):
             number = int(self.np_random.integers(2**31)) if seed is None else seed
             seeds = np.full(self.num_envs, number)
         if options and 'samples' in options:
-            samples = np.asarray(options['samples']).reshape(self.num_envs)
+            given: Any = options['samples']
+            if np.shape(given) != samples.shape:
+                raise ArmError(f'samples is {given!r}; it must have {self.num_envs} integers')
+            samples = np.array([whole('a sample', k, 0) for k in np.array(given).tolist()])
         pairs = [(int(seeds[k]), [int(samples[k])]) for k in range(self.num_envs)]
         every = [draws_of(self._loaded, self._drawn, *pair)[0] for pair in pairs]
         draws = [[every[k] for k in each] for each in self._shares]
@@ -179,8 +191,9 @@ class ArmVectorEnv(VectorEnv[Array, Array, Array]):
         """Advance by one control period; after the end of the episodes: start the next ones.
 
         Raises:
-            ArmError: an action that is not finite, or of another shape.
+            ArmError: an action that is not finite, or of another shape; no episode has begun.
         """
+        _check_begun(self._draws)
         nothing = np.zeros(self.num_envs, dtype=bool)
         if self._ended:
             observations, infos = self.reset()

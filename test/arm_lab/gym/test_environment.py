@@ -137,3 +137,35 @@ def test_mistakes_are_refused_in_one_line():
         gymnasium.make('arm_sim/Track-v0', ranges={'payload': -1.0})
     with pytest.raises(ArmError, match=r'scale\[0\] is inf'):
         gymnasium.make('arm_sim/Track-v0', scale=np.inf)
+
+
+@pytest.mark.parametrize(
+    ('given', 'words'),
+    [
+        ({'drives': 3}, r'drives is 3; it must be a dictionary, or DriveParameters\(...\)$'),
+        ({'ranges': True}, r'ranges is True; it must be a dictionary, or Ranges\(...\)$'),
+        ({'ranges': {'mas': 0.1}}, "unknown argument 'ranges.mas'; nearest known: 'ranges.mass'$"),
+        ({'error': {'payload': 'a'}}, "parameter 'error.payload' is 'a'; it must be a number$"),
+        ({'timestep': 'a'}, "parameter 'timestep' is 'a'; it must be a number$"),
+        ({'robot': 3}, "parameter 'robot' is 3; it must be a text$"),
+        ({'foo': 1}, "unknown argument 'foo'; nearest known: "),
+        ({'parameters': [1]}, r'parameters is \[1\]; it must be a dictionary$'),
+        ({'scale': [1.0, 2.0]}, r'scale has shape \(2,\); it must be \(3,\)$'),
+        ({'scale': 'a'}, r"scale is 'a'; it must be \(3,\) real numbers$"),
+    ],
+)
+def test_an_argument_of_another_kind_is_refused_with_its_name(given, words):
+    with pytest.raises(ArmError, match=f'^{words}'):
+        gymnasium.make('arm_sim/Track-v0', **PLANAR | given)
+
+
+def test_a_dictionary_makes_any_part_of_the_experiment():
+    late = gymnasium.make('arm_sim/Track-v0', **PLANAR, drives={'command_delay': 2}).unwrapped
+    late.reset(seed=0)
+    assert late.arms.loop.plant.parameters.command_delay == 2
+
+
+def test_an_episode_must_begin():
+    env = gymnasium.make('arm_sim/Track-v0', **PLANAR).unwrapped
+    with pytest.raises(ArmError, match=r'^no episode has begun: call reset\(\) before step\(\)$'):
+        env.step(np.zeros(3))

@@ -106,6 +106,34 @@ def test_a_list_of_seeds_has_one_for_each_arm():
             env.reset(seed=wrong)
 
 
+def test_seeds_and_samples_are_integers():
+    env = gymnasium.make_vec('arm_sim/Track-v0', num_envs=2, **PLANAR)
+    with pytest.raises(ArmError, match='^no episode has begun'):
+        env.step(np.zeros((2, 3)))
+    for seed, words in (([1.5, 2], 'a seed is 1.5'), (['a', 2], "a seed is 'a'"), ([-1, 2], '-1')):
+        with pytest.raises(ArmError, match=f'{words}; it must be an integer >= 0$'):
+            env.reset(seed=seed)
+    for samples, words in (
+        ([1], 'samples is .1.; it must have 2 integers'),
+        ([0.5, 1], 'a sample'),
+    ):
+        with pytest.raises(ArmError, match=f'^{words}'):
+            env.reset(seed=1, options={'samples': samples})
+
+
+@pytest.mark.parametrize(
+    ('given', 'words'),
+    [
+        ({'num_envs': 0}, 'num_envs is 0; it must be an integer >= 1'),
+        ({'num_envs': 2.0}, 'num_envs is 2.0; it must be an integer >= 1'),
+        ({'threads': -1}, 'threads is -1; it must be an integer >= 0'),
+    ],
+)
+def test_numbers_of_arms_and_threads_are_refused(given, words):
+    with pytest.raises(ArmError, match=f'^{words}$'):
+        gymnasium.make_vec('arm_sim/Track-v0', **{'num_envs': 2} | PLANAR | given)
+
+
 @pytest.mark.slow
 def test_arms_in_contact_run_in_mujocos_batch():
     with warnings.catch_warnings():
