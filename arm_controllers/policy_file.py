@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -100,9 +101,14 @@ class _Hidden(NamedTuple):
         tensor = rows.astype(self.kind).reshape(len(rows), *self.shape)
         return np.ascontiguousarray(np.moveaxis(tensor, 0, self.axis))
 
-    def rows_of(self, tensor: Array) -> Array:
-        """Return the states (m, k) of a tensor."""
-        rows = np.moveaxis(tensor, self.axis, 0)
+    def rows_of(self, tensor: Array, count: int) -> Array:
+        """Return the states (m, k) of a tensor. Raises ArmError: not of m = `count` rows."""
+        rows = np.moveaxis(tensor, self.axis, 0) if tensor.ndim > self.axis else tensor
+        if rows.shape != (count, *self.shape):
+            raise ArmError(
+                f'the state after {self.name!r} has the shape {tensor.shape}; it needs that of '
+                f'{count} rows'
+            )
         return rows.reshape(len(rows), -1).astype(float)
 
 
@@ -135,6 +141,8 @@ class PolicyFile:
                 'and action; export it with arm_lab.gym.export'
             )
         self.layout = PolicyLayout.of_text(text, self._where)
+        if not session.get_inputs():
+            raise ArmError(f'{self._where} has no input; it must take an observation')
         (features, *further), (answer, *states) = session.get_inputs(), session.get_outputs()
         self._check(features, answer)
         shapes = [each.shape for each in (features, *further, answer)]
@@ -163,6 +171,19 @@ class PolicyFile:
                 f'{self._where}: its first actions, of an observation of zeros, are not all '
                 'finite numbers'
             )
+        self._check_rows()
+
+    def _check_rows(self) -> None:
+        """Raise ArmError where the action of an observation is not the same in another batch."""
+        batches = np.random.default_rng(0).uniform(-1.0, 1.0, (2, self._rows, self.layout.size))
+        batches[1, 0] = batches[0, 0]
+        one, other = (self.step(x, self.start(self._rows))[0][0] for x in batches)
+        if one.tobytes() != other.tobytes():
+            raise ArmError(
+                f'{self._where} gives the actions {_shown(one)} and {_shown(other)} for the same '
+                'observation; they must be equal: export it without random numbers, and with '
+                'actions that do not depend on the other rows'
+            )
 
     def _check(self, features: Any, answer: Any) -> None:
         """Set the number of actions; raise ArmError for shapes that no policy has."""
@@ -177,6 +198,10 @@ class PolicyFile:
         self.chunk: Any = answer.shape[1] if len(answer.shape) > 2 else 0
         if not isinstance(self.chunk, int):
             raise ArmError(f'{self._where}: its chunks have no fixed number of actions')
+        if answer.type not in _TYPES:
+            raise ArmError(
+                f'{self._where} gives actions of type {answer.type}; allowed: {", ".join(_TYPES)}'
+            )
         if features.type not in _TYPES or sizes != (self.layout.size, n):
             raise ArmError(
                 f'{self._where} takes {sizes[0]} {features.type} and gives {sizes[1]} numbers; '
@@ -216,6 +241,7 @@ class PolicyFile:
         parts = [self._run([x[k : k + rows] for x in padded]) for k in range(0, count, rows)]
         actions, *after = (np.concatenate(each)[:count] for each in zip(*parts, strict=True))
         actions = actions.astype(float).reshape(*axes, -1)
+        actions[np.isinf(actions)] = np.nan
         actions = actions if self.layout.rate else np.clip(actions, -1.0, 1.0)
         return actions, tuple(x.reshape(*axes, -1) for x in after)
 
@@ -231,7 +257,17 @@ class PolicyFile:
             except Exception as error:
                 late = options.terminate and f'its actions take more than {LONGEST_RUN:g} s'
                 raise ArmError(f'{self._where}: {late or one_line(error)}') from None
-        return [answer, *(each.rows_of(x) for each, x in zip(self._hidden, states, strict=True))]
+        count, hidden = len(rows[0]), zip(self._hidden, states, strict=True)
+        shape = (count, *[self.chunk][: self.chunk], len(self.layout.joint_names))
+        if answer.shape != shape:
+            raise ArmError(
+                f'{self._where} gives actions of shape {answer.shape} for {count} observations; '
+                f'they must be {shape}'
+            )
+        try:
+            return [answer, *(each.rows_of(x, count) for each, x in hidden)]
+        except ArmError as error:
+            raise ArmError(f'{self._where}: {error}') from None
 
 
 def _runtime() -> Any:
@@ -255,4 +291,12 @@ def _session(path: str) -> Any:
     try:
         return runtime.InferenceSession(path, options, ['CPUExecutionProvider'])
     except Exception as error:  # onnxruntime has a class of errors per code
-        raise ArmError(f'policy {path!r} is no ONNX file: {error}'.split('\n')[0]) from None
+        # It says where in its sources, too.
+        text = re.sub(r'^\[.*?failed:(/\S+:\d+ .*\) )?', '', one_line(error))
+        raise ArmError(
+            f'policy {path!r} is no ONNX file that onnxruntime {runtime.__version__} reads: {text}'
+        ) from None
+
+
+def _shown(action: Array) -> str:
+    return np.array2string(action.ravel()[:12], precision=6)

@@ -310,3 +310,90 @@ def test_files_that_do_not_fit_are_refused_in_one_line(tmp_path):
     assert PolicyLayout.of_text(text, '').text() == text
     with pytest.raises(ArmError, match='pd has no variants'):
         _ = Experiment('planar_3r', 'step', 'pd:x').load().law_parameters
+
+
+def network(path, layout, nodes, answer=('action', 11, None)):
+    """Write an ONNX file of nodes (operator, inputs, outputs, attributes); return its path."""
+    import onnx
+    from onnx import helper
+
+    from arm_lab.gym.export import add_layout
+
+    rng, n = np.random.default_rng(1), len(layout.joint_names)
+    weights = onnx.numpy_helper.from_array(0.05 * rng.normal(size=(layout.size, n)), 'W')
+    made = [helper.make_node(*each[:3], **(each[3:] or ({},))[0]) for each in nodes]
+    name, kind, shape = answer
+    given = [helper.make_tensor_value_info('x', 11, ['rows', layout.size])]
+    answers = [helper.make_tensor_value_info(name, kind, shape or ['rows', n])]
+    graph = helper.make_graph(made, 'policy', given, answers, [weights])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=9)
+    add_layout(model, layout)
+    onnx.save(model, str(path))
+    return str(path)
+
+
+MEAN = ('ReduceMean', ['x'], ['mean'], {'axes': [0], 'keepdims': 1})
+
+
+@pytest.mark.parametrize(
+    ('nodes', 'kind', 'words'),
+    [
+        (
+            [MEAN, ('MatMul', ['mean', 'W'], ['action'])],
+            11,
+            r'gives actions of shape \(1, 3\) for 16 observations; they must be \(16, 3\)$',
+        ),
+        (
+            [
+                MEAN,
+                ('Sub', ['x', 'mean'], ['centred']),
+                ('MatMul', ['centred', 'W'], ['action']),
+            ],
+            11,
+            'gives the actions .* for the same observation; they must be equal',
+        ),
+        (
+            [
+                ('MatMul', ['x', 'W'], ['y']),
+                ('RandomNormalLike', ['y'], ['noise'], {'scale': 0.1}),
+                ('Add', ['y', 'noise'], ['action']),
+            ],
+            11,
+            'gives the actions .* for the same observation; they must be equal',
+        ),
+        (
+            [('MatMul', ['x', 'W'], ['y']), ('Cast', ['y'], ['action'], {'to': 7})],
+            7,
+            r'gives actions of type tensor\(int64\); allowed: tensor\(float\), tensor\(double\)$',
+        ),
+    ],
+)
+def test_actions_that_are_none_of_an_observation_alone_are_refused(tmp_path, nodes, kind, words):
+    _, layout = policy_file(tmp_path / 'other.onnx')
+    file = network(tmp_path / 'p.onnx', layout, nodes, ('action', kind, None))
+    with pytest.raises(ArmError, match=rf"^policy '.*p\.onnx' {words}"):
+        PolicyFile(file)
+
+
+def test_an_infinite_action_is_none(tmp_path):
+    _, layout = policy_file(tmp_path / 'other.onnx')
+    nodes = [
+        ('MatMul', ['x', 'W'], ['y']),
+        ('Mul', ['y', 'y'], ['z']),
+        *[('Mul', ['z'] * 2, ['z1']), ('Mul', ['z1'] * 2, ['z2']), ('Exp', ['z2'], ['action'])],
+    ]
+    policy = PolicyFile(network(tmp_path / 'p.onnx', layout, nodes))
+    assert np.isnan(policy(np.full(layout.size, 1e3))).all()
+    np.testing.assert_array_equal(policy(np.zeros(layout.size)), 1.0)
+
+
+def test_a_file_that_onnxruntime_cannot_read_is_one_line_without_its_sources(tmp_path):
+    import onnx
+
+    file, _ = policy_file(tmp_path / 'p.onnx')
+    model = onnx.load(file)
+    model.ir_version = 99
+    onnx.save(model, file)
+    with pytest.raises(ArmError, match=r'reads: Unsupported model IR version: 99') as error:
+        PolicyFile(file)
+    assert '::' not in str(error.value)
