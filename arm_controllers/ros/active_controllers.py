@@ -32,10 +32,7 @@ class ActiveControllers:
 
     def holder(self, joint_names: Sequence[str]) -> str:
         """Return the controller that commands one of these joints; '' where there is none."""
-        for name, joints in self.claims.items():
-            if not set(joints).isdisjoint(joint_names):
-                return name
-        return ''
+        return next((name for name, x in self.claims.items() if {*x} & {*joint_names}), '')
 
     def to_message(self) -> String:
         """Return the message."""

@@ -28,7 +28,7 @@ from arm_controllers.ros.controller_parameters import (
     controller_fields,
     without_meaning,
 )
-from arm_controllers.ros.diagnostics import ControllerDiagnostics
+from arm_controllers.ros.diagnostics import WHO_SENDS, ControllerDiagnostics
 from arm_controllers.ros.goal_server import GoalServer
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.live_parameters import OF_JOINTS, LiveParameters
@@ -220,7 +220,11 @@ class ControllerNode(LifecycleNode):
         own = self.get_name()
         if holder == own:
             return f'another node named {own!r} commands this arm; end one of the two'
-        return f'{holder!r} commands this arm; deactivate it before {own!r}'
+        held = self._claims.claims.get(holder, []) if self._claims else []
+        shared = [name for name in self.live.model.joint_names if name in held]
+        part = 0 < len(shared) < len(self.live.model.joint_names)
+        what = ', '.join(shared) if part else 'this arm'
+        return f'{holder!r} commands {what}; deactivate it before {own!r}'
 
     def _on_speed(self, message: SpeedScalingFactor) -> None:
         """Follow goals at this share of their speed."""
@@ -279,8 +283,8 @@ class ControllerNode(LifecycleNode):
             self._silent = 0 if cycle.states.received != self._received else self._silent + 1
             self._received = cycle.states.received
             if self._silent >= self.parameters.state_timeout:
-                silence = f'no state for {cycle.states.silence:.1f} s: the simulator is paused or'
-                cycle.handle(Event.LOSE, f'{silence} gone; if it runs, restart this controller')
+                silence = f'no state for {cycle.states.silence:.1f} s: {WHO_SENDS}'
+                cycle.handle(Event.LOSE, f'{silence} If it is, restart this controller')
         self.diagnostics.report(cycle, self._claims)
 
 

@@ -17,6 +17,7 @@ from arm_dynamics.checks import ArmError
 MEMORY = 10.0
 # The words mention states that are delayed by more than this time [s].
 SILENCE = 1.0
+WHO_SENDS = 'is the simulator, or the supervisor of drive, running?'
 
 _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
 
@@ -82,10 +83,7 @@ class ControllerDiagnostics:
         if cycle.state is not CycleState.COMMANDING:
             return _WARN, 'waiting for a state: is the simulator running, in this ROS_DOMAIN_ID?'
         if cycle.states.silence > SILENCE:
-            return (
-                _WARN,
-                f'no state for {cycle.states.silence:.0f} s: the simulator is paused or gone',
-            )
+            return _WARN, f'no state for {cycle.states.silence:.0f} s: {WHO_SENDS}'
         goals, doing = cycle.goals, _doing(cycle)
         if goals.problem and time.monotonic() - goals.problem_since < MEMORY:
             return _WARN, f'{doing}; {goals.problem}'

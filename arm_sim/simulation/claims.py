@@ -237,10 +237,9 @@ class Claims:
         for claim in self:
             both = [name for name in names if name in claim.joint_names]
             if both:
-                reason = (
-                    f'two controllers command joint {both[0]!r}: {claim.source!r} has claimed it, '
-                    f'{source!r} is refused; deactivate one of them'
-                )
+                what = f'joint {", ".join(map(repr, both))}: {claim.source!r} has claimed it'
+                what += f', {source!r} is refused'
+                reason = f'two controllers command {what}; deactivate one of them'
                 self._remember(source, reason, spoofed=False)
                 raise CompetingError(reason)
 

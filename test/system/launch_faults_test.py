@@ -143,11 +143,11 @@ def test_simulator_killed_in_motion_ends_the_goal_and_a_new_one_is_taken_up(doom
     doomed.set_parameters(CONTROLLER, goal_time_limit=3.0)
     _, end = start_moving(doomed)
     doomed.kill('simulator')
-    doomed.words(CONTROLLER, 'the simulator is paused or gone')
+    doomed.words(CONTROLLER, 'is the simulator, or the supervisor of drive, running?')
     answer = doomed.result(end, 'end of the goal')
     assert answer.status == GoalStatus.STATUS_ABORTED
     assert 'no state for' in answer.result.error_string
-    assert answer.result.error_string.endswith('if it runs, restart this controller')
+    assert answer.result.error_string.endswith('If it is, restart this controller')
     doomed.states.clear()
     doomed.diagnostics.clear()
     doomed.simulator()

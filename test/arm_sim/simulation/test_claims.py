@@ -184,3 +184,10 @@ def test_a_controller_that_is_silent_loses_its_claim_and_the_other_one_goes_on()
     arm = claimed(clock, 'arm', range(4))
     clock.take_from(arm, simulation.time_ns, GRAVITY[:4])
     assert not simulation.braking
+
+
+def test_a_refusal_names_all_shared_joints(claims):
+    claims.claim('arm', NAMES, at_rest)
+    both = ', '.join(map(repr, NAMES[:2]))
+    with pytest.raises(ArmError, match=f"command joint {both}: 'arm' has claimed it, 'other' is"):
+        claims.claim('other', NAMES[:2], at_rest)

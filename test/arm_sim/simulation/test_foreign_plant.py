@@ -129,9 +129,7 @@ def test_a_wrench_that_an_engine_does_not_read_is_refused():
     for plant in (ignores, reads):
         plant.apply_wrench('tool', [0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
     reads.step(np.ones(3))
-    words = (
-        '^engine Mine: a wrench acts on tool, and act reads neither wrenches nor'
-    )
+    words = '^engine Mine: a wrench acts on tool, and act reads neither wrenches nor'
     with pytest.raises(ArmError, match=words):
         ignores.step(np.ones(3))
     takes = made({'_set_wrenches': lambda self, wrenches: setattr(self, 'wrenches', wrenches)})

@@ -269,7 +269,7 @@ def test_neither_ones_own_pause_nor_a_busy_machine_is_an_alarm_and_a_fault_is(mo
         node.on_diagnostics(DiagnosticArray(status=[status]))
 
     report('simulator', 'paused')
-    report('c', 'no state for 2 s: the simulator is paused or gone', DiagnosticStatus.WARN)
+    report('c', 'no state for 2 s: is the simulator running?', DiagnosticStatus.WARN)
     paused = node.arm.events.changes()
     assert 'no state for 2 s' in paused
     assert ALARM not in paused
