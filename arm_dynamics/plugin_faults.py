@@ -4,11 +4,11 @@ Nothing imports this before something has gone wrong, or a plugin is no part of 
 """
 
 import os
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
+from inspect import currentframe
 from types import TracebackType
 from typing import NoReturn
 
@@ -80,8 +80,9 @@ def _no_exit() -> Iterator[None]:
     known, end, process = vars(os), os._exit, os.getpid()
 
     def leave(status: int) -> NoReturn:
-        caller = str(sys._getframe(1).f_globals.get('__name__', ''))
-        if os.getpid() == process and _is_plugin(caller):
+        frame = currentframe()
+        caller = frame and frame.f_back and frame.f_back.f_globals.get('__name__')
+        if os.getpid() == process and _is_plugin(str(caller)):
             raise _ProcessExit(status)
         end(status)
 

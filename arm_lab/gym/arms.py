@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from arm_controllers.policy_layout import PolicyLayout
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, one_of
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
@@ -133,7 +133,9 @@ class GymArms:
             model, self._size, self.loop.period, task.event, forces=forces
         ).samples
         ranked_by = task.evaluation.ranked_by
-        self._measure = next(x for x in all_measures() if x.name == ranked_by)
+        measures = {each.name: each for each in all_measures()}
+        one_of(f'task {loaded.experiment.task!r}: ranked_by', ranked_by, tuple(measures))
+        self._measure, self._task = measures[ranked_by], loaded.experiment.task
         if self._measure.over == 'settled':
             raise ArmError(f'{ranked_by} ranks the task; it gives no reward of a period')
         self._rows = Reference(model.nv, (self._size,))
@@ -151,6 +153,12 @@ class GymArms:
     def step(self, action: Array) -> tuple[Array, Array]:
         """Advance by one period under actions (N, n) in [-1, 1]; return observations, rewards."""
         measured, reference = self._now()
+        if not np.isfinite(reference.row).all():
+            t = self.loop.index * self.loop.period
+            raise ArmError(
+                f'task {self._task!r}: its reference at t = {t:g} s is {reference.row.tolist()}; '
+                'it must be finite'
+            )
         action = np.clip(action, -1.0, 1.0) if self._batch else np.clip(action[0], -1.0, 1.0)
         added = self._scale * action
         memory = self._layout.remember(self._arm, self._memory, measured, reference, action)

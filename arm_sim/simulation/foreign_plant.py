@@ -75,7 +75,8 @@ def _check(plant: Any) -> None:
         if not isinstance(array, np.ndarray) or (array.dtype, array.shape) != (float, shape):
             what = _shown(array)
             raise _refusal(plant, f'{name} is {what}; it must be an array of float64 of {shape}')
-    if all(getattr(type(plant), name).__module__ == 'arm_sim.simulation.plant' for name in _MOVES):
+    base = next(each for each in reversed(type(plant).__mro__) if 'act' in vars(each))
+    if all(getattr(type(plant), name) is vars(base)[name] for name in _MOVES):
         raise _refusal(plant, 'it has no act(command), which must advance q and v by a period')
     if any(np.shares_memory(found[x], found[y]) for x, y in ('qv', ('q', 'effort'))):
         raise _refusal(plant, 'q, v and effort share memory; each must have its own array')

@@ -8,6 +8,7 @@ import pytest
 from experiment_parts import run
 from numpy.testing import assert_allclose, assert_array_equal
 from optional import optional
+from plugins import write_plugins
 from policies import policy_file
 
 optional('gymnasium', 'gymnasium>=1.1')
@@ -21,7 +22,7 @@ from arm_dynamics.model_error import ModelError  # noqa: E402
 from arm_lab.experiments.experiment import Experiment  # noqa: E402
 from arm_lab.experiments.ranges import Ranges  # noqa: E402
 from arm_lab.gym import ENVIRONMENTS  # noqa: E402
-from arm_sim.tasks import task_names  # noqa: E402
+from arm_sim.tasks import TASKS, task_names  # noqa: E402
 
 PLANAR = {'robot': 'planar_3r', 'law': 'pd_gravity'}
 
@@ -169,3 +170,59 @@ def test_an_episode_must_begin():
     env = gymnasium.make('arm_sim/Track-v0', **PLANAR).unwrapped
     with pytest.raises(ArmError, match=r'^no episode has begun: call reset\(\) before step\(\)$'):
         env.step(np.zeros(3))
+
+
+MINE = """
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from arm_dynamics.parameters import Parameters
+from arm_sim.tasks import Task, TaskReport
+
+
+@dataclass(frozen=True)
+class Nothing(Parameters):
+    pass
+
+
+class Blank(Task):
+    Parameters = Nothing
+    Report = TaskReport
+
+    def prepare(self):
+        self.duration = 0.2
+
+    def reference(self, t, reference):
+        reference.row[:] = 0.0
+        reference.q[:] = self.robot.start if t < 0.0015 else np.nan
+
+
+class Unranked(Blank):
+    evaluation = replace(Task.evaluation, ranked_by='speed')
+"""
+
+
+@pytest.fixture
+def own_tasks(tmp_path):
+    with pytest.MonkeyPatch.context() as patch:
+        tasks = {'blank': 'mine:Blank', 'unranked': 'mine:Unranked'}
+        folder = write_plugins(tmp_path, {'mine': MINE}, {'arm_sim.tasks': tasks})
+        patch.syspath_prepend(str(folder))
+        TASKS.refresh()
+        yield
+    TASKS.refresh()
+
+
+@pytest.mark.usefixtures('own_tasks')
+def test_a_task_of_a_plugin_gets_no_reward_without_a_reference_or_a_measure():
+    env = gymnasium.make('arm_sim/Task-v0', task='blank', robot='planar_3r').unwrapped
+    env.reset(seed=0)
+    for _ in range(2):
+        env.step(np.zeros(3))
+    words = r"^task 'blank': its reference at t = 0.002 s is \[nan, .*; it must be finite$"
+    with pytest.raises(ArmError, match=words):
+        env.step(np.zeros(3))
+    env = gymnasium.make('arm_sim/Task-v0', task='unranked', robot='planar_3r').unwrapped
+    with pytest.raises(ArmError, match="^task 'unranked': ranked_by is 'speed'; "):
+        env.reset(seed=0)

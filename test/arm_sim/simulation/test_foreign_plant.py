@@ -101,12 +101,20 @@ def without_effort(self, model, parameters):
         ({'__init__': without_effort}, 'Mine: effort is None; it must be an array of float64'),
         ({'__init__': lambda self: None}, 'Mine: TypeError: .* takes 1 positional argument but 3'),
         ({'first': lambda self, n: 1 / 0}, r'Pushed \(.*, line \d+\): ZeroDivisionError'),
-        ({'act': Plant.act}, r'Mine: it has no act\(command\)'),
     ],
 )
 def test_what_a_constructor_forgets_is_refused(attributes, words):
     with pytest.raises(ArmError, match=f'^engine {words}'):
         made(attributes)
+
+
+def test_an_engine_that_does_not_move_is_refused():
+    def resting(self, model, parameters):
+        Plant.__init__(self, model, parameters)
+        self.q, self.v, self.effort = np.zeros((3, model.nv))
+
+    with pytest.raises(ArmError, match=r'^engine Mine: it has no act\(command\)'):
+        made({'__init__': resting}, Plant)
 
 
 def test_the_command_that_a_run_records_is_not_the_engines():
