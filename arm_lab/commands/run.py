@@ -124,6 +124,8 @@ class RunReport(Report):
 
     def table(self) -> None:
         """Print the numbers of the run, and whether the limits of the task hold."""
+        for note in self.loaded.task.notes:
+            print(f'{self.loaded.experiment.task}: {note}')
         print_outcome(self.loaded.task, self._report, self.checks)
         if not self.record.completed:
             last, end = self.record.t[-1], self.loaded.task.duration

@@ -26,14 +26,21 @@ def check(task: Task) -> None:
         raise ArmError(f'{error}{task.remedy}') from None
 
 
-def fit(task: Task, use: Callable[[float], None]) -> None:
-    """Let a task use the largest share of its usual size, of 1, 1/2, 1/4 ..., that is allowed."""
+def fit(task: Task, use: Callable[[Array], None], sizes: Array, usual: float) -> None:
+    """Let a task use the largest share of its sizes (n,), of 1, 1/2, 1/4 ..., that is allowed."""
     for share in 0.5 ** np.arange(_HALVINGS):
         vars(task).pop('start', None)  # of another share
-        use(float(share))
+        use(share * sizes)
         with suppress(ArmError):
             check(task)
+            note_smaller(task, share * sizes, usual)
             return
+
+
+def note_smaller(task: Task, sizes: Array | float, usual: float, unit: str = 'rad or m') -> None:
+    """Note sizes below the usual one, since small motions and loads have small errors."""
+    if (least := np.min(sizes)) < usual:
+        task.notes += (f"{least:.3g} {unit}: the arm's limits forbid the usual {usual:g}",)
 
 
 def fit_amplitude(
@@ -43,8 +50,7 @@ def fit_amplitude(
     if given:
         use(per_joint('amplitude', given, task.robot.model.joint_names))
         return
-    sizes = within(task, usual, speed)
-    fit(task, lambda share: use(share * sizes))
+    fit(task, use, within(task, usual, speed), usual)
 
 
 def within(task: Task, usual: float, speed: float) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 from arm_dynamics.parameters import parameter
 from arm_sim.loop.goals import sampled
 from arm_sim.tasks import TaskEvaluation
-from arm_sim.tasks._fitting import share_of_effort
+from arm_sim.tasks._fitting import note_smaller, share_of_effort
 from arm_sim.tasks.sinusoid import Sinusoid, SinusoidParameters
 
 _USUAL = 2.0  # mass [kg]
@@ -45,4 +45,5 @@ class PayloadDrop(Sinusoid):
         q, v, a = sampled(self.reference, times, model.nv)
         torque = np.array([model.inverse_dynamics(*state) for state in zip(q, v, a, strict=True)])
         share = share_of_effort(self, torque, q, _USUAL * model.gravity)
+        note_smaller(self, share * _USUAL, _USUAL, 'kg')
         return float(f'{_USUAL * min(1.0, share):.3g}')

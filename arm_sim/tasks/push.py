@@ -8,7 +8,7 @@ from arm_dynamics.checks import in_range
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.loop import events
 from arm_sim.tasks import Task, TaskEvaluation
-from arm_sim.tasks._fitting import share_of_effort
+from arm_sim.tasks._fitting import note_smaller, share_of_effort
 
 # Least joint torque of a push that moves the arm, as a share of the largest of any direction.
 _LEAST_EFFECT = 0.01
@@ -62,6 +62,7 @@ class Push(Task):
             hold = self.robot.model.gravity_torque(self.robot.start)[np.newaxis]
             share = share_of_effort(self, hold, self.robot.start[np.newaxis], force)
             force = force * min(1.0, share)
+            note_smaller(self, share * size, size, 'N')
         wrench = (*force.tolist(), 0.0, 0.0, 0.0)
         self.push = events.Push(self.robot.model.tip_frame, wrench, p.begin, p.end)
         self.event = p.end

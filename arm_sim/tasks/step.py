@@ -51,7 +51,7 @@ class Step(Task):
             return
         usual = within(self, _USUAL, _FASTEST / RISE)
         back = self.robot.start + usual > model.position_upper
-        fit(self, lambda share: self._use(np.where(back, -share, share) * usual))
+        fit(self, lambda size: self._use(np.where(back, -size, size)), usual, _USUAL)
 
     def _use(self, jump: Array) -> None:
         model = self.robot.model

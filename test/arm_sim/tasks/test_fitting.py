@@ -54,6 +54,17 @@ def test_the_usual_sizes_are_those_of_an_arm_that_can():
     np.testing.assert_allclose(q[-1] - q[0], 0.1, rtol=1e-12)
 
 
+@pytest.mark.parametrize('task', TASKS)
+def test_a_size_below_the_usual_one_is_noted(tmp_path, task):
+    axes = {'a': '1 0 0', 'b': '0 0 1'}
+    joints = [revolute(name, 'xyz="0 0.2 0"', axis) for name, axis in axes.items()]
+    file = tmp_path / 'weak.urdf'
+    file.write_text(re.sub('effort="[^"]*"', 'effort="4"', chain('weak', joints)))
+    noted = make_task(task, Robot.load(str(file))).notes
+    assert any("the arm's limits forbid the usual" in note for note in noted)
+    assert make_task(task, Robot.load('ur5e')).notes == ()
+
+
 @pytest.mark.parametrize(
     ('task', 'given', 'words'),
     [
