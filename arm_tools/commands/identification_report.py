@@ -23,7 +23,9 @@ def joint_table(found: Identified) -> Listing:
     given = found.validation_as_given()
     for i, name in enumerate(model.joint_names):
         cells = [f'{x:.4g} ± {e:.1g}' for x, e in zip(values[:, i], errors[:, i], strict=True)]
-        after = 'kept as given' if found.kept[i] else _percent(found.validation[i])
+        after = _percent(found.validation[i])
+        if found.kept[i]:
+            cells, after = ['-'] * len(cells), 'kept as given'
         rows.append([name, *cells, _percent(given[i]), after])
     return Listing(title, headings, rows)
 
@@ -48,6 +50,7 @@ def notes(found: Identified, parameters: IdentificationParameters, later: float)
     `later`: how much later the efforts were read [s].
     """
     lag = 1e3 * (found.lag + later)
+    place = 'before' if lag >= 0.0 else 'after'
     hidden = int((found.share_left > _UNKNOWN).sum())
     rows = found.rows
     return [
@@ -60,7 +63,7 @@ def notes(found: Identified, parameters: IdentificationParameters, later: float)
         *_at_bound(found),
         *_verdict(found),
         *([_payload(found)] if parameters.payload else []),
-        f'torques act {lag:.3g} ± {found.lag_error * 1e3:.1g} ms before their stamps',
+        f'torques act {abs(lag):.3g} ± {found.lag_error * 1e3:.1g} ms {place} their stamps',
     ]
 
 

@@ -269,8 +269,8 @@ def _of_rest(rest: Rest, model: RobotModel, later: float) -> list[str]:
 
 def _gravity(found: Conventions, option: str, lines: list[str], still: list[str]) -> bool:
     """Return whether the efforts lack the links' weight, and add what was found."""
-    times = np.exp(min(found.gravity_gain, 30.0))
-    ratio = f'variance left, all joints together: {times:.3g} times'
+    times = np.exp(found.gravity_gain / len(found.signs))
+    ratio = f'variance left, in the geometric mean of the joints: {times:.3g} times'
     if option != 'auto':
         lines.append(f'gravity: {option}, as --gravity says')
         return option == 'missing'

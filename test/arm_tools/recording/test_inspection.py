@@ -118,6 +118,15 @@ def test_gravity_and_signs_are_found_and_read_so(tmp_path, arm):
     np.testing.assert_array_equal(kept.samples.effort, turned.effort)
 
 
+def test_what_gravity_explains_is_that_of_a_joint_and_not_of_their_product(tmp_path, arm):
+    model, samples = arm
+    noise = np.random.default_rng(0).normal(size=samples.effort.shape)
+    noisy = changed(samples, effort=samples.effort + noise)
+    lines = '\n'.join(inspected(archive(tmp_path / 'a.npz', noisy), model).lines)
+    times = float(re.search(r'mean of the joints: (\S+) times', lines)[1])
+    assert 1.0 < times < np.var(samples.effort, axis=0).max()
+
+
 def test_an_effort_that_is_noise_in_few_values_is_named_and_not_used(tmp_path, arm):
     model, samples = arm
     effort = samples.effort.copy()
