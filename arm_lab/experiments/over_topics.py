@@ -1,6 +1,7 @@
 """An experiment over topics: the parameters of its nodes, its launch, and its record."""
 
 import os
+import re
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -91,7 +92,12 @@ def launched(
         return Record.load(folder / RECORD)
     lines = arm.lines()
     reasons = [line for line in lines if '_task: ' in line or 'refused' in line]
+    reasons = reasons or [_NODE.sub('', line) for line in lines if _NODE.match(line)]
     raise ArmError((reasons or lines or ['the launch said nothing'])[-1] + last)
+
+
+# Begins a line of a node, but what goes well: neither lines of the launch nor of its end.
+_NODE = re.compile(r'\[[^][ ]+-\d+] (?!\[INFO])')
 
 
 def _last(group: Group) -> str:

@@ -323,6 +323,17 @@ def test_the_last_words_of_a_controller_are_those_before_the_judge_ends_it(
     assert failed == {'goal refused; the controller said last: my gains are wrong'}
 
 
+def test_what_a_node_said_counts_more_than_how_the_launch_ended(stand_in, tmp_path, monkeypatch):
+    lines = ['[INFO] [simulator-1]: process started', '[simulator-1] simulator: simulated already']
+    lines += ['[task-2] [INFO] [1.0] [task]: fine', '[INFO] [task-2]: process has finished']
+    echo = '; '.join(f'echo "{line}"' for line in lines)
+    monkeypatch.setattr(over_topics, 'LAUNCH', ['sh', '-c', f'{echo}; exit 1'])
+    found = trials.judge_all(stand_in, ['sleep', '999'], tmp_path)
+    assert {each.reason for each in found.verdicts} == {
+        'simulator: simulated already; the controller said nothing'
+    }
+
+
 @pytest.mark.parametrize(
     ('words', 'chosen', 'domains'),
     [
