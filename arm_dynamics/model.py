@@ -183,7 +183,7 @@ class RobotModel(Frames):
                 joint, smallest = int(np.abs(vectors[:, 0]).argmax()), values[0]
             if not smallest > 1e-12:
                 raise ArmError(
-                    f'joint {self.joint_names[joint]!r} of {self.file or self.name!r} moves no '
+                    f'joint {self.joint_names[joint]!r} of {self.name!r} moves no '
                     'inertia: use inertia:=estimate, or give the link behind it an '
                     '<inertial> with mass'
                 )

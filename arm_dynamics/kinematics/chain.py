@@ -58,7 +58,7 @@ class Chain:
         for joint in joints:
             if pin_model.names[joint] not in own:
                 raise ArmError(
-                    f'frame {self.frame!r} of {model.file or model.name!r} is behind joint '
+                    f'frame {self.frame!r} of {model.name!r} is behind joint '
                     f'{pin_model.names[joint]!r}, which follows another by <mimic>; inverse '
                     'kinematics is for frames that only commanded joints move'
                 )

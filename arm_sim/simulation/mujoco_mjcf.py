@@ -35,7 +35,7 @@ def _read(file: str, mtime_ns: int) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
 
 
 def _of(model: RobotModel) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
-    whose = f'MJCF {model.mjcf!r} of {model.file or model.name!r}'
+    whose = f'MJCF {model.mjcf!r} of {model.name!r}'
     remedy = 'mjcf:=converted needs it at the start only'
     text_of(Path(model.mjcf), f'{whose} cannot be read ({remedy})')  # no pipe or device
     return _read(model.mjcf, Path(model.mjcf).stat().st_mtime_ns)

@@ -45,7 +45,7 @@ def mujoco_model(
         raise
     except ValueError as error:
         raise ArmError(
-            f'MuJoCo does not build {model.file or model.name!r}: {one_line(error)}; mend the '
+            f'MuJoCo does not build {model.name!r}: {one_line(error)}; mend the '
             'URDF, or take engine:=analytical'
         ) from None
 

@@ -84,9 +84,9 @@ class RobotReport(Report):
             ),
             Listing(
                 'the same URDF in other readers: differences',
-                ('reader', 'tool [mm]', 'mass [kg]', 'gravity [N.m | N]', 'refused, as'),
+                ('reader', 'tool [mm]', 'mass [kg]', 'gravity [N.m | N]', 'not read, because'),
                 [_other(each) for each in others],
-                texts=('refused, as',),
+                texts=('not read, because',),
             ),
         ]
         rows = [{**each} for each in joints]

@@ -78,6 +78,15 @@ def test_an_arm_that_only_kinematics_takes_is_noted(written):
     assert 'moves no inertia: use inertia:=estimate' in arm_sim.inspect_robot(str(file)).notes[-1]
 
 
+def test_a_note_names_the_robot_and_no_file_of_this_process(written):
+    file = written()
+    text = re.sub('<inertial>.*?</inertial>', '', ARM, flags=re.DOTALL)
+    end = text.index('</joint>', text.index('<joint name="b"'))
+    file.write_text(f'{text[:end]}<mimic joint="a"/>{text[end:]}')
+    (note,) = (x for x in arm_sim.inspect_robot(str(file)).notes if 'moves no inertia' in x)
+    assert note.startswith("joint 'a' of 'arm' moves")
+
+
 def test_the_command_prints_json_alone_and_refuses_in_one_line(written, capsys):
     assert inspect_robot.main([str(written()), '--json']) == 0
     found = json.loads(capsys.readouterr().out)
