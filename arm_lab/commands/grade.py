@@ -94,7 +94,7 @@ def grades(options: Options) -> Report:
         (x.submission, f'{x.held} of {x.trials}', x.checksum[:8] or '-', x.reason) for x in found
     ]
     bad = [i for i, each in enumerate(found) if each.held < each.trials]
-    title = f'{len(files)} submissions on {options.limits}'
+    title = f'{len(files)} submission{"s" * (len(files) > 1)} on {options.limits}'
     listing = Listing(title, headings, rows, texts=('checksum', 'first failure'), bad=bad)
     draw = partial(_figure, found, title)
     plain = [each._asdict() for each in found]

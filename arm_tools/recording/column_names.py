@@ -132,7 +132,7 @@ def of_fewer(joints: Sequence[str], recorded: Iterable[str]) -> str:
     own = [x for x in joints if x in known]
     if not 0 < len(own) < len(joints):
         return ''
-    return f"--robot 'NAME joints:={','.join(own)}' holds the other joints still"
+    return f"--robot 'NAME joints:={','.join(own)}', NAME as before, holds the other joints still"
 
 
 def renamed(joints: Sequence[str], names: Iterable[str]) -> str:

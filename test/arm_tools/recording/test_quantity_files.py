@@ -87,5 +87,5 @@ def test_files_of_other_rows_or_times_are_no_recording(tmp_path):
 
 def test_a_recording_without_fingers_names_the_arm_without_them(tmp_path):
     file = saved(tmp_path / 'x.csv', NUMBERS, 'time,a.position,b.position,u,v,a.effort,b.effort')
-    with pytest.raises(ArmError, match="--robot 'NAME joints:=a,b' holds the other joints still"):
+    with pytest.raises(ArmError, match="--robot 'NAME joints:=a,b', NAME as before, holds the"):
         inspected_samples(file, (*JOINTS, 'finger'), ReadAs())
