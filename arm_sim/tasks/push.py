@@ -55,7 +55,7 @@ class Push(Task):
             axis = int(np.argmax(np.linalg.norm(jacobian, axis=1)))
             force = size * np.eye(3)[axis]
             self.notes = (
-                f'push: force {given} N loads no joint of {self.robot.name} at its start; '
+                f'force {given} N loads no joint of {self.robot.name} at its start; '
                 f'{size:g} N along {"xyz"[axis]} of the base frame instead',
             )
         if by_default:
