@@ -7,6 +7,7 @@ from tyro.conf import Positional
 
 from arm_dynamics.parameters import parameter
 from arm_lab.command_line import CommandOptions, Folder, command
+from arm_lab.experiments.parquet import pyarrow
 from arm_lab.progress import new_console, progress
 from arm_sim.output_folder import writable_folder
 from arm_tools.recording.joint_streams import ReadAs, doubts
@@ -29,6 +30,7 @@ class Options(CommandOptions):
 @command(Options)
 def main(options: Options) -> None:
     """Run the command."""
+    pyarrow('the export')  # refused before hours of recordings are read
     console, episodes = new_console(), []
     with progress('recordings', len(options.files)) as advance:
         for number, file in enumerate(options.files):
@@ -38,4 +40,5 @@ def main(options: Options) -> None:
     folder = writable_folder(options.output_dir)
     frames = write_dataset(folder, episodes, options.fps)
     features = ', '.join([*episodes[0].names, *episodes[0].pictures])
-    console.print(f'wrote {len(episodes)} episodes of {frames} frames ({features}) to {folder}')
+    count = f'{len(episodes)} episode{"s" * (len(episodes) > 1)}'
+    console.print(f'wrote {count} of {frames} frames ({features}) to {folder}')
