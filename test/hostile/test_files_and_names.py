@@ -176,14 +176,17 @@ def test_a_later_inference_that_has_no_end_is_ended(tmp_path, monkeypatch):
         [value('k', whole), value('go', truth), value('v', number)],
         [value('goes', truth), value('next', number)],
     )
-    nodes = [  # repeated 1e12 times for an observation that is not zero
+    nodes = [  # repeated 1e12 times for an observation beyond two
         helper.make_node('Constant', [], ['i'], value_ints=[0, 1, 2]),
         helper.make_node('Constant', [], ['many'], value_float=1e12),
         helper.make_node('Constant', [], ['v0'], value_float=1.0),
         helper.make_node('Constant', [], ['yes'], value=helper.make_tensor('', truth, [], [1])),
         helper.make_node('Abs', ['x'], ['a']),
         helper.make_node('ReduceMax', ['a'], ['most'], keepdims=0),
-        helper.make_node('Mul', ['most', 'many'], ['times']),
+        helper.make_node('Constant', [], ['two'], value_float=2.0),
+        helper.make_node('Sub', ['most', 'two'], ['above']),
+        helper.make_node('Relu', ['above'], ['over']),
+        helper.make_node('Mul', ['over', 'many'], ['times']),
         helper.make_node('Cast', ['times'], ['count'], to=whole),
         helper.make_node('Loop', ['count', 'yes', 'v0'], ['end'], body=body),
         helper.make_node('Gather', ['x', 'i'], ['some'], axis=1),
@@ -199,7 +202,7 @@ def test_a_later_inference_that_has_no_end_is_ended(tmp_path, monkeypatch):
     file = policies_on_disk.PolicyFile(str(path))
     assert (file(np.zeros(layout.size)) == 0.0).all()
     with pytest.raises(ArmError, match=r'its actions take more than 0\.2 s') as error:
-        file(np.ones(layout.size))
+        file(np.full(layout.size, 3.0))
     assert '\n' not in str(error.value)
 
 

@@ -36,7 +36,7 @@ class Mine(Law):
 HOSTILE = {
     'loop': ('', 'while True: pass', 'more than 4 s of CPU time'),
     'memory': ('', 'bytearray(10**11)', 'MemoryError: a law may allocate 4 GB'),
-    'leaves': ('', 'sys.exit(0)', 'the law ended its process: sys.exit(0)'),
+    'leaves': ('', 'sys.exit(0)', 'ends the process by sys.exit(0)'),
     'exits': ('', 'os._exit(0)', 'ended with exit code 0'),
     'breaks': ('1 / 0', '', 'ZeroDivisionError: division by zero'),
     'writes': ('print("spam " * 10**6)', 'print(dt)', ''),
