@@ -27,11 +27,16 @@ class _Request(NamedTuple):
 
 
 class ParameterSnapshot:
-    """Requests the parameters of every node that serves them, until the node has answered."""
+    """Requests the parameters of every node that serves them, until the node has answered.
+
+    Attributes:
+        true: nodes, and names of their parameters that are true.
+    """
 
     def __init__(self, node: Node, take: Callable[[bytes], None]):
         """Request from `node`; call `take` with a serialised ParameterEvent of each node."""
         self._node, self._take = node, take
+        self.true: set[tuple[str, str]] = set()
         own = node.get_fully_qualified_name()
         self._known = {own}
         names = sorted(node.list_parameters([], 0).names)
@@ -70,6 +75,7 @@ class ParameterSnapshot:
         self._requests.clear()
 
     def _report(self, full: str, parameters: list[Parameter]) -> None:
+        self.true |= {(full, each.name) for each in parameters if each.value.bool_value}
         self._take(serialized(ParameterEvent(node=full, new_parameters=parameters)))
 
     def _send(

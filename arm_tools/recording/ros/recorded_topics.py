@@ -16,13 +16,18 @@ Take = Callable[[bytes], None]  # writes a serialised message
 
 
 class RecordedTopics:
-    """Subscriptions next to a node, each with the function that takes its messages."""
+    """Subscriptions next to a node, each with the function that takes its messages.
+
+    Attributes:
+        kinds: types of the messages of all topics so far.
+    """
 
     def __init__(self, node: Node):
         """Subscribe to nothing yet."""
         self._node = node
         self._listener = quiet_node(node, f'{node.get_name()}_recorder')
         self._inputs: dict[str, tuple[Subscription, Take]] = {}
+        self.kinds: set[str] = set()
 
     def resolved(self, topic: str) -> str:
         """Return the full name of a topic."""
@@ -36,6 +41,7 @@ class RecordedTopics:
             what = message_class(kind)
             made = self._listener.create_subscription(what, name, lambda data: None, qos, raw=True)
             self._inputs[name] = made, take
+            self.kinds.add(kind)
 
     def leave(self, topic: str) -> None:
         """Receive no more messages of a topic."""

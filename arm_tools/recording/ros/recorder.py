@@ -47,6 +47,12 @@ _SELDOM = 0.05  # period of fetching where the owner passes the loop's messages 
 _LATE = 4.0  # longest wait at the end for commands that were lost [s]
 
 
+def _lacks(topics: RecordedTopics, parameters: ParameterSnapshot) -> bool:
+    """Return whether a node may still answer, or no camera is known that time waits for."""
+    camera = (topics.resolved('simulator'), 'wait_for_camera') in parameters.true
+    return parameters.waits or (camera and not topics.kinds.intersection(_PICTURES))
+
+
 class Recorder:
     """A recording next to a node. An error ends the recording with one log line, not the node.
 
@@ -138,9 +144,9 @@ class Recorder:
 
     @property
     def ready(self) -> bool:
-        """Whether the description has come, and no node may still answer with its parameters."""
+        """Whether description and parameters have come, and the cameras that time waits for."""
         self._look()
-        return self._described and not self._parameters.waits
+        return self._described and not _lacks(self._topics, self._parameters)
 
     def close(self, facts: Mapping[str, Mapping[str, str]] | None = None) -> None:
         """Write the messages that have arrived, add facts by name, and end the recording.

@@ -6,6 +6,7 @@ import re
 import resource
 import signal
 import sys
+import time
 from collections import Counter
 from contextlib import contextmanager
 from functools import partial
@@ -26,7 +27,7 @@ from optional import optional  # noqa: E402
 from rclpy.duration import Duration  # noqa: E402
 from rclpy.serialization import deserialize_message, serialize_message  # noqa: E402
 from rosbags.highlevel import AnyReader  # noqa: E402
-from sensor_msgs.msg import JointState  # noqa: E402
+from sensor_msgs.msg import Image, JointState  # noqa: E402
 from std_msgs.msg import String  # noqa: E402
 
 from arm_controllers.follower.goal import GoalResult, ResultCode  # noqa: E402
@@ -237,6 +238,23 @@ def test_frames_begin_with_the_first_state_where_the_description_comes_later(gra
     arm.recorder.take_state(state(10 * PERIOD))
     arm.recorder.close()
     assert [each.time_ns for each in by_topic(path)['/tf']] == [0, 10 * PERIOD]
+
+
+def test_a_task_begins_when_its_recorder_has_the_cameras_that_time_waits_for(graph, tmp_path):
+    arm = graph(lambda number: tmp_path / 'x.mcap', own_states=False)
+    simulator, camera = rclpy.create_node('simulator'), rclpy.create_node('camera')
+    simulator.declare_parameter('wait_for_camera', True)
+    for node in (simulator, camera):
+        arm.executor.add_node(node)
+    arm.receives(arm.description)
+    arm.until(lambda: arm.recorder.ready or simulator.count_clients('/simulator/get_parameters'))
+    end = time.monotonic() + 1.0  # by which the simulator has answered
+    arm.until(lambda: arm.recorder.ready or time.monotonic() > end)
+    assert not arm.recorder.ready
+    camera.create_publisher(Image, 'side/color/image_raw', LATCHED_QOS)
+    arm.until(lambda: arm.recorder.ready)
+    for node in (simulator, camera):
+        node.destroy_node()
 
 
 def test_a_recorder_writes_states_once_frames_parameters_goals_results_and_versions(
