@@ -52,7 +52,7 @@ _HALVES = 0.62, 1.6  # usual scales of links that are 30 % off, also with a mass
 # Of clipped efforts: share of their range that is an end, of states that are beyond, of variance
 # left between the ends, slope over the model's there, and least share between.
 _END, _AT_END, _EXPLAINED, _FLAT, _BETWEEN = 0.1, 0.03, 0.1, 0.4, 0.25
-_STILL, _TINY = 0.02, 1e-3  # of a joint that shows nothing: range [rad | m], share of its limit
+_STILL, _TINY = 0.02, 1e-3  # of a joint that shows nothing: range [rad | m], share of torques
 _SEVERAL = 3  # joints that show a usual scale
 
 
@@ -180,7 +180,8 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
     weightless = gain > 0.0 and pull.any()
     best = without if weightless else whole
     idle = np.ptp(chosen.q, axis=0) < _STILL
-    idle &= np.ptp(best.torques, axis=0) < _TINY * model.effort_limit
+    range_of = np.ptp(best.torques, axis=0)
+    idle &= range_of < _TINY * range_of.max()
     shown = (best.gain > _GAIN) & ~idle
     by_friction = ~shown & ~idle & (best.of_friction > _GAIN)
     signs = np.where(shown, np.sign(best.scales), 0.0)

@@ -17,6 +17,10 @@ _GAP = 1e-4
 _STEEPER = 10.0  # factor between two weights of the barrier
 _CENTERED = 1e-6  # squared Newton decrement at which the weight changes
 _MOST_STEPS = 100  # of Newton's method for one weight
+_CAUSE = (
+    'the recording hardly determines the arm, or its torques are no torques (inspect_recording '
+    'says what the efforts are)'
+)
 _SUFFICIENT, _SHORTER, _SHORTEST = 0.1, 0.5, 1e-9  # of Armijo's rule
 
 
@@ -131,12 +135,12 @@ def _solved_as_bodies(matrix: Array, wanted: Array, prior: Prior, best: Array) -
                 curved[part, part] += mu * block
             gradient[limited] -= mu / x[limited]
             curved[limited, limited] += mu / x[limited] ** 2
-            scale = 1.0 / np.sqrt(np.maximum(np.diagonal(curved), np.finfo(float).tiny))
-            even = curved * scale * scale[:, np.newaxis]
-            step = -scale * np.linalg.solve(even, scale * gradient)
+            step, scale = _newton_step(curved, gradient)
             slope = float(gradient @ step)
             if -slope < _CENTERED * mu:
                 break
+            if not np.isfinite(slope):
+                raise ArmError(f'identification did not converge: {_CAUSE}')
             length, before = 1.0, value(x, mu)
             while (
                 length > _SHORTEST
@@ -148,9 +152,18 @@ def _solved_as_bodies(matrix: Array, wanted: Array, prior: Prior, best: Array) -
             of = np.flatnonzero(prior.free)[np.argmax(np.abs(step / scale))]
             raise ArmError(
                 f'identification did not converge in {_MOST_STEPS} steps; {prior.names[of]} '
-                'still changed most: the recording hardly determines it, or its torque is no '
-                'torque (inspect_recording says what the efforts are)'
+                f'still changed most: {_CAUSE}'
             )
         if order * mu <= _GAP:
             return x
         mu /= _STEEPER
+
+
+def _newton_step(curved: Array, gradient: Array) -> tuple[Array, Array]:
+    """Return Newton's step (p,), nan where there is none, and the scale of the parameters (p,)."""
+    size = np.diagonal(curved)
+    if not (np.isfinite(curved).all() and (size > 0.0).all()):
+        return np.full_like(gradient, np.nan), np.ones_like(gradient)
+    scale = 1.0 / np.sqrt(size)
+    even = curved * scale * scale[:, np.newaxis]
+    return -scale * np.linalg.solve(even, scale * gradient), scale

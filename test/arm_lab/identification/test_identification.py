@@ -212,6 +212,16 @@ def test_a_thick_body_stays_and_the_barrier_has_its_derivatives():
     assert_allclose(rod[:4], [2.0, 0.0, 0.0, 1.0])
 
 
+@pytest.mark.filterwarnings('ignore::RuntimeWarning')
+def test_equations_beyond_floating_point_are_refused_in_one_line():
+    model = load_arm('planar_3r')
+    regressor = JointRegressor(model)
+    rows = rows_of(regressor, exact_samples(model, some_motion(model, 1), 10.0, noise=0.3), 10.0)
+    triangle = compressed(rows, 0.02 * STUDY.rms(rows.tau))
+    with pytest.raises(ArmError, match='identification did not converge: the recording hardly'):
+        solved(1e154 * triangle, Prior(regressor, rows, list(range(3)), 5.0))
+
+
 def test_the_best_bodies_fulfil_the_conditions_of_an_optimum():
     model = load_arm('ur5e')
     plant = STUDY.other_arm(model, seed=5)

@@ -13,6 +13,7 @@ from scipy.io import savemat
 
 import arm_sim
 from arm_dynamics import ArmError
+from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.commands import identify as command
@@ -137,6 +138,22 @@ def test_an_effort_that_is_noise_in_few_values_is_named_and_not_used(tmp_path, a
     text = 'efforts: wrist_3_joint: 7 values of at most 0.003, which no motion explains'
     assert text in '\n'.join(found.lines)
     np.testing.assert_array_equal(found.samples.times, samples.times)
+
+
+def test_a_joint_that_stands_still_shows_its_sign_only_where_it_carries_a_load(tmp_path, arm):
+    model, _ = arm
+    moves = some_motion(model, 3).states
+    still = np.array([1.0, 1.0, 0.0, 1.0, 1.0, 0.0])  # the elbow is loaded, the last wrist not
+    motion = SimpleNamespace(states=lambda t: [x * still for x in moves(t)])
+    samples = exact_samples(model, motion, 12.0)
+    signs = np.array([1.0, 1.0, -1.0, 1.0, 1.0, -300.0])
+    unlimited = RobotModel(re.sub('effort="[^"]*"', 'effort="0"', model.urdf))
+    for each in (model, unlimited):
+        read = changed(samples, effort=samples.effort * signs)
+        found = inspected(archive(tmp_path / 'x.npz', read), each)
+        (line,) = (x for x in found.lines if x.startswith('sign of the efforts'))
+        assert 'joint elbow_joint: sign reversed' in line
+        assert line.partition('not shown by this motion: ')[2] == 'wrist_3_joint'
 
 
 def test_efforts_that_the_arm_does_not_explain_have_no_unit(tmp_path, arm):
