@@ -159,7 +159,8 @@ def of_unnamed(count: int, joints: int, kind: str) -> str:
     begins = [start + joints * k for k in range(blocks)]
     called = f'its columns are called c1 to c{count}'
     if blocks < 2:
-        return f"{called}: --columns 'time=c1,position=c{{2}},{kind}=c{{8}}' names them ({_HOW})"
+        said = f"--columns 'time=c1,position=c{{2}},{kind}=c{{?}}'"
+        return f'{called}: {said} names them, with a number in place of the ? ({_HOW})'
     own = begins[min(2, blocks - 1)]
     said = f'time={first},position=c{{{start}}},{kind}=c{{{own}}}'
     rate = '' if first == 'c1' else '; 125Hz stands for the rate of its rows'

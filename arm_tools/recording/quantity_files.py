@@ -26,16 +26,23 @@ def quantity_files(folder: Path) -> dict[str, Path]:
     """Return the files of a folder by quantity; none unless one has positions and one efforts."""
     found: dict[str, Path] = {}
     files = sorted(folder.iterdir()) if folder.is_dir() else []
-    for file in (x for x in files if x.is_file() and x.suffix != '.md'):
+    for file in (x for x in files if x.is_file() and _is_read(x)):
         words = re.split(r'[\W_]+', file.name.split('.')[0].casefold())
         quantities = {_QUANTITY_OF[word] for word in words if word in _QUANTITY_OF}
-        if len(quantities) != 1 or kind_of(file) not in (*TEXTS, '.npy'):
+        if len(quantities) != 1:
             continue
         (quantity,) = quantities
         if quantity in found:
             return {}
         found[quantity] = file
     return found if found.keys() >= {'position', 'effort'} else {}
+
+
+def _is_read(file: Path) -> bool:
+    try:
+        return kind_of(file) in (*TEXTS, '.npy')
+    except ArmError:  # compressed in another way
+        return False
 
 
 def columns_of(files: dict[str, Path]) -> tuple[list[str], list[str], Array, list[str]]:
@@ -45,7 +52,7 @@ def columns_of(files: dict[str, Path]) -> tuple[list[str], list[str], Array, lis
     has one.
 
     Raises:
-        ArmError: the files have not the same rows.
+        ArmError: the files have not the same rows, or damaged ones without times.
     """
     names, units, parts, lines = list[str](), list[str](), list[Array](), list[str]()
     for quantity, file in sorted(files.items(), key=lambda x: x[0] != 'time'):
@@ -55,12 +62,17 @@ def columns_of(files: dict[str, Path]) -> tuple[list[str], list[str], Array, lis
         if each > 1 and len(values) == each * len(parts[0]):
             values, own, of_each = values.reshape(-1, each), unnamed(each), [''] * each
             lines.append(f'{file.name}: read as {each} numbers for each time, one below another')
+        named = [_named(name, quantity, len(own)) for name in own]
+        if said and 'time' not in named:
+            raise ArmError(
+                f'{file.name}: {said[0]}; without times nothing shows which rows of the other '
+                'files belong to its rows: delete the row in every file'
+            )
         if parts and len(values) != len(parts[0]):
             raise ArmError(
                 f'{file.name} has {len(values)} rows, and {files[next(iter(files))].name} '
                 f'{len(parts[0])}: the files must have the same rows'
             )
-        named = [_named(name, quantity, len(own)) for name in own]
         if 'time' in named and 'time' in names:
             k = named.index('time')
             _check_times(file, values[:, k], parts[0][:, names.index('time')])
@@ -79,8 +91,11 @@ def _read(file: Path) -> tuple[list[str], list[str], Array, list[str]]:
         values = np.load(file, allow_pickle=False).astype(float)
         values = values.reshape(len(values), -1)
         return unnamed(values.shape[1]), [''] * values.shape[1], values, []
-    table = text_table(file)
-    values, lines = table.numbers(range(len(table.names)))
+    try:
+        table = text_table(file)
+        values, lines = table.numbers(range(len(table.names)))
+    except ArmError as error:
+        raise ArmError(f'{file.name}: {error}') from None
     return list(table.names), list(table.units), values, lines
 
 
@@ -96,8 +111,8 @@ def _named(name: str, quantity: str, count: int) -> str:
 
 def _check_times(file: Path, times: Array, others: Array) -> None:
     steps = np.abs(np.diff(others))
-    apart = float(np.abs(times - others).max())
-    if apart > _LATE * float(np.median(steps)):
+    apart = float(np.nanmax(np.abs(times - others)))
+    if not apart <= _LATE * float(np.nanmedian(steps)):
         raise ArmError(
             f'{file.name}: its times are up to {apart:.3g} s from those of the other files: '
             'join the files by their times'

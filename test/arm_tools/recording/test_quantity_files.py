@@ -85,6 +85,30 @@ def test_files_of_other_rows_or_times_are_no_recording(tmp_path):
         read(tmp_path)
 
 
+def test_the_option_for_columns_that_are_no_whole_blocks_is_not_guessed(tmp_path):
+    for count in (3, 4, 6):  # no efforts; a column more than a time and blocks of two
+        file = saved(tmp_path / f'{count}.csv', NUMBERS[:, :count])
+        with pytest.raises(
+            ArmError, match=r"effort=c\{(\?|\d)\}' (names them, with a|reads)"
+        ) as error:
+            read(file)
+        option = str(error.value).partition("--columns '")[2].partition("'")[0]
+        if '?' not in option:
+            read(file, option.replace('125Hz', '100Hz'))
+
+
+def test_a_damaged_row_of_a_file_without_times_is_refused(tmp_path):
+    saved(tmp_path / 'q.csv', np.tile(NUMBERS[:, 1:3], (40, 1)), 'a,b')
+    lines = (tmp_path / 'q.csv').read_text().splitlines()
+    (tmp_path / 'tau.csv').write_text('\n'.join([*lines[:5], 'x,y', *lines[6:]]))
+    with pytest.raises(ArmError, match=r'tau.csv: rows: 1 damaged.*; without times nothing shows'):
+        read(tmp_path, 'time=100Hz')
+    (tmp_path / 'tau.csv').write_text('only words\n')
+    (tmp_path / 'velocity.csv.7z').touch()  # is not read, and hides no other file
+    with pytest.raises(ArmError, match='tau.csv: has'):
+        read(tmp_path, 'time=100Hz')
+
+
 def test_a_recording_without_fingers_names_the_arm_without_them(tmp_path):
     file = saved(tmp_path / 'x.csv', NUMBERS, 'time,a.position,b.position,u,v,a.effort,b.effort')
     with pytest.raises(ArmError, match="--robot 'NAME joints:=a,b', NAME as before, holds the"):
