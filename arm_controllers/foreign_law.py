@@ -13,7 +13,7 @@ from arm_controllers.measurement import HOW_TO_MEASURE, Measurement
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array, one_of
 from arm_dynamics.model import RobotModel
-from arm_dynamics.plugin_faults import fault
+from arm_dynamics.plugin_faults import fault, shown
 
 _INTERFACES = ('position', 'velocity', 'effort', 'voltage')
 _ATTRIBUTES = (
@@ -55,7 +55,7 @@ def design(kind: Any, model: Any, q: Array, frequency: float, ratio: float) -> A
         raise fault(f'law {kind.__name__}: its `designed`', error, kind.__module__) from error
     if not isinstance(parameters, kind.Parameters):
         raise ArmError(
-            f'{named(kind)}: its `designed` returns {_shown(parameters)}; '
+            f'{named(kind)}: its `designed` returns {shown(parameters)}; '
             f'it must return {kind.Parameters.__name__}(...)'
         )
     return parameters
@@ -113,7 +113,7 @@ class ForeignLaw(Law):
                 'copies of them only'
             )
         if not isinstance(answer, tuple) or len(answer) != 2:
-            raise ArmError(f'{self._law} returns {_shown(answer)}; it must return command, state')
+            raise ArmError(f'{self._law} returns {shown(answer)}; it must return command, state')
         shape = np.broadcast_shapes(measured.q.shape, reference.q.shape)
         return self._command(answer[0], shape), self._memory(answer[1])
 
@@ -139,7 +139,7 @@ class ForeignLaw(Law):
         if np.ma.is_masked(command):
             wrong = 'has masked numbers'
         elif array.dtype.kind not in 'fiu' and not _real(array):
-            wrong = f'is {_shown(command)}'
+            wrong = f'is {shown(command)}'
         elif array.shape != shape:
             wrong = f'has shape {array.shape}'
         if wrong:
@@ -162,11 +162,3 @@ def _bytes(measured: Measurement, reference: Reference) -> list[bytes | None]:
     """Return all numbers that a law receives."""
     arrays = (*measured[:4], *measured.readings.values(), reference.row, reference.wrench)
     return [None if each is None else each.tobytes() for each in arrays]
-
-
-def _shown(value: Any) -> str:
-    """Return what a value is, as text of at most a line."""
-    if isinstance(value, np.ndarray):
-        return f'an array of {value.dtype} of shape {value.shape}'
-    text = ' '.join(repr(value).split())
-    return text if len(text) <= 80 else f'{text[:77]}...'

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from importlib import metadata
 from inspect import currentframe
 from types import TracebackType
-from typing import NoReturn
+from typing import Any, NoReturn
 
+import numpy as np
 from numpy.exceptions import ComplexWarning
 
 from arm_dynamics.checks import ArmError, one_line
@@ -45,6 +46,14 @@ def fault(what: str, error: BaseException, module: str = '') -> ArmError:
     except Exception:  # its own __str__ fails
         text = name = type(error).__name__
     return ArmError(f'{what}{where}: {name}' + (f': {text}' if text != name else ''))
+
+
+def shown(value: Any) -> str:
+    """Return what a value is, as text of at most a line."""
+    if isinstance(value, np.ndarray):
+        return f'an array of {value.dtype} of shape {value.shape}'
+    text = ' '.join(repr(value).split())
+    return text if len(text) <= 80 else f'{text[:77]}...'
 
 
 def fault_of_plugin(error: BaseException) -> ArmError | None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.plugin_faults import fault
+from arm_dynamics.plugin_faults import fault, shown
 from arm_dynamics.plugins import is_foreign
 
 _STATE = ('q', 'v', 'effort')
@@ -73,7 +73,7 @@ def _check(plant: Any) -> None:
     for name in _STATE:
         array = found[name] = getattr(plant, name, None)
         if not isinstance(array, np.ndarray) or (array.dtype, array.shape) != (float, shape):
-            what = _shown(array)
+            what = shown(array)
             raise _refusal(plant, f'{name} is {what}; it must be an array of float64 of {shape}')
     base = next(each for each in reversed(type(plant).__mro__) if 'act' in vars(each))
     if all(getattr(type(plant), name) is vars(base)[name] for name in _MOVES):
@@ -111,7 +111,7 @@ def _act(kind: Any, method: Callable[[Any, Array], None]) -> Callable[[Any, Arra
             )
         _keep(plant, vars(plant)['_first_state'])
         if not np.isfinite(plant.effort).all() and np.isfinite([plant.q, plant.v]).all():
-            raise _refusal(plant, f'effort is {_shown(plant.effort.tolist())}; it must be finite')
+            raise _refusal(plant, f'effort is {shown(plant.effort.tolist())}; it must be finite')
 
     return act
 
@@ -133,14 +133,6 @@ def _keep(plant: Any, state: Mapping[str, Any]) -> None:
         except ValueError:  # rows of different lengths
             array = np.empty(0)
         if array.dtype.kind not in 'fiu' or array.shape != first.shape:
-            raise _refusal(
-                plant, f'{name} is {_shown(now)}; it must be {first.shape} real numbers'
-            )
+            raise _refusal(plant, f'{name} is {shown(now)}; it must be {first.shape} real numbers')
         first[:] = array
         setattr(plant, name, first)
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f'an array of {value.dtype} of shape {value.shape}'
-    return ' '.join(repr(value).split())[:80]

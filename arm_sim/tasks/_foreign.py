@@ -7,6 +7,7 @@ from numbers import Real
 from typing import Any
 
 from arm_dynamics.checks import ArmError, in_range
+from arm_dynamics.plugin_faults import shown
 from arm_sim.loop.events import Push
 from arm_sim.loop.report import Check, plain
 
@@ -44,8 +45,8 @@ def _called(method: Callable[..., Any], look: Callable[[Any], str], *values: Any
         found = list(found)
     if expected := look(found):
         where = type(getattr(method, '__self__', method)).__name__
-        text = ' '.join(repr(found).split())[:80]
-        raise ArmError(f'{where}.{method.__name__} returns {text}; it must return {expected}')
+        what = f'{where}.{method.__name__} returns {shown(found)}'
+        raise ArmError(f'{what}; it must return {expected}')
     return found
 
 
