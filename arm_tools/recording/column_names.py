@@ -57,7 +57,7 @@ def _of_joints(name: str, column: str, joints: Sequence[str]) -> dict[str, str]:
 
 
 def _with_joint(name: str, joint: str, k: int) -> str:
-    """Return a name with what stands for the k-th joint in its places."""
+    """Return a name with the k-th joint in its places."""
     return _PLACE.sub(lambda x: joint if x[1] == 'joint' else str(int(x[1]) + k), name)
 
 
@@ -163,7 +163,7 @@ def of_unnamed(count: int, joints: int, kind: str) -> str:
         return f'{called}: {said} names them, with a number in place of the ? ({_HOW})'
     own = begins[min(2, blocks - 1)]
     said = f'time={first},position=c{{{start}}},{kind}=c{{{own}}}'
-    rate = '' if first == 'c1' else '; 125Hz stands for the rate of its rows'
+    rate = '' if first == 'c1' else '; 125Hz is for the rate of its rows'
     return (
         f"{called}: --columns '{said}' reads them, if these are the right ones of the blocks of "
         f'{joints} that begin at {", ".join(f"c{k}" for k in begins)}{rate}'
