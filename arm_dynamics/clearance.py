@@ -18,6 +18,7 @@ from arm_dynamics.shapes import mesh_finder, read_mesh, with_shapes
 _TOUCHING = 1e-4  # distance of pairs that touch [m]
 _NEVER = -100.0  # margin of a pair that is left out [m]
 _LARGE = 10.0  # radius of no link [m]
+_SRDF = ', or <disable_collisions> of an SRDF next to the URDF'
 FLOOR, TABLE = 'the floor', 'the table'
 
 
@@ -203,10 +204,10 @@ class Clearance:
         """
         for t, each, clear in zip(times.tolist(), q, self.are_clear(q, least), strict=True):
             if not clear:
-                raise ArmError(
-                    f'{self.nearest(each, least)}, t = {t:.2f} s; '
-                    f'at least {least * 1e3:g} mm off is allowed'
-                )
+                near = self.nearest(each, least)
+                remedy = _SRDF * near.other.startswith('link ')
+                off = f'at least {least * 1e3:g} mm off is allowed{remedy}'
+                raise ArmError(f'{near}, t = {t:.2f} s; {off}')
 
     def are_clear(self, q: Array, least: float) -> Iterator[bool]:
         """Yield for each configuration of q (m, n) whether all pairs are `least` [m] apart."""

@@ -13,15 +13,19 @@ def scene_clearance(
     objects: tuple[ObjectShape, ...] = (),
     surroundings: Surroundings = Surroundings(),  # noqa: B008  # frozen
     srdf: str = '',
+    own: float = OWN,
 ) -> Clearance:
     """Return the distances of an arm from objects, floor, table and itself.
 
-    Pairs of links are those of `touching_links` at the posture nearest to zero; links keep at most
-    OWN from each other.
+    Pairs of links are those of `touching_links` at the posture nearest to zero, and the note names
+    others; links keep at most `own` [m] from each other.
 
     Raises:
         ArmError: a shape or an SRDF that cannot be read.
     """
-    found = Clearance(model, surroundings, objects, touching_links(model, srdf)[0])
-    found.own = OWN
+    links, note = touching_links(model, srdf)
+    found = Clearance(model, surroundings, objects, links)
+    found.own = own
+    if left_out := note.partition('; ')[2]:
+        found.note = '; '.join(filter(None, (found.note, f'pairs of links left out: {left_out}')))
     return found

@@ -43,9 +43,10 @@ def touching_links(
     watched = frozenset(apart - disabled - overlap)
     note = f'self-contact: {len(watched)} pairs of links can touch'
     if disabled:
-        note += f'; {found} disables {len(disabled)}'
+        note += f'; {Path(found).name} disables {len(disabled)}'
     if overlap:
         named = [' and '.join(sorted(pair)) for pair in overlap][:_MOST_NAMED]
         more = ', ...' if len(overlap) > _MOST_NAMED else ''
-        note += f'; {len(overlap)} overlap at the start ({", ".join(sorted(named))}{more})'
+        where = 'at the start' if start else 'where joints are nearest to zero'
+        note += f'; {len(overlap)} overlap {where} ({", ".join(sorted(named))}{more})'
     return watched, note

@@ -7,9 +7,10 @@ import cma
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
+from arm_dynamics.scene_clearance import scene_clearance
 from arm_lab.identification.fourier import FourierSeries, at_rest_at_start
 from arm_lab.identification.regressor import BaseParameters, JointRegressor
 
@@ -108,7 +109,7 @@ class _Search:
         arm = slice(0, 13 * model.nv)  # any motion shows the offsets of the sensors
         rows, names = self.regressor.random_rows(), self.regressor.names
         self._base = BaseParameters.of(rows[:, arm], names[arm])
-        self.clearance = Clearance(model, p)
+        self.clearance = scene_clearance(model, surroundings=p, own=np.inf)
         self.clearance.leave_out_always_near(p.clearance + _SPARE)
         lower, upper = model.position_lower.clip(-np.pi), model.position_upper.clip(max=np.pi)
         middle, half = 0.5 * (lower + upper), 0.5 * p.share * (upper - lower)

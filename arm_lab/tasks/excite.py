@@ -6,8 +6,8 @@ from functools import cached_property
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_dynamics.clearance import Clearance
 from arm_dynamics.parameters import parameter
+from arm_dynamics.scene_clearance import scene_clearance
 from arm_lab.identification.excitation import ExcitationParameters, plan
 from arm_sim.loop.goal_file import read_goal
 from arm_sim.tasks import TaskEvaluation
@@ -33,7 +33,7 @@ class Excite(PointsTask):
     def prepare(self) -> None:
         """Read the goal file, if any."""
         p = self.parameters
-        self.clearance = Clearance(self.robot.model, p)
+        self.clearance = scene_clearance(self.robot.model, surroundings=p, own=np.inf)
         self.clearance.leave_out_always_near(p.clearance)
         self.notes = (self.clearance.note,) * bool(self.clearance.note)
         self._file = read_goal(p.file, self.robot.model) if p.file else None

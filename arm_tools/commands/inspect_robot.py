@@ -10,10 +10,11 @@ import numpy as np
 from tyro.conf import Positional
 
 from arm_dynamics.checks import ArmError, some_of
-from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import find_urdf
+from arm_dynamics.scene_clearance import scene_clearance
 from arm_dynamics.shapes import mesh_finder
 from arm_lab.command_line import CommandOptions, Folder, command
 from arm_lab.commands.call import call
@@ -108,7 +109,9 @@ class RobotReport(Report):
 def _for_simulation(model: RobotModel) -> Iterator[str]:
     """Yield what the simulator and the clearance check would say."""
     try:
-        yield from filter(None, [Clearance(model, Surroundings(floor=False)).note])
+        yield from filter(
+            None, [scene_clearance(model, surroundings=Surroundings(floor=False)).note]
+        )
         model.check_inertia()
     except ArmError as error:
         yield str(error)

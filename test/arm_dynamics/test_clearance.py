@@ -312,3 +312,41 @@ def test_a_mesh_that_has_no_convex_hull_is_refused_in_one_line(tmp_path):
     each = ObjectShape('cone', 'mesh', (1.0, 1.0, 1.0), (1.0, 0.0, 0.0, 1.0), str(cone), pose)
     with pytest.raises(ArmError, match="object 'cone': convex hull of .*cone.obj: Too many neigh"):
         Clearance(UR5E.model, Surroundings(floor=False), [each])
+
+
+def with_balls(urdf, of_links):
+    """Return a URDF with balls of collision around origins of links; {link: radius}."""
+    for link, radius in of_links.items():
+        ball = f'<collision><geometry><sphere radius="{radius}"/></geometry></collision>'
+        urdf = urdf.replace(f'<link name="{link}">', f'<link name="{link}">{ball}')
+    return urdf
+
+
+@pytest.mark.parametrize('has_srdf', [False, True])
+def test_a_cube_leaves_out_pairs_that_the_srdf_disables_or_that_overlap(tmp_path, has_srdf):
+    """Vendors put coarse shapes over their links, which overlap in every posture."""
+    file = tmp_path / 'arm.urdf'
+    balls = {'shoulder_link': 0.3, 'forearm_link': 0.122 if has_srdf else 0.15}
+    file.write_text(with_balls(find_urdf('ur5e').read_text(), balls))
+    words = '1 overlap where joints are nearest to zero (forearm_link and shoulder_link)'
+    if has_srdf:  # 3 mm apart, where 5 mm are asked for
+        pair = 'link1="forearm_link" link2="shoulder_link"'
+        srdf = f'<robot name="ur5e"><disable_collisions {pair}/></robot>'
+        file.with_suffix('.srdf').write_text(srdf)
+        words = 'arm.srdf disables 1'
+    cube = make_task('cube', Robot.load(str(file)))
+    cube.points()
+    assert cube.notes[0].endswith(f'pairs of links left out: {words}')
+    links = {frozenset(pair) for pair in cube.clearance.pairs}
+    assert frozenset(('forearm_link', 'shoulder_link')) not in links
+    assert frozenset(('wrist_3_link', 'shoulder_link')) in links
+
+
+def test_a_refused_pair_of_links_has_the_remedy(tmp_path):
+    file = tmp_path / 'arm.urdf'
+    file.write_text(
+        with_balls(find_urdf('ur5e').read_text(), {'shoulder_link': 0.3, 'forearm_link': 0.122})
+    )
+    remedy = '5 mm off is allowed, or <disable_collisions> of an SRDF next to the URDF; nor with'
+    with pytest.raises(ArmError, match=remedy):
+        make_task('cube', Robot.load(str(file))).points()

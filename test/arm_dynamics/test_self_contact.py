@@ -78,7 +78,7 @@ def test_pairs_of_an_srdf_and_pairs_that_overlap_are_left_out_with_a_note(tmp_pa
     )
     fewer, note = touching_links(RobotModel(urdf), '')
     assert everything - fewer == {frozenset(('link_1', 'link_3'))}
-    assert note == f'self-contact: 2 pairs of links can touch; {srdf} disables 1'
+    assert note == 'self-contact: 2 pairs of links can touch; arm.srdf disables 1'
     assert touching_links(RobotModel(urdf), str(srdf))[0] == fewer
     assert note in plant_of(RobotModel(urdf)).notes
     srdf.unlink()
@@ -86,7 +86,8 @@ def test_pairs_of_an_srdf_and_pairs_that_overlap_are_left_out_with_a_note(tmp_pa
     urdf.write_text(PLANAR.replace(long, long.replace('"1"', '"3.2"')))
     assert touching_links(RobotModel(urdf), '') == (
         fewer,
-        'self-contact: 2 pairs of links can touch; 1 overlap at the start (link_1 and link_3)',
+        'self-contact: 2 pairs of links can touch; '
+        '1 overlap where joints are nearest to zero (link_1 and link_3)',
     )
 
 
