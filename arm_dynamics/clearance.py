@@ -205,9 +205,8 @@ class Clearance:
         for t, each, clear in zip(times.tolist(), q, self.are_clear(q, least), strict=True):
             if not clear:
                 near = self.nearest(each, least)
-                remedy = _SRDF * near.other.startswith('link ')
-                off = f'at least {least * 1e3:g} mm off is allowed{remedy}'
-                raise ArmError(f'{near}, t = {t:.2f} s; {off}')
+                off = f'at least {least * 1e3:g} mm off is allowed'
+                raise ArmError(f'{near}, t = {t:.2f} s; {off}{_SRDF * (near.other[:4] == "link")}')
 
     def are_clear(self, q: Array, least: float) -> Iterator[bool]:
         """Yield for each configuration of q (m, n) whether all pairs are `least` [m] apart."""

@@ -182,10 +182,11 @@ class RobotModel(Frames):
                 values, vectors = np.linalg.eigh(m / np.outer(roots, roots))
                 joint, smallest = int(np.abs(vectors[:, 0]).argmax()), values[0]
             if not smallest > 1e-12:
+                used = 'estimated="true"' in self.urdf
+                first = 'no shape behind it has volume:' if used else 'use inertia:=estimate, or'
                 raise ArmError(
-                    f'joint {self.joint_names[joint]!r} of {self.name!r} moves no '
-                    'inertia: use inertia:=estimate, or give the link behind it an '
-                    '<inertial> with mass'
+                    f'joint {self.joint_names[joint]!r} of {self.name!r} moves no inertia: '
+                    f'{first} give the link behind it an <inertial> with mass'
                 )
 
     def coriolis_matrix(self, q: ArrayLike, v: ArrayLike) -> Array:

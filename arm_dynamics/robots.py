@@ -107,7 +107,7 @@ class RobotArgument(NamedTuple):
     def of(cls, robot: str) -> 'RobotArgument':
         """Parse an argument; a word name:=value that this class does not know is for xacro."""
         if ':=' not in robot or Path(robot).expanduser().is_file():
-            return cls(robot.strip())
+            return cls(robot.strip(' \t\n\'"'))
         try:
             name, *words = shlex.split(robot)
         except ValueError as error:
@@ -118,7 +118,7 @@ class RobotArgument(NamedTuple):
         for word in words:
             key, separator, value = word.partition(':=')
             if not separator or not key:
-                raise ArmError(f'robot {robot!r}: {word!r} is not name:=value')
+                raise ArmError(f'robot {robot!r}: {word!r} is not name:=value; quote spaces')
             if key in options:
                 options[key] = value
             else:

@@ -52,7 +52,7 @@ def urdf_file(
         return file  # refused where it is read as a URDF
     xacro = _is_xacro(file, tree)
     if xacro_args and not xacro:
-        raise ArmError(f'xacro_args is {xacro_args!r}; {str(file)!r} is no xacro')
+        raise ArmError(f'xacro_args is {xacro_args!r}; {str(file)!r} is no xacro: leave it out')
     if xacro:
         from arm_dynamics.descriptions.xacro_files import urdf_of_xacro
 

@@ -9,7 +9,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.checks import ArmError, Array, in_range, say_once
+from arm_dynamics.checks import ArmError, Array, in_range, say_once, some_of
 from arm_dynamics.shapes import mesh_finder, read_mesh
 from arm_dynamics.urdf_elements import origin_of, set_inertial, vector
 from arm_dynamics.urdf_numbers import INERTIAL, check_numbers
@@ -65,6 +65,7 @@ def estimate_inertias(tree: Element, file: Path, by: Estimate) -> str:
         ArmError: no such link has a shape, or the total mass is below that of the other links.
     """
     find, bodies, known, is_asked = mesh_finder(str(file)), {}, 0.0, False
+    empty = []  # links whose shapes have no volume
     for link in tree.iterfind('link'):
         for inertial in link.iterfind('inertial'):
             check_numbers(f'link {link.get("name")!r}', inertial, INERTIAL)
@@ -78,6 +79,8 @@ def estimate_inertias(tree: Element, file: Path, by: Estimate) -> str:
             if shapes:
                 bodies[link.get('name', '')] = link, sum(shapes, pin.Inertia.Zero())
                 break
+        else:
+            empty += [link.get('name', '')] * any(x.tag in ('collision', 'visual') for x in link)
     if not bodies:
         why = 'no link without mass has a shape that is found and has a volume'
         if known and not is_asked:
@@ -92,9 +95,10 @@ def estimate_inertias(tree: Element, file: Path, by: Estimate) -> str:
     for link, body in bodies.values():
         set_inertial(link, density * body.mass, body.lever, density * body.inertia)
         link[0].set('estimated', 'true')
+    left = f'; no shape is found and has a volume, so no mass: {some_of(empty)}' if empty else ''
     return (
         f'inertia estimated from shapes at {density:.4g} kg/m^3: {len(bodies)} links, '
-        f'{density * volume:.4g} kg; with the other links {density * volume + known:.4g} kg'
+        f'{density * volume:.4g} kg; with the other links {density * volume + known:.4g} kg{left}'
     )
 
 

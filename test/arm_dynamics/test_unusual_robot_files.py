@@ -8,6 +8,7 @@ from optional import optional
 from repository import ROOT
 
 from arm_dynamics import ArmError, RobotModel
+from arm_dynamics.robots import find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.robot import Robot
 from arm_sim.simulation.model_check import check_model
@@ -169,6 +170,27 @@ def test_servos_on_links_without_inertia_are_refused_with_the_remedy():
     drives = PlantParameters('servo', servo_kp=(10.0,), servo_kd=(1.0,))
     with pytest.raises(ArmError, match='moves no inertia: use inertia:=estimate'):
         MujocoPlant(model, drives)
+
+
+def test_an_estimate_of_a_link_whose_shape_is_empty_is_not_its_own_remedy(tmp_path, capfd):
+    ball = '<collision><geometry><sphere radius="{}"/></geometry></collision>'
+    shapes = iter((ball.format(0.1), ball.format(0.0)))
+    file = tmp_path / 'arm.urdf'
+    bare = re.sub('<inertial>.*?</inertial>', lambda _: next(shapes, ''), ARM, flags=re.DOTALL)
+    file.write_text(bare)
+    model = Robot.load(f'{file} inertia:=estimate').model
+    assert 'no shape is found and has a volume, so no mass: ' in capfd.readouterr().err
+    with pytest.raises(ArmError, match='moves no inertia: no shape behind it has volume: give'):
+        model.check_inertia()
+
+
+@pytest.mark.parametrize('words', ['"{}"', "'{}'", '{} ', ' {}\n', '"{}" mjcf:=native'])
+def test_a_path_may_be_in_quotes_and_have_spaces_around(tmp_path, words):
+    file = tmp_path / 'my arm.urdf'
+    file.write_text(ARM)
+    assert find_urdf(words.format(file)) == file
+    with pytest.raises(ArmError, match="'arm.urdf' is not name:=value; quote spaces$"):
+        find_urdf(f'{file} tip_frame:=tool')
 
 
 def test_an_argument_that_a_xacro_lacks_is_named_with_the_remedy(tmp_path):
