@@ -86,13 +86,6 @@ class RobotModel(Frames):
         self.mjcf, self.springs = (of_mjcf.get(name, '') for name in ('file', 'springs'))
         super().__init__(tree, model, tool_link(tree, tips) if tip_frame is None else tip_frame)
         self.impossible_inertias = impossible_inertias(tree)
-        self.notes = tuple(note for rule in rules() for note in rule.notes(tree, self, tip_frame))
-        self.notes += tuple(
-            f'joint {name!r}: its limits leave no range to the joint that it follows by <mimic>; '
-            'they are ignored: correct <limit> or <mimic>'
-            for name in self.unmet_limits
-        )
-
         self.added: dict[str, Array] = {}
 
         def given(name: str, values: ArrayLike, urdf: Array) -> Array:
@@ -111,6 +104,12 @@ class RobotModel(Frames):
         self.damping = given('damping', damping, viscous)
         self.friction = given('friction', friction, dry)
         self._know_joints()
+        self.notes = tuple(note for rule in rules() for note in rule.notes(tree, self, tip_frame))
+        self.notes += tuple(
+            f'joint {name!r}: its limits leave no range to the joint that it follows by <mimic>; '
+            'they are ignored: correct <limit> or <mimic>'
+            for name in self.unmet_limits
+        )
         for rule in rules():
             rule.check(tree, self)
 

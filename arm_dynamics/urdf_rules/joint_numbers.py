@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 
 from arm_dynamics.checks import line_on
+from arm_dynamics.model import STANDSTILL
 from arm_dynamics.urdf_elements import link_of, moves, vector
 from arm_dynamics.urdf_rules import UrdfRule
 from arm_dynamics.urdf_rules.sizes import outward
@@ -26,6 +27,7 @@ _SLOW = 0.02  # speed limit [rad/s]
 # and speed of that joint [rad/s], as textbooks have long links.
 _TOOL_SPEED, _TURNS, _ALL = 15.0, 12.0, 0.7
 _SOFT = 19.0  # soft limit [rad]; beyond, degrees may be meant
+_PERIOD, _NONE = 1e-3, 1e-9  # of control [s]; of a joint that moves no inertia [kg m^2 | kg]
 _RATIOS = np.pi / 180.0, 180.0 / np.pi
 
 
@@ -48,6 +50,11 @@ class JointNumbersRule(UrdfRule):
             '{}: moves shapes without mass; is an <inertial> missing? inertia:=estimate adds it',
         )
         yield from _efforts(model)
+        yield from line_on(
+            _chattering(model),
+            '{}: friction so large for the inertia that a law which cancels it chatters at 1 kHz; '
+            'is the rotor missing, <dynamics armature="">? Law servo bears it',
+        )
 
 
 def _names(tree: Element, which: Callable[[Element], bool]) -> list[str]:
@@ -161,6 +168,13 @@ def _without_mass(tree: Element) -> list[str]:
                 carrying.add(body)
     lacking = (shaped & carrying) - heavy
     return [x.get('name', '') for x in joints if moves(x) and link_of(x, 'child') in lacking]
+
+
+def _chattering(model: Any) -> list[str]:
+    """Return the joints whose friction is beyond what STANDSTILL says of laws that cancel it."""
+    inertia = np.diagonal(model.mass_matrix(model.neutral()))
+    chatters = (model.friction * _PERIOD > STANDSTILL * inertia) & (inertia > _NONE)
+    return [model.joint_names[i] for i in np.flatnonzero(chatters)]
 
 
 def _efforts(model: Any) -> Iterator[str]:

@@ -7,6 +7,7 @@ from arms import chain, revolute
 from optional import optional
 from repository import ROOT
 
+import arm_sim
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
@@ -182,6 +183,18 @@ def test_an_estimate_of_a_link_whose_shape_is_empty_is_not_its_own_remedy(tmp_pa
     assert 'no shape is found and has a volume, so no mass: ' in capfd.readouterr().err
     with pytest.raises(ArmError, match='moves no inertia: no shape behind it has volume: give'):
         model.check_inertia()
+
+
+def test_a_joint_that_a_law_which_cancels_friction_cannot_hold_is_named(tmp_path):
+    """Wrists and grippers of some vendors have much friction, little inertia and no rotor."""
+    file, axis, errors = tmp_path / 'arm.urdf', '<axis xyz="0 1 0"/>', []
+    for rotor in ('', ' armature="1"'):
+        file.write_text(ARM.replace(axis, f'{axis}<dynamics friction="8"{rotor}/>'))
+        run = arm_sim.run(str(file), law='computed_torque')
+        errors += [float(abs(run.record.q - run.record.q_reference).max())]
+        named = [x for x in run.loaded.robot.model.notes if 'law which cancels it chatters' in x]
+        assert [x.partition(': ')[0] for x in named] == ([] if rotor else ['b'])
+    assert errors[0] > 10.0 * errors[1]
 
 
 @pytest.mark.parametrize('words', ['"{}"', "'{}'", '{} ', ' {}\n', '"{}" mjcf:=native'])
