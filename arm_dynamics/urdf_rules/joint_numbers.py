@@ -47,7 +47,8 @@ class JointNumbersRule(UrdfRule):
             yield from line_on(_names(tree, which), f'{{}}: {text}')
         yield from line_on(
             _without_mass(tree),
-            '{}: moves shapes without mass; is an <inertial> missing? inertia:=estimate adds it',
+            '{}: moves shapes without mass; is an <inertial> missing? inertia:=estimate '
+            + ('adds it' if tree.find('.//*[@estimated]') is None else 'finds no volume of them'),
         )
         yield from _efforts(model)
         yield from line_on(

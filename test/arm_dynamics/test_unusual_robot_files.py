@@ -183,6 +183,17 @@ def test_an_estimate_of_a_link_whose_shape_is_empty_is_not_its_own_remedy(tmp_pa
     assert 'no shape is found and has a volume, so no mass: ' in capfd.readouterr().err
     with pytest.raises(ArmError, match='moves no inertia: no shape behind it has volume: give'):
         model.check_inertia()
+    file.write_text(
+        re.sub('<inertial>.*?</inertial>', ball.format(0.0), ARM, count=1, flags=re.DOTALL)
+    )
+    assert 'inertia:=estimate adds it' in Robot.load(str(file)).model.notes[-1]
+    text = file.read_text()
+    file.write_text(
+        text.replace('<link name="base"/>', f'<link name="base">{ball.format(1)}</link>')
+    )
+    assert 'estimate finds no volume of them' in str(
+        Robot.load(f'{file} inertia:=estimate').model.notes
+    )
 
 
 def test_a_joint_that_a_law_which_cancels_friction_cannot_hold_is_named(tmp_path):
