@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arm_dynamics.actuators import linear_gains
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import Array, say_once
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import with_arrays
@@ -25,10 +25,12 @@ from arm_dynamics.parameters import with_arrays
 CONTINUOUS = 'continuous'
 # Longest steps: of implicitfast for what is not smooth, of rk4 [s], and of rk4 in units of 1/rate
 # of the fastest decay of the arm with its drives (stable below 2.78).
-_ROUGH, _SMOOTH, _OF_DECAY = 0.000_25, 0.002, 1.5
+# Configurations in which the decay is looked at; steps of a period from where a simulation is far
+# slower than its arm, while 1 to 20 are usual.
+_ROUGH, _SMOOTH, _OF_DECAY, _SAMPLES, _MANY = 0.000_25, 0.002, 1.5, 10, 100
+_SLOW = 'steps per period, as inertia is tiny for its servo: slow; add rotors, <dynamics armature>'
 # Over this time the acceleration at an instant is a difference of velocities [s].
 INSTANT = 1e-8
-_SAMPLES = 10  # configurations in which the decay is looked at
 
 
 class Integration(NamedTuple):
@@ -54,8 +56,10 @@ def integration_of(models: Sequence[RobotModel], each: Sequence[Any]) -> Integra
         return Integration('implicitfast', ceil(first.timestep / _ROUGH - 1e-9))
     pairs = {(id(m), id(p)): (m, p) for m, p in zip(models, cycle(each), strict=False)}
     rate = max(_decay(*pair) for pair in pairs.values())
-    steps = first.timestep * max(1.0 / _SMOOTH, rate / _OF_DECAY)
-    return Integration('rk4', max(1, ceil(steps - 1e-9)))
+    steps = max(1, ceil(first.timestep * max(1.0 / _SMOOTH, rate / _OF_DECAY) - 1e-9))
+    if steps > _MANY:
+        say_once(f'{model.name}: {steps} {_SLOW}')
+    return Integration('rk4', steps)
 
 
 def _decay(model: RobotModel, parameters: Any) -> float:

@@ -1,6 +1,7 @@
 """Unusual URDFs and SRDFs: what is not used is named, what cannot be meant is refused."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from arms import chain, revolute
@@ -206,6 +207,15 @@ def test_a_joint_that_a_law_which_cancels_friction_cannot_hold_is_named(tmp_path
         named = [x for x in run.loaded.robot.model.notes if 'law which cancels it chatters' in x]
         assert [x.partition(': ')[0] for x in named] == ([] if rotor else ['b'])
     assert errors[0] > 10.0 * errors[1]
+
+
+def test_an_arm_whose_inertia_makes_the_simulation_slow_is_named_once(capfd):
+    drives = PlantParameters('servo', servo_kp=(2000.0,), servo_kd=(800.0,))
+    said = 'steps per period, as inertia is tiny for its servo: slow; add rotors'
+    MujocoPlant(RobotModel(ARM), replace(drives, servo_kd=(80.0,)))
+    assert said not in capfd.readouterr().err
+    MujocoPlant(RobotModel(ARM), replace(drives, servo_kd=(8000.0,)))
+    assert said in capfd.readouterr().err
 
 
 @pytest.mark.parametrize('words', ['"{}"', "'{}'", '{} ', ' {}\n', '"{}" mjcf:=native'])
