@@ -166,14 +166,14 @@ class Mjcf:
             force = m.actuator_forcerange[k]
             if not m.actuator_forcelimited[k]:
                 is_motor = m.actuator_biastype[k] == _PLAIN
-                if not (is_motor and m.actuator_ctrllimited[k]):
-                    return 0.0
-                force = m.actuator_ctrlrange[k] * m.actuator_gainprm[k, 0]
+                force = np.array([np.inf])
+                if is_motor and m.actuator_ctrllimited[k]:
+                    force = m.actuator_ctrlrange[k] * m.actuator_gainprm[k, 0]
             most += float(np.abs(force).max() * abs(m.actuator_gear[k, 0]))
         if m.jnt_actfrclimited[joint]:
             bound = float(np.abs(m.jnt_actfrcrange[joint]).max())
             most = min(most, bound) if most else bound
-        return most
+        return most if np.isfinite(most) else 0.0
 
     def _add_sites(self, robot: Element, ends: dict[int, tuple[str, Array]]) -> None:
         """Add a link for each named site, at which a tool may be mounted."""

@@ -203,6 +203,15 @@ def test_coupled_fingers_move_with_their_leader_and_loops_are_held(
         np.testing.assert_allclose(pose.rotation.ravel(), data.body(body).xmat, atol=1e-12)
 
 
+def test_the_effort_limit_of_an_mjcf_joint_holds_without_that_of_its_servo(written):
+    """MuJoCo's importer of URDFs writes effort limits as actuatorfrcrange."""
+    text = MJCF.replace('forcerange="-40 50"', '').replace(
+        'name="pan" axis', 'name="pan" actuatorfrcrange="-7 7" axis'
+    )
+    limits = RobotModel(find_urdf(written(text))).effort_limit
+    np.testing.assert_array_equal(limits, [7.0, np.inf, 70.0])
+
+
 @pytest.mark.parametrize(
     ('words', 'says'),
     [
