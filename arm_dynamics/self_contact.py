@@ -42,7 +42,7 @@ def touching_links(
     overlap -= disabled
     watched = frozenset(apart - disabled - overlap)
     note = f'self-contact: {len(watched)} pairs of links can touch'
-    if disabled:
+    if found and disabled:
         note += f'; {Path(found).name} disables {len(disabled)}'
     if overlap:
         named = [' and '.join(sorted(pair)) for pair in overlap][:_MOST_NAMED]
