@@ -7,7 +7,8 @@ for the other sign. The same regression is made with each joint's position rever
 turn off, with two joints exchanged, and with the efforts in another order. A reading is better by
 sum_j log(r_j / r'_j), where r are the variances that it leaves. Gravity and signs are read with
 the mass at the tool that leaves least: a light wrist under an unknown one looks as if it had the
-other sign. Scales are those of the arm as given.
+other sign. Scales are those of the arm as given. Gravity
+along another axis of the base is such a reading, too.
 """
 
 from collections.abc import Sequence
@@ -30,7 +31,9 @@ from arm_lab.identification.effort_rest import (
     share_left,
     smooth_piece,
 )
+from arm_lab.identification.mounting import other_gravity
 from arm_lab.identification.signals import CUT_OFF_ENDS, MotionSamples, curves
+from arm_lab.identification.strange_efforts import clipped, of_another_scale
 
 _STATES = 400  # at which the model is compared
 _GAIN = 0.3  # log ratio of variances from which on a joint shows its scale and sign
@@ -44,14 +47,7 @@ _TURNS = np.pi * np.array([0.5, 1.0, -0.5])
 # an effort is left.
 _UNITS = {False: {'turns': 2.0 * np.pi, 'deg': np.pi / 180.0, 'mrad': 1e-3}, True: {'mm': 1e-3}}
 _UNEXPLAINED = 0.1
-_WEIGHT = 0.5  # share of weight in a modelled effort
-_STRANGE = 6.0  # ratio of a joint's scale to the usual one, or its inverse, that no arm's mass has
-FAR = 30.0  # ratio that a rotor may make which the model lacks, or has in vain
-_BEYOND, _FEW = 3.0, 0.5  # times an effort's limit; share of the joints that may be beyond theirs
 _HALVES = 0.62, 1.6  # usual scales of links that are 30 % off, also with a mass at the tool
-# Of clipped efforts: share of their range that is an end, of states that are beyond, of variance
-# left between the ends, slope over the model's there, and least share between.
-_END, _AT_END, _EXPLAINED, _FLAT, _BETWEEN = 0.1, 0.03, 0.1, 0.4, 0.25
 _STILL, _TINY = 0.02, 1e-3  # of a joint that shows nothing: range [rad | m], share of torques
 _SEVERAL = 3  # joints that show a usual scale
 
@@ -94,6 +90,8 @@ class Conventions:
         clipped: (n,) whether efforts do not grow at one end, where those of the model do.
         left: (n,) share of each effort's variance that is left.
         rest: what else the efforts have.
+        mounted: gravity in the base frame that the efforts show, with which all else is found,
+            as of a base on a wall [m/s^2]; empty: the model's.
     """
 
     gravity: str
@@ -109,6 +107,7 @@ class Conventions:
     clipped: NDArray[np.bool_]
     left: Array
     rest: Rest
+    mounted: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -132,25 +131,27 @@ class _Fit:
 
 
 def in_time(
-    model: RobotModel, samples: MotionSamples, cutoff: float
+    model: RobotModel, samples: MotionSamples, cutoff: float, as_given: bool
 ) -> tuple[MotionSamples, Conventions, float]:
     """Return samples with efforts at the times of the positions, and what `conventions` has.
 
-    Third is how much later the efforts were read [s].
+    Third is how much later the efforts were read [s]. `as_given`: the base is mounted so.
 
     Raises:
         ArmError: as `conventions`.
     """
-    found = conventions(model, samples, cutoff)
+    found = conventions(model, samples, cutoff, as_given)
     if not found.rest.is_late:
         return samples, found, 0.0
     later = found.rest.behind
     samples = read_later(samples, later)
-    return samples, conventions(model, samples, cutoff), later
+    return samples, conventions(model, samples, cutoff, as_given), later
 
 
-def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0) -> Conventions:
-    """Return what the numbers of a recording are.
+def conventions(
+    model: RobotModel, samples: MotionSamples, cutoff: float = 10.0, as_given: bool = False
+) -> Conventions:
+    """Return what the numbers of a recording are; `as_given`: the base is mounted so.
 
     Raises:
         ArmError: too short, not sampled often enough, or no joint moves.
@@ -168,6 +169,11 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
         mixed = _positions(model, states, units=True)
         if _best(model, chosen) - _best(model, mixed[0]) > _ELSEWHERE:
             chosen, changed, hidden = mixed
+    if not as_given and (mounted := _mounted(model, states, _best(model, chosen))):
+        found = conventions(
+            with_error(model, ModelError(gravity=mounted)), samples, cutoff, as_given=True
+        )
+        return replace(found, mounted=mounted)
     whole, without = (_loaded_fit(model, chosen, g) for g in (1.0, 0.0))
     gain = whole.score - without.score  # of the reading without gravity
     pull = np.array([model.gravity_torque(q) for q in chosen.q])
@@ -195,7 +201,11 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
     loaded = float(np.median(np.abs(best.scales[shown]))) if several else 1.0
     far = max(usual, loaded) < _HALVES[0] or min(usual, loaded) > _HALVES[1]
     multiple = usual if newtons and far else 1.0
-    strange = _strange(model, chosen, pull, scales, usual)
+    sizes = (scales, usual), (np.where(shown, np.abs(best.scales), np.nan), loaded)
+    whole_torques = _torques(model, chosen, 1.0)
+    strange = of_another_scale(
+        chosen.tau, pull, whole_torques, weightless, model.effort_limit, sizes
+    )
     piece = smooth_piece(samples, cutoff)
     smooth = _States(*piece.states, piece.torque(piece.times), states.order)
     smooth = _times(smooth, factor) if degrees else smooth
@@ -204,45 +214,18 @@ def conventions(model: RobotModel, samples: MotionSamples, cutoff: float = 10.0)
     of_model = _torques(model, smooth, 0.0 if weightless else 1.0)
     return Conventions(
         gravity, abs(gain), signs, scales, strange, newtons, multiple, degrees, changed, hidden,
-        _clipped(best.torques, chosen), bare.left,
+        clipped(best.torques, chosen.v, chosen.a, chosen.tau), bare.left,
         effort_rest(piece, of_model, smooth.v, smooth.a, smooth.order),
     )  # fmt: skip
 
 
-def _strange(
-    model: RobotModel, states: _States, pull: Array, scales: Array, usual: float
-) -> NDArray[np.bool_]:
-    """Return `Conventions.strange` of joints with these weights (k, n) and scales (n,)."""
-    heavy = np.ptp(pull, axis=0) > _WEIGHT * np.ptp(_torques(model, states, 1.0), axis=0)
-    beyond = np.abs(states.tau).max(axis=0) > _BEYOND * model.effort_limit
-    beyond &= beyond.mean() < _FEW  # else the limits are none
-    other = (scales > _STRANGE * usual) | (scales < usual / _STRANGE)
-    return (heavy & other) | (beyond & ~(scales < FAR * usual))
-
-
-def _clipped(of_model: Array, states: _States) -> NDArray[np.bool_]:
-    """Return `Conventions.clipped`, by a regression with the efforts between their ends."""
-    found = np.zeros(of_model.shape[1], dtype=bool)
-    for j, (torque, v, a, tau) in enumerate(
-        zip(of_model.T, states.v.T, states.a.T, states.tau.T, strict=True)
-    ):
-        columns = np.column_stack(
-            [torque, v, np.clip(v / STANDSTILL, -1.0, 1.0), 0.0 * v + 1.0, a]
-        )
-        low, high = np.quantile(tau, [0.01, 0.99])
-        end = _END * (high - low)
-        between = (tau > low + end) & (tau < high - end)
-        if between.mean() < _BETWEEN:
-            continue
-        left, x = share_left(columns[between], tau[between])
-        wanted = columns @ x
-        for sign, limit in ((1.0, high), (-1.0, -low)):
-            beyond = sign * wanted > limit - end
-            grown = x[0] * torque[beyond]
-            if beyond.mean() > _AT_END and min(grown.std(), wanted[beyond].std()) > 0.5 * end:
-                slope = np.polyfit(wanted[beyond], tau[beyond], 1)[0]
-                found[j] |= bool(slope < _FLAT and left < _EXPLAINED)
-    return found
+def _mounted(model: RobotModel, states: _States, score: float) -> tuple[float, ...]:
+    """Return another gravity than the model's that leaves less than any reading; else ()."""
+    if not model.gravity.any():
+        return ()
+    rest = _torques(model, states, 0.0)
+    gravity, own = other_gravity(model, states.q, rest, lambda x: _regression(x, states).score)
+    return tuple(gravity.tolist()) if score - own > _ELSEWHERE else ()
 
 
 def _states(samples: MotionSamples, cutoff: float) -> _States:

@@ -12,7 +12,7 @@ _HOW = '{1} counts joints from 1, {0} from 0, {joint} is the name'
 _WORDS = {
     'time': re.compile(r'time|zeit|stamp|clock|date|^t\b|^sec'),
     'position': re.compile(r'^q|pos|angle|axis|achse|theta|joint|_q|\bq'),
-    'effort': re.compile(r'tau|tor?q|effort|curr|moment|load|^i\b|^i[_{\[]|_i\b'),
+    'effort': re.compile(r'tau|tor?q|effort|force|curr|moment|load|^i\b|^i[_{\[]|_i\b'),
     'command': re.compile(r'cmd|command|target|desired|setpoint|ref|_d\b|q_?d\{'),
     'voltage': re.compile(r'volt|^u\b|^u[_{]'),
 }

@@ -1,5 +1,6 @@
 """What the efforts of some makers' drivers are, with the source of each statement."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -32,3 +33,9 @@ PRESETS = {
         'and inertia (RobotState): nothing of the arm can be identified; record tau_J',
     ),
 }  # fmt: skip
+
+
+def preset_for(joints: Sequence[str]) -> str:
+    """Return the preset of the maker whose arm has such joints, with currents; '' if none."""
+    own = 'shoulder_pan_joint', 'shoulder_lift_joint', 'elbow_joint', 'wrist_3_joint'
+    return 'ur' if all(any(x.endswith(name) for x in joints) for name in own) else ''

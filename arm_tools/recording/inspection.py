@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from arm_dynamics.checks import ArmError, Array, one_of
 from arm_dynamics.model import RobotModel
-from arm_lab.identification.conventions import FAR, Conventions, Reading, in_time
+from arm_lab.identification.conventions import Conventions, Reading, in_time
 from arm_lab.identification.effort_rest import Rest
 from arm_lab.identification.signals import MotionSamples
+from arm_lab.identification.strange_efforts import FAR
 from arm_tools.recording.clipped_efforts import clipped, flat_ends
+from arm_tools.recording.effort_presets import preset_for
 from arm_tools.recording.effort_scales import in_torques, joint_numbers
 from arm_tools.recording.joint_streams import AS_FOUND, Doubt, OtherUnit, ReadAs
 from arm_tools.recording.known_efforts import UNKNOWN, EffortsAre
@@ -94,7 +96,7 @@ def inspected(
     if flips['positions'] is not None:
         samples = replace(samples, q=samples.q * flips['positions'])
     try:
-        samples, found, later = in_time(model, samples, cutoff)
+        samples, found, later = in_time(model, samples, cutoff, as_given=efforts.gravity != 'auto')
     except ArmError as error:
         return Inspected(
             samples, efforts.gravity == 'missing', False, np.ones(model.nv, dtype=bool),
@@ -177,12 +179,16 @@ def _of_noise(
     samples: MotionSamples, found: Conventions, names: Sequence[str], lines: list[str]
 ) -> dict[int, str]:
     """Return why an effort is not used that has few values, of which none is of the motion."""
-    unused = {}
+    unused, found_in = {}, []
     for j in np.flatnonzero(in_coarse_steps(samples.effort) & (found.left > _NOTHING)).tolist():
         count, most = len(np.unique(samples.effort[:, j])), np.abs(samples.effort[:, j]).max()
+        found_in.append((names[j], str(count), f'{most:.3g}'))
         what = f'{count} values of at most {most:.3g}, which no motion explains'
-        lines.append(Doubt(f'efforts: {names[j]}: {what}: is none recorded? Not used'))
         unused[j] = f'joint {names[j]!r}: its efforts are {what}'
+    if found_in:
+        joints, counts, largest = map(', '.join, zip(*found_in, strict=True))
+        what = f'{counts} values of at most {largest}, which no motion explains'
+        lines.append(Doubt(f'efforts: {joints}: {what}: is none recorded? Not used'))
     return unused
 
 
@@ -274,6 +280,14 @@ def _gravity(found: Conventions, option: str, lines: list[str], still: list[str]
     if option != 'auto':
         lines.append(f'gravity: {option}, as --gravity says')
         return option == 'missing'
+    if found.mounted:
+        along = [round(each, 2) + 0.0 for each in found.mounted]
+        still.append(
+            f'gravity: the efforts fit the arm if it is {along} in the frame of the base, as on a '
+            f'wall: --config FILE with "/**: {{ros__parameters: {{gravity: {along}}}}}" in it reads '
+            'it so; --gravity included keeps the base as given'
+        )
+        return found.gravity == 'missing'
     if found.gravity == 'none':
         lines.append('gravity: makes no torque in this motion')
     elif found.gravity == 'ambiguous':
@@ -336,11 +350,11 @@ def _unit(
         return False
     one = size.max() < _LIKE * size.min()
     what = 'another unit' if one else "currents, or shares of each drive's rated torque"
+    preset = f'--preset {x} or ' if (x := preset_for(model.joint_names)) and not one else ''
     still.append(
-        f'unit of the efforts: no N.m, {what} ({scales}): --efforts current takes the scales '
-        "from the weights of the URDF's links, whatever the tool carries, identify --loaded from "
-        'a known load, '
-        '--effort-scales those that are known; --efforts torque confirms N.m'
+        f'unit of the efforts: no N.m, {what} ({scales}): {preset}--efforts current takes the '
+        "scales from the weights of the URDF's links, whatever the tool carries, identify --loaded "
+        'from a known load, --effort-scales those that are known; --efforts torque confirms N.m'
     )
     return False
 

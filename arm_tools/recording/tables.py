@@ -31,7 +31,6 @@ from arm_tools.recording.column_names import (
     of_fewer,
     of_unnamed,
     rate_in,
-    unnamed,
 )
 from arm_tools.recording.joint_streams import AS_FOUND, Currents, Doubt, ReadAs
 from arm_tools.recording.quantity_files import columns_of, described, quantity_files
@@ -92,10 +91,7 @@ class _Table(NamedTuple):
     names: list[str]
     units: list[str]
     numbers: Callable[[Sequence[int]], tuple[Array, list[str]]]
-
-    @property
-    def is_unnamed(self) -> bool:
-        return self.names == unnamed(len(self.names))
+    header: bool = True
 
     def position(self, name: str, needed: Sequence[str], remedy: str) -> int:
         """Return the index of a column. Raises ArmError where there is none, or more than one."""
@@ -103,7 +99,7 @@ class _Table(NamedTuple):
         if len(found) > 1:
             same = ', '.join(dict.fromkeys(self.names[k] for k in found))
             raise ArmError(f'has {len(found)} columns {same!r}: delete or rename the others')
-        if not found and self.is_unnamed:
+        if not found and not self.header:
             raise ArmError(f'has no header: {remedy}')
         if not found:
             more = f' and {len(self.names) - _SHOWN} more' if len(self.names) > _SHOWN else ''
@@ -124,7 +120,7 @@ class _Table(NamedTuple):
         """Return what to write where names are missing."""
         if fewer := of_fewer(joints, [j for j in joints if self.has(f'{j}.position')]):
             return fewer
-        if self.is_unnamed:
+        if not self.header:
             return of_unnamed(len(self.names), len(joints), kind)
         pairs = zip(self.names, self.units, strict=True)
         units = {name: UNITS[x.casefold()][0] for name, x in pairs if x}
@@ -315,7 +311,7 @@ def _opened(file: Path) -> _Table:
         return _with_times(_Table(names, own, lambda wanted: (values[:, wanted], lines)))
     if kind_of(file) != '.parquet':
         text = text_table(file)
-        return _with_times(_Table(_of_topics(text.names), text.units, text.numbers))
+        return _with_times(_Table(_of_topics(text.names), text.units, text.numbers, text.header))
     _, parquet = pyarrow('a parquet file')
     names = list(parquet.read_schema(file).names)
     bare, units = zip(*map(plain, names), strict=True)

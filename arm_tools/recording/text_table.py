@@ -36,6 +36,7 @@ _MOST = 1 << 30  # bytes of text, of which a compressed file may have a thousand
 _FEW = 0.01  # share of damaged rows beyond which the file is not what it seems
 _SORTED = 0.75  # groups of rows over rows, of a table that is sorted by joint
 _ALIKE = 3  # lines of numbers with which the rows begin, or fewer if there are fewer
+_NEAR, _STEP, _MOSTLY = 10.0, 0.05, 0.8  # steps, and [rad]: a first state is so near to the next
 _BEGIN = 100  # bytes that show the encoding
 _COMMENTS = '#', '%'
 
@@ -78,12 +79,14 @@ class TextTable:
         units: of the columns; '': not stated.
         lines: those below the header, by number in the file.
         between: separator of columns; None: spaces.
+        header: whether the file has one; if not, its columns are counted.
     """
 
     names: list[str]
     units: list[str]
     lines: list[tuple[int, str]]
     between: str | None
+    header: bool = True
 
     def numbers(self, wanted: Sequence[int]) -> tuple[Array, list[str]]:
         """Return columns (m, k) by index, NaN where a number is missing, and lines on the rows.
@@ -205,7 +208,8 @@ def _below(
     """Return the table with its header among the lines above."""
     count = len(split(lines[0][1], between))
     if not above:
-        return TextTable(unnamed(count), [''] * count, _without_numbers(lines, between), between)
+        rows = _without_numbers(lines, between)
+        return TextTable(unnamed(count), [''] * count, rows, between, header=False)
     heads = []  # lines with as many fields as the rows, in a comment or not
     for _, line in above:
         fields = split(line.lstrip('#% '), between or separator(line))
@@ -220,11 +224,21 @@ def _below(
 
 
 def _without_numbers(lines: list[tuple[int, str]], between: str | None) -> list[tuple[int, str]]:
-    """Return the lines without a first one that counts the columns, as pandas writes it."""
+    """Return the lines without a first one that counts the columns, as pandas writes it.
+
+    A state that counts as well is as near to the next one as this is to the one after.
+    """
     counted = [x.strip() for x in split(lines[0][1], between) if x.strip()]
     start = int(counted[0]) if counted[0] in ('0', '1') else -1
-    is_count = len(counted) > 2 and counted == [str(start + k) for k in range(len(counted))]
-    return lines[1:] if is_count else lines
+    if len(counted) < 3 or counted != [str(start + k) for k in range(len(counted))]:
+        return lines
+    try:
+        few = np.array([split(x, between) for _, x in lines[:_ALIKE]], dtype=float)
+    except ValueError:
+        return lines[1:]
+    first, *steps = np.abs(np.diff(few, axis=0))
+    near = [first <= _NEAR * step + _STEP for step in steps]
+    return lines if near and np.mean(near) > _MOSTLY else lines[1:]
 
 
 def _with_units(

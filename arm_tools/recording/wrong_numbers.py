@@ -27,6 +27,8 @@ def wrong_numbers(model: RobotModel, samples: MotionSamples) -> list[str]:
     lines += [as_words(alike[0]) for alike in found.positions]
     if (found.signs < 0.0).any():
         lines.append(f'the efforts of {", ".join(names[found.signs < 0.0])} have the other sign')
+    if found.mounted:
+        lines.append(f'the efforts fit the arm with gravity {np.round(found.mounted, 2).tolist()}')
     if found.gravity == 'missing':
         lines.append('the efforts fit the arm without gravity')
     if found.newtons and found.strange.any():

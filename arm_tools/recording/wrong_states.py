@@ -134,7 +134,7 @@ def in_coarse_steps(efforts: Array) -> NDArray[np.bool_]:
 def _moving_efforts(samples: MotionSamples, names: Array) -> tuple[MotionSamples, list[str]]:
     """Leave out the states in which a joint moves, and its effort alone stands still."""
     q, effort, times = samples.q, samples.effort, samples.times
-    lost, lines = np.zeros(len(q), dtype=bool), []
+    lost, found = np.zeros(len(q), dtype=bool), []
     moving = (np.ptp(effort, axis=0) > 0.0) & ~in_coarse_steps(effort)
     for j in np.flatnonzero(moving).tolist():
         own = np.zeros(len(q), dtype=bool)
@@ -148,11 +148,12 @@ def _moving_efforts(samples: MotionSamples, names: Array) -> tuple[MotionSamples
                 own[part] = True
         if own.any() and np.mean(own) < _LARGE:
             lost |= own
-            lines.append(
-                f'efforts: {names[j]}: the same in {own.sum()} of {len(own)} states while it '
-                'moves, not read'
-            )
-    return samples.part(np.flatnonzero(~lost)), lines
+            found.append((names[j], str(own.sum())))
+    if not found:
+        return samples, []
+    joints, counts = map(', '.join, zip(*found, strict=True))
+    line = f'efforts: {joints}: the same in {counts} of {len(q)} states while it moves, not read'
+    return samples.part(np.flatnonzero(~lost)), [line]
 
 
 def _usual_efforts(samples: MotionSamples, names: Array) -> tuple[MotionSamples, list[str]]:
@@ -160,15 +161,14 @@ def _usual_efforts(samples: MotionSamples, names: Array) -> tuple[MotionSamples,
     size = np.abs(samples.effort)
     usual = np.quantile(size, 1.0 - _FEW, axis=0) if len(size) else np.zeros(len(names))
     wrong = (size > _BEYOND * usual) & (usual > 0.0)
-    lines = [
-        f'efforts: {name}: up to {most:.3g} in {count} of {len(size)} states, over '
-        f'{_BEYOND:.0f} times all others, not read'
-        for name, most, count in zip(
-            names, size.max(axis=0, initial=0.0), wrong.sum(axis=0), strict=True
-        )
-        if count
-    ]
-    return samples.part(np.flatnonzero(~wrong.any(axis=1))), lines
+    of_joints = zip(names, size.max(axis=0, initial=0.0), wrong.sum(axis=0), strict=True)
+    found = [(name, f'{most:.3g}', str(count)) for name, most, count in of_joints if count]
+    if not found:
+        return samples, []
+    joints, most, counts = map(', '.join, zip(*found, strict=True))
+    line = f'efforts: {joints}: up to {most} in {counts} of {len(size)} states, over '
+    part = samples.part(np.flatnonzero(~wrong.any(axis=1)))
+    return part, [f'{line}{_BEYOND:.0f} times all others, not read']
 
 
 def _in_one_frame(samples: MotionSamples, names: Array) -> tuple[MotionSamples, list[str]]:
