@@ -221,7 +221,7 @@ def _lacking(times: Array, cutoff: float) -> str:
     if rate < FIRST * cutoff:
         return (
             f'the recording has {rate:.4g} states per second; a cutoff of {cutoff:g} Hz needs '
-            f'{FIRST * cutoff:g}: choose a lower one'
+            f'{FIRST * cutoff:g}: --cutoff {rate / FIRST:.2g} or lower'
         )
     return ''
 

@@ -20,7 +20,8 @@ def at_limit(samples: MotionSamples, names: Array) -> tuple[MotionSamples, list[
         ends = (values == values.max(initial=-np.inf)) | (values == values.min(initial=np.inf))
         at_end = sum(last - first for first, last in runs(ends).T if last - first > 2)
         if at_end > _CLIPPED * len(values) and len(np.unique(values)) > _LEVELS:
-            found.append((name, f'{np.abs(values).max():.4g}', f'{at_end / len(values):.0%}'))
+            end = max(values.max(), values.min(), key=lambda x: (values == x).sum())
+            found.append((name, f'{abs(end):.4g}', f'{at_end / len(values):.0%}'))
     if not found:
         return samples, []
     joints, most, shares = map(', '.join, zip(*found, strict=True))

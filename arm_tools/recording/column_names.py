@@ -136,13 +136,28 @@ def of_fewer(joints: Sequence[str], recorded: Iterable[str]) -> str:
 
 
 def renamed(joints: Sequence[str], names: Iterable[str]) -> str:
-    """Return what to write where all joints have names with one beginning or end; else ''."""
+    """Return what to write where joints have names with one beginning or end, or number; else ''.
+
+    Joints that no name counts, as fingers, stand still.
+    """
     known, found = set(names), []
     for name in sorted(known):
         before, own, after = name.partition(joints[0])
         if own and known.issuperset(f'{before}{x}{after}' for x in joints):
             found.append(f"--columns 'position={before}{{joint}}{after}'")
-    return f'; {", or ".join(found)} reads these' if found else ''
+    counted = [x for x in joints if _uncounted(x) == _uncounted(joints[0])]
+    fewer = ''
+    if not found and len(counted) > 1 and known.isdisjoint(joints):
+        fewer = of_fewer(joints, counted)
+        for name, own in _series(sorted(known), counted):
+            if not any(_uncounted(x) == _uncounted(own[0]) for x in known.difference(own)):
+                found.append(f"--columns 'position={name}'")
+    read = f'; {", or ".join(found)} reads these'
+    return f'{read}; {fewer}'.rstrip('; ') if found else ''
+
+
+def _uncounted(name: str) -> str:
+    return re.sub(r'\d+', '', name)
 
 
 def unnamed(count: int) -> list[str]:

@@ -284,8 +284,8 @@ def _gravity(found: Conventions, option: str, lines: list[str], still: list[str]
         along = [round(each, 2) + 0.0 for each in found.mounted]
         still.append(
             f'gravity: the efforts fit the arm if it is {along} in the frame of the base, as on a '
-            f'wall: --config FILE with "/**: {{ros__parameters: {{gravity: {along}}}}}" in it reads '
-            'it so; --gravity included keeps the base as given'
+            f'wall: --config FILE with "/**: {{ros__parameters: {{gravity: {along}}}}}" in it '
+            'reads it so; --gravity included keeps the base as given'
         )
         return found.gravity == 'missing'
     if found.gravity == 'none':
@@ -353,8 +353,9 @@ def _unit(
     preset = f'--preset {x} or ' if (x := preset_for(model.joint_names)) and not one else ''
     still.append(
         f'unit of the efforts: no N.m, {what} ({scales}): {preset}--efforts current takes the '
-        "scales from the weights of the URDF's links, whatever the tool carries, identify --loaded "
-        'from a known load, --effort-scales those that are known; --efforts torque confirms N.m'
+        "scales from the weights of the URDF's links, whatever the tool carries, identify "
+        '--loaded from a known load, --effort-scales those that are known; --efforts torque '
+        'confirms N.m'
     )
     return False
 

@@ -8,6 +8,7 @@ import struct
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -188,6 +189,9 @@ def _no_states(
             'all joints of the arm, or --robot with joints:= names those of one topic'
         )
     has = ', '.join(sorted(seen)) or 'none'
+    if not seen and JOINT_STATE not in kinds.values():
+        topics = (f'{topic} ({of})' for topic, of in islice(kinds.items(), 6))
+        has = f'none, but {", ".join(topics)}' if kinds else has
     sent = [x for x, of in kinds.items() if of == JOINT_STATE and x.endswith(COMMANDS)]
     if sent and not commands:
         has += f'; {", ".join(sent)} has commands, which are no states'

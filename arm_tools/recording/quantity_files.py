@@ -13,7 +13,7 @@ from arm_tools.recording.text_table import TEXTS, kind_of, text_table
 # What names of files and of columns call a quantity.
 _WORDS = {
     'time': 't time times timestamp timestamps',
-    'position': 'q pos position positions angle angles',
+    'position': 'q pos position positions ang angle angles',
     'velocity': 'v dq qd vel velocity velocities speed speeds',
     'acceleration': 'ddq qdd acc acceleration accelerations',
     'effort': 'tau torque torques effort efforts current currents curr',

@@ -98,6 +98,8 @@ def files_of(path: Path) -> list[Path]:
     there = sorted(x.name for x in path.iterdir())
     has = f'; it has {", ".join(there[:_SHOWN])}' if there else ' and is empty'
     remedy = ': give one of these' if there else ''
+    if sum(x.endswith(('.csv', '.txt', '.dat', '.npy')) for x in there) > 1:
+        remedy += ', or call those of positions and of efforts q and tau'
     if any(x.endswith('.bag') for x in there):
         remedy = ': rosbags-convert converts a .bag of ROS 1'
     raise ArmError(f'the folder has neither *.mcap nor *.db3{has}{remedy}')

@@ -290,6 +290,7 @@ def test_efforts_in_percent_of_each_limit_are_no_multiple_of_all_torques(tmp_pat
     percent = changed(samples, effort=100.0 * samples.effort / model.effort_limit)
     (line,) = inspected(archive(tmp_path / 'x.npz', percent), model).open
     assert "no N.m, currents, or shares of each drive's rated torque" in line
+    assert '--preset ur or --efforts current takes' in line
 
 
 def test_a_light_wrist_in_another_unit_is_named_beyond_its_limit_or_beside_its_rotor(

@@ -153,6 +153,12 @@ def test_joints_of_other_names_are_read_by_the_option_that_the_refusal_has(tmp_p
     assert renamed(['a', 'b'], ['l_a', 'l_b', 'r_a', 'r_b', 'r_c']) == (
         "; --columns 'position=l_{joint}', or --columns 'position=r_{joint}' reads these"
     )
+    panda, fer = ([f'{x}_joint{k}' for k in range(1, 8)] for x in ('panda', 'fer'))
+    counted = "; --columns 'position=fer_joint{1}' reads these"
+    assert renamed(panda, fer) == counted
+    fewer = renamed([*panda, 'panda_finger_joint1'], fer)
+    assert fewer.startswith(f"{counted}; --robot 'NAME joints:=panda_joint1,")
+    assert renamed(panda[:6], fer) == renamed([*panda, 'finger'], panda) == ''
     with pytest.raises(ArmError, match='messages have no columns but names of joints'):
         inspected_samples(prefixed, NAMES, ReadAs(columns='time=t'))
 
@@ -160,6 +166,12 @@ def test_joints_of_other_names_are_read_by_the_option_that_the_refusal_has(tmp_p
 def test_joint_states_that_are_not_read_are_named_with_a_remedy(tmp_path):
     file = mcap(tmp_path / 'x.mcap', 'foxglove.JointStates', 'protobuf', lambda _: b'\x08\x01')
     with pytest.raises(ArmError, match=r'/joint_states has foxglove.JointStates in protobuf, whi'):
+        inspected_samples(file, NAMES)
+
+
+def test_a_file_without_joint_states_is_named_with_what_it_has(tmp_path):
+    file = mcap(tmp_path / 'x.mcap', 'trajectory_msgs/msg/JointTrajectory', 'cdr', lambda _: b'')
+    with pytest.raises(ArmError, match=r'none, but /joint_states \(trajectory_msgs/msg/JointTr'):
         inspected_samples(file, NAMES)
 
 

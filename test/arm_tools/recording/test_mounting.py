@@ -1,4 +1,4 @@
-"""Arms on a wall, under a ceiling or with a tool that the URDF does not have: the cause is named."""
+"""Arms on a wall or under a ceiling, or with an unknown tool: the cause is named."""
 
 import numpy as np
 import pytest

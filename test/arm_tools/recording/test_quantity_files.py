@@ -41,6 +41,21 @@ def test_columns_without_names_are_counted_from_any_number(tmp_path, header):
         read(file)  # fmt: skip
 
 
+def test_columns_that_are_called_as_counted_ones_are_no_table_without_a_header(tmp_path):
+    file = saved(tmp_path / 'x.csv', NUMBERS, 'c1,c2,c3,c4,c5,c6,c7')
+    check(read(file, 'time=c1,position=c{2},effort=c{6}')[0])
+    with pytest.raises(ArmError, match='has no column .*; it has c1, c2, c3,'):
+        read(file)
+
+
+def test_a_first_state_that_counts_is_a_state(tmp_path):
+    numbers = np.arange(7.0) + np.cumsum(np.full((len(NUMBERS), 7), 0.01), axis=0) - 0.01
+    file = saved(tmp_path / 'x.csv', numbers)
+    assert file.read_text().startswith('0,1,2,3,4,5,6\n')
+    samples, _ = read(file, 'time=c1,position=c{2},effort=c{6}')
+    assert len(samples.times) == len(NUMBERS)
+
+
 def test_columns_without_names_and_times_need_a_rate(tmp_path):
     file = saved(tmp_path / 'x.csv', NUMBERS[:, 1:])
     check(read(file, 'time=100Hz,position=c{1},effort=c{5}')[0])

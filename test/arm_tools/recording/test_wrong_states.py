@@ -5,6 +5,7 @@ import pytest
 
 from arm_dynamics import ArmError
 from arm_lab.identification.signals import MotionSamples
+from arm_tools.recording.clipped_efforts import clipped
 from arm_tools.recording.wrong_states import measured_states_of
 
 NAMES = ['a', 'b']
@@ -127,5 +128,6 @@ def test_efforts_without_a_sign_are_not_read():
 def test_efforts_at_the_limit_of_a_drive_are_named():
     samples, lines = outcome(effort=np.clip(EFFORT, -15.0, [15.0, np.inf]))
     assert len(samples.times) == len(TIMES)
-    assert 'efforts: a: at their limit 15 in' in lines
-    assert 'record a slower motion' in lines
+    limits = 'at their limit 15, 15 in 46%, 24% of the states; record a slower motion'
+    assert lines == f'efforts: a, b: {limits}'
+    assert list(clipped(['a', 'b', 'c'], [lines])) == [0, 1]
