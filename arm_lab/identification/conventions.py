@@ -183,7 +183,7 @@ def conventions(
         gravity = 'ambiguous'
     else:
         gravity = 'missing' if gain > 0.0 else 'included'
-    weightless = gain > 0.0 and pull.any()
+    weightless = bool(gain > 0.0 and pull.any())
     best = without if weightless else whole
     idle = np.ptp(chosen.q, axis=0) < _STILL
     range_of = np.ptp(best.torques, axis=0)

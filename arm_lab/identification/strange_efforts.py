@@ -41,7 +41,7 @@ def of_another_scale(
     other = np.array([(x > _STRANGE * of) | (x < of / _STRANGE) for x, of in sizes]).all(axis=0)
     beyond = np.abs(tau).max(axis=0) > _BEYOND * limits
     beyond &= beyond.mean() < _FEW  # else the limits are none
-    tiny = ~np.bool_(weightless) & (usual * weight > _STRANGE * np.ptp(tau, axis=0))
+    tiny = (usual * weight > _STRANGE * np.ptp(tau, axis=0)) & (not weightless)
     return (heavy & other) | (beyond & ~(sizes[0][0] < FAR * usual)) | (tiny & other)
 
 

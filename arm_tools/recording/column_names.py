@@ -149,8 +149,8 @@ def renamed(joints: Sequence[str], names: Iterable[str]) -> str:
     fewer = ''
     if not found and len(counted) > 1 and known.isdisjoint(joints):
         fewer = of_fewer(joints, counted)
-        for name, own in _series(sorted(known), counted):
-            if not any(_uncounted(x) == _uncounted(own[0]) for x in known.difference(own)):
+        for name, all_of in _series(sorted(known), counted):
+            if not any(_uncounted(x) == _uncounted(all_of[0]) for x in known.difference(all_of)):
                 found.append(f"--columns 'position={name}'")
     read = f'; {", or ".join(found)} reads these'
     return f'{read}; {fewer}'.rstrip('; ') if found else ''
