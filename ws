@@ -270,6 +270,7 @@ else
 fi
 build
 use_workspace
+export ARM_SIM_WS=yes # commands name the next one as it is typed
 # Nodes find those of this machine, unless the user says otherwise.
 export ROS_AUTOMATIC_DISCOVERY_RANGE=${ROS_AUTOMATIC_DISCOVERY_RANGE:-LOCALHOST}
 [[ -z ${built:-} ]] || warm_up

@@ -18,6 +18,7 @@ Descriptions, limits and choices are those of `parameter`.
 
 import contextlib
 import io
+import os
 import re
 import shlex
 import shutil
@@ -89,6 +90,11 @@ class RobotOptions(CommandOptions):
 
 
 OptionsT = TypeVar('OptionsT', bound=CommandOptions)
+
+
+def typed(line: str) -> str:
+    """Return a command line as its user types it: by `./ws`, if this process came by it."""
+    return './ws ' * ('ARM_SIM_WS' in os.environ) + line
 
 
 def _name_of(kind: type[CommandOptions]) -> str:

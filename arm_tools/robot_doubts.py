@@ -37,6 +37,8 @@ _WITHIN, _POINT = 0.1, 3e-4
 _SOME, _UNUSUAL, _ALIKE, _THICK, _HOLLOW, _TINY = 4, 6.0, 2.5, 6_000.0, 90.0, 1e-5
 
 
+_ROUNDING = 1e-12  # share of the largest torque of the weight below which another one is rounding
+_WEAK = 0.9  # share of its effort limit beyond which gravity makes a joint weak
 _SMALL_FILE = 300_000  # [bytes]
 _WHAT = (
     'centre of mass so far outside of its shapes; is a sign wrong, or the frame?',
@@ -82,6 +84,24 @@ def doubts(model: RobotModel) -> Iterator[str]:
     )
     text = '{}: less than {:g} kg/m^3 in its shapes; is the mass in tonnes, or a placeholder?'
     yield from line_on(_thin(tree, shapes), text, _THINNEST)
+
+
+def weight_of(model: RobotModel) -> Array:
+    """Return the largest torque (n,) of the weight in 200 drawn poses [N.m | N]."""
+    rng = np.random.default_rng(0)
+    poses = (model.random_configuration(rng) for _ in range(200))
+    found: Array = np.max([np.abs(model.gravity_torque(q)) for q in poses], axis=0)
+    return np.where(found < _ROUNDING * found.max(), 0.0, found)
+
+
+def weak_joints(model: RobotModel) -> dict[str, str]:
+    """Return a line by joint, for each whose effort the weight takes up in some poses."""
+    shares = weight_of(model) / model.effort_limit
+    return {
+        name: f'gravity asks joint {name!r} for {share:.0%} of its effort limit in some poses'
+        for name, share in zip(model.joint_names, shares, strict=True)
+        if share > _WEAK
+    }
 
 
 def _placeholders(model: RobotModel) -> Iterator[str]:

@@ -18,7 +18,7 @@ from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import changed, like, parameter
 from arm_dynamics.scene_clearance import scene_clearance
 from arm_lab.certificate.certificate import Certificate, Certifier
-from arm_lab.command_line import File, Folder, Name, RobotOptions, command
+from arm_lab.command_line import File, Folder, Name, RobotOptions, command, typed
 from arm_lab.commands import run
 from arm_lab.commands.call import call
 from arm_lab.experiments.ranges import Ranges
@@ -71,10 +71,10 @@ def main(options: Options) -> int:
     report = certified(options)
     print(report.words)
     if report.demonstration:
-        print(f'this run shows it: {report.demonstration}')
+        print(f'this run shows it: {typed(report.demonstration)}')
     if report.recording:
         print('with a recording for rerun, report and render:')
-        print('\n'.join(report.recording))
+        print('\n'.join(map(typed, report.recording)))
     if options.picture:
         pictures.save(report.figure, options.picture)
     return 0 if report.safe else 1

@@ -9,7 +9,7 @@ import numpy as np
 from arm_dynamics.checks import in_range
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
-from arm_lab.command_line import File, RobotOptions
+from arm_lab.command_line import File, RobotOptions, typed
 from arm_lab.commands.call import call, program
 from arm_lab.experiments.report import Listing, Report
 from arm_lab.identification.excitation import (
@@ -77,8 +77,10 @@ class ExcitationReport(Report):
             notes += [
                 f'wrote {file}: {self.goal.times[-1]:g} s, of which {_APPROACH:g} s on the way to '
                 'its start',
-                f'ros2 launch arm_sim task.launch.py task:=excite robot:={options.robot} '
-                f"parameters:='{{file: {file}}}'",
+                typed(
+                    'ros2 launch arm_sim task.launch.py task:=excite '
+                    f"robot:={options.robot} parameters:='{{file: {file}}}'"
+                ),
             ]
         numbers = {'condition': found.condition, 'period_s': period, 'note': found.note}
         line = replace(options, output=options.output or Options.output).line()

@@ -4,7 +4,6 @@ import json
 import re
 import shlex
 import shutil
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -15,7 +14,7 @@ from arm_controllers.parameter_file import yaml_value
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import share_folder
-from arm_lab.command_line import CommandOptions, Folder, command
+from arm_lab.command_line import CommandOptions, Folder, command, typed
 from arm_sim.output_folder import writable_folder
 
 _PREDICT = "prediction = ''  # write your answer here before you run the next cell"
@@ -50,9 +49,9 @@ def main(options: Options) -> None:
         raise ArmError(f'{folder} is not empty, and may hold your work; give --output-dir')
     folder = writable_folder(options.output_dir)
     names = write_lessons(folder)
-    ws = './ws ' if '.ros' in Path(sys.prefix).parts else ''
-    print(f'wrote {len(names)} notebooks to {folder}; {ws}pip install jupyterlab ipywidgets')
-    print(f'{ws}jupyter lab {shlex.quote(str(folder / names[0]))}')
+    install = typed('pip install jupyterlab ipywidgets')
+    print(f'wrote {len(names)} notebooks to {folder}; {install}')
+    print(typed(f'jupyter lab {shlex.quote(str(folder / names[0]))}'))
 
 
 def write_lessons(folder: Path) -> list[str]:

@@ -49,6 +49,7 @@ class Options(ExperimentOptions):
         'standard deviations of measured positions and velocities [rad, rad/s | m, m/s]',
         length=2,
     )
+    timestep: float = like(Experiment, 'timestep', 0.0)
     natural_frequency: float = like(Experiment, 'natural_frequency', 0.0)
     contact: Annotated[tuple[float, ...], 'N/M,N/M'] = parameter(
         (0.0, 0.0),

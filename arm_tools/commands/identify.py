@@ -11,7 +11,7 @@ from tyro.conf import Positional
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
-from arm_lab.command_line import Folder, RobotOptions
+from arm_lab.command_line import Folder, RobotOptions, typed
 from arm_lab.commands.call import call, program
 from arm_lab.experiments.report import Report
 from arm_lab.identification.estimation import IdentificationParameters
@@ -106,7 +106,7 @@ class IdentifiedReport(Report):
         if self.code:
             return super().write(folder, command)
         written = self._write(folder)
-        for line in (*written.notes, f'{written.launch}{self._controller}'):
+        for line in (*written.notes, typed(f'{written.launch}{self._controller}')):
             new_console().print(line, markup=False, soft_wrap=True)
         return [written.urdf.name, written.config.name, *super().write(folder, command)]
 

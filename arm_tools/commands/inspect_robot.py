@@ -23,12 +23,10 @@ from arm_sim.loop.report import plain
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import new_figure
 from arm_sim.robot import Robot
-from arm_tools.robot_doubts import doubts
+from arm_tools.robot_doubts import doubts, weak_joints, weight_of
 from arm_tools.robot_readers import Reading, reach, readings
 from arm_tools.view.arm_picture import arm_picture
 
-_ROUNDING = 1e-12  # share of the largest torque of the weight below which another one is rounding
-_WEAK = 0.9  # share of its effort limit beyond which gravity makes a joint weak
 _SIZE = 480  # of the picture, each way [pixels]
 
 
@@ -59,10 +57,7 @@ class RobotReport(Report):
         robot = Robot.load(options.robot)
         self._robot, model = robot, robot.model
         others = list(readings(model, find_urdf(options.robot)))
-        rng = np.random.default_rng(0)
-        weights = [model.gravity_torque(model.random_configuration(rng)) for _ in range(200)]
-        heaviest = np.abs(weights).max(axis=0)
-        heaviest[heaviest < _ROUNDING * heaviest.max()] = 0.0
+        heaviest = weight_of(model)
         facts = {
             'robot': model.name,
             'file': model.file or 'text',
@@ -71,9 +66,9 @@ class RobotReport(Report):
             'mass_kg': float(sum(each.mass for each in model.pin_model.inertias)),
         }
         joints = [_joint(model, i, float(heaviest[i])) for i in range(model.nv)]
-        weak = [each['joint'] for each in joints if each['gravity_share'] > _WEAK]
         notes = [*model.notes, *doubts(model), *_for_simulation(model), *_not_drawn(model)]
-        notes += [f'gravity asks joint {name!r} for more than 90% of its effort' for name in weak]
+        weak = weak_joints(model)
+        notes += weak.values()
         listings = [
             Listing(
                 f'{model.name}: tool {model.tip_frame}, reach from the first joint '

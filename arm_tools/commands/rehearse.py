@@ -11,7 +11,7 @@ from arm_controllers.laws import law_class, law_names
 from arm_controllers.parameter_values import parameter_fields, read_fields
 from arm_dynamics.checks import Array, unknown
 from arm_dynamics.parameters import ParameterValues, parameter
-from arm_lab.command_line import File, Folder, Name
+from arm_lab.command_line import File, Folder, Name, typed
 from arm_lab.commands.call import call, program
 from arm_lab.commands.experiment_options import ExperimentOptions
 from arm_lab.experiments.executors import Jobs, Work
@@ -114,7 +114,7 @@ class Rehearsal(Report):
             'limits': [row._asdict() | {'go': not row.beyond} for row in rows],
             'not_tried': self.not_tried, 'command': options.line(),
         }  # fmt: skip
-        notes = [f'{name}: {line}' for name, line in self.again.items()]
+        notes = [f'{name}: {typed(line)}' for name, line in self.again.items()]
         if self.not_tried:
             notes.insert(0, f'not tried in the loop: {"; ".join(self.not_tried)}')
         notes.append('go' if self.go else 'no go')

@@ -119,7 +119,7 @@ def _milli(error: float) -> str:
 
 def _notes(tried: Tried) -> list[str]:
     """Return what is to be said of an arm, without the folders of files."""
-    reasons = [tried.own.reason, *tried.faults]
+    reasons = [tried.own.reason, *tried.faults, *tried.own.weak]
     if tried.no_mjcf:
         reasons.append(f'no MJCF: {tried.no_mjcf}')
     short = (re.sub(r" \(in '[^']*'\)$", '', reason) for reason in reasons if reason)

@@ -4,6 +4,7 @@ A trial compares the dynamics with MuJoCo's, holds, follows a goal, and solves i
 """
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +29,7 @@ from arm_sim.simulation.model_check import check_model
 from arm_sim.simulation.mujoco_inertias import refused_inertias
 from arm_sim.simulation.mujoco_model import arm_spec
 from arm_sim.simulation.plant import PlantParameters
+from arm_tools.robot_doubts import weak_joints
 from arm_tools.view.arm_picture import arm_picture
 from arm_tools.view.offscreen import Picture
 
@@ -53,6 +55,7 @@ class RobotTrial:
         hold: largest error in one second of holding the start [rad | m].
         goal: error at the end of a goal [rad | m].
         reached: share of reachable poses that inverse kinematics finds.
+        weak: a line for each joint that cannot carry the arm in some poses.
     """
 
     reason: str = ''
@@ -62,6 +65,7 @@ class RobotTrial:
     hold: float = np.nan
     goal: float = np.nan
     reached: float = np.nan
+    weak: Sequence[str] = ()
 
     @property
     def faults(self) -> list[str]:
@@ -89,7 +93,10 @@ def trial_of(robot: Robot, poses: int) -> RobotTrial:
     parity = check_model(plant, robot.model)
     errors = _held(robot, plant), _gone(robot, plant)
     model = robot.model
-    return RobotTrial('', model.nv, model.tip_frame, parity, *errors, reached(robot, poses))
+    found = reached(robot, poses)
+    return RobotTrial(
+        '', model.nv, model.tip_frame, parity, *errors, found, [*weak_joints(model).values()]
+    )
 
 
 def drives_of(robot: Robot) -> PlantParameters:

@@ -15,7 +15,7 @@ from tyro.conf import Positional, UseAppendAction
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, parameter
-from arm_lab.command_line import CommandOptions, command, read
+from arm_lab.command_line import CommandOptions, command, read, typed
 from arm_lab.options import UsageError
 from arm_sim.registered import commands
 
@@ -184,3 +184,10 @@ def test_a_frequency_sweep_refuses_an_error_of_one_run_and_says_who_sweeps_it(na
     given = {'sweep': 'loop', 'plant_error': '{}', 'model_error': '{}'}
     with pytest.raises(ArmError, match=rf'^{name} holds for one run.*model_mismatch\.launch\.py'):
         launch['sinusoid'](given | {name: '{payload: 1.0}'})
+
+
+def test_the_next_command_is_as_the_user_typed_this_one(monkeypatch):
+    monkeypatch.setenv('ARM_SIM_WS', 'yes')
+    assert typed('ros2 topic list') == './ws ros2 topic list'
+    monkeypatch.delenv('ARM_SIM_WS')
+    assert typed('ros2 topic list') == 'ros2 topic list'

@@ -406,7 +406,8 @@ def test_jitter_hiccups_a_reset_and_an_offset_sensor_do_not_spoil_what_is_found(
     assert STUDY.torque_error(better, plant, some_motion(model, 6)).max() < 0.01
 
 
-def test_identify_writes_what_the_launch_files_take(tmp_path, capsys):
+def test_identify_writes_what_the_launch_files_take(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv('ARM_SIM_WS', 'yes')
     robot = Robot.load('planar_3r')
     plant = STUDY.other_arm(robot.model, seed=5)
     samples = exact_samples(plant, some_motion(robot.model, 4), noise=0.01)
@@ -416,7 +417,7 @@ def test_identify_writes_what_the_launch_files_take(tmp_path, capsys):
     said = capsys.readouterr().out
     assert 'zero-phase Butterworth' in said
     assert '18 combinations of 42 parameters' in said
-    assert 'ros2 launch arm_sim task.launch.py task:=sinusoid robot:=' in said  # no cube
+    assert '\n./ws ros2 launch arm_sim task.launch.py task:=sinusoid robot:=' in said  # no cube
     files = [tmp_path / f'planar_3r_identified.{suffix}' for suffix in ('urdf', 'yaml')]
     loaded = Robot.load(*map(str, files))
     unseen = some_motion(robot.model, 6)

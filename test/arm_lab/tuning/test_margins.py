@@ -179,6 +179,9 @@ def test_the_command_prints_and_writes(tmp_path, capsys):
     assert facts['margin_per_s'] > 0.0
     assert (tmp_path / 'margins.png').stat().st_size > 10_000
     assert command.main([*arguments, '--natural-frequency', '300', '--delay', '9']) == 1
+    # A loop that is stable with a period of 1 ms need not be so with 10 ms.
+    assert command.main([*arguments, '--natural-frequency', '100', '--timestep', '0.01']) == 1
+    assert command.main([*arguments, '--natural-frequency', '100']) == 0
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_what_is_not_used_and_weak_joints_are_notes(written):
     named, of_shapes, weak = report.notes
     assert of_shapes == 'no link has a known shape, so no collision can be found'
     assert named.startswith('not used, as no URDF has it: jrk="" of <limit>')
-    assert weak == "gravity asks joint 'a' for more than 90% of its effort"
+    assert re.fullmatch(r"gravity asks joint 'a' for \d+% of its effort limit in some poses", weak)
 
 
 def test_an_arm_that_only_kinematics_takes_is_noted(written):

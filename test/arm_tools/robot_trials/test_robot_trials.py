@@ -91,6 +91,16 @@ def test_an_arm_that_cannot_carry_itself_is_refused_by_joint_and_share(written):
     assert weak.faults == []
 
 
+def test_a_joint_too_weak_for_poses_far_from_the_start_is_noted(written, tmp_path, capsys):
+    weak = written(ARM.replace('effort="50"', 'effort="1"'), 'weak.urdf')
+    given = [str(weak), 'planar_3r', '--poses', '5', '--no-pictures', '--workers', '1']
+    assert try_robots.main([*given, '--output-dir', str(tmp_path)]) == 0
+    notes = [x for x in capsys.readouterr().out.splitlines() if 'gravity asks' in x]
+    assert len(notes) >= 1
+    assert "joint 'a' for " in notes[0]
+    assert notes[0].endswith('% of its effort limit in some poses')
+
+
 def test_a_servo_that_sags_is_a_fault(written, tmp_path, capsys):
     file = written(ARM.replace('xyz="0 0 0.3"', 'xyz="0 0 0.3" rpy="0 1.5 0"'))
     gains = "servo_controller: {ros__parameters: {feedforward: 'none'}}\n"
