@@ -24,6 +24,7 @@ BLUE, ORANGE, QUIET = *COLORS[:2], '0.72'
 Look = dict[str, Any]  # options of Matplotlib by name
 
 TITLE, TEXT, SMALL = 12, 9, 8  # font sizes [pt]
+_TITLE_WIDTH = 105.0  # letters of 1 pt that fit on an inch
 _DPI = 110
 _LINE_HEIGHT = 1.35  # of a curve's name, in font sizes
 _DASHES = ('-', '--', ':')
@@ -46,7 +47,9 @@ def new_figure(width: float, height: float, title: str = '', fixed: bool = False
     """
     figure = Picture(figsize=(width, height), layout=None if fixed else 'constrained')
     if title:
-        figure.suptitle(title, fontsize=TITLE, fontweight='bold')
+        longest = max(map(len, title.splitlines()))
+        size = min(TITLE, _TITLE_WIDTH * width / longest)
+        figure.suptitle(title, fontsize=size, fontweight='bold')
     return figure
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from arm_lab.experiments.report import Listing
 from arm_lab.tuning.agreement import Agreement
@@ -86,12 +87,15 @@ def _along(axis: Axes, margins: Margins) -> None:
     first = margins.delay
     for more in range(_CURVES):
         curve = margins.along[:, first + more]
-        label = f'{first + more} late'
+        label = f'{first + more} periods late'
         color = pictures.BLUE if more == 0 else '0.45'
         axis.plot(margins.times, curve, 'o-', ms=3, lw=2.0 - 0.4 * more, color=color, label=label)
     axis.axhline(0.0, color=pictures.ORANGE, lw=1.2)
     pictures.style(
-        axis, 'along the task', 'time [s]', 'margin [1/s]: errors die as exp(-margin t)'
+        axis,
+        'along the task; orange: the edge',
+        'time [s]',
+        'margin [1/s]: errors die as exp(-margin t)',
     )
     pictures.name_ends(axis)
 
@@ -106,9 +110,10 @@ def _over(axis: Axes, margins: Margins) -> QuadMesh:
         axis.contour(FACTORS, delays, margins.over.T, [0.0], colors=[pictures.ORANGE])
     axis.plot(1.0, margins.delay, 'o', color='black', ms=6)
     axis.set_xscale('log')
+    axis.yaxis.set_major_locator(MaxNLocator(integer=True))
     axis.minorticks_off()
     axis.set_xticks([0.25, 0.5, 1.0, 2.0, 4.0], ['1/4', '1/2', '1', '2', '4'])
-    text = 'what the arm may be; orange: the edge'
+    text = 'what the arm may be; orange: the edge; dot: this loop'
     pictures.style(axis, text, 'masses, times those believed', 'delay [periods]', grid='')
     return shade
 

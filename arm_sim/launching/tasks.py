@@ -17,6 +17,7 @@ from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching.arguments import RECORD, law_word, namespace_of, of_parameters
 from arm_sim.launching.arm import arm_nodes
 from arm_sim.launching.checked import check_folder
+from arm_sim.launching.needs import errors_of
 from arm_sim.launching.processes import task_node
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.ros.config import config_file, feedforward_of, robot_parameters
@@ -136,6 +137,8 @@ def _nodes(
     simulated = files | dict(simulator)
     if integrator := given['integrator'] or simulated.get('integrator'):
         parameters['integrator'] = integrator
+    if errors := errors_of(given):
+        parameters['errors'] = ParameterValue(errors, value_type=str)
     if error.of_geometry:
         parameters['length_scale'] = as_ros_value(error.length_scale)
     if faults := given['faults'] or files.get('faults'):

@@ -97,6 +97,8 @@ def tracking_figure(
         title += f'; dashed: the event at {event:g} s'
     if recovery > 0.0:
         title += f', below {RECOVERED:g} mm {recovery:.3g} s after it (shaded)'
+    elif event is not None and np.isnan(recovery):
+        title += f', the end is not below {RECOVERED:g} mm'
     style(errors, title, '', 'error [mm]')
     draw_torques(torques, record, tracking.effort_share, report['joint_names'])
     return figure
@@ -107,13 +109,13 @@ def joints_figure(
     tracking: Tracking,
     report: Mapping[str, Any],
     model: RobotModel,
-    events: Sequence[float] = (),
+    events: Sequence[float | None] = (),
 ) -> Figure:
     """Return the picture of joints: a row per joint, position and error, each on its own scale.
 
     The error is reference minus position; dashed lines are at the times of `events` [s].
     """
-    n, t = model.nv, record.t
+    n, t, events = model.nv, record.t, [each for each in events if each is not None]
     figure = new_figure(11.0, 1.2 + 1.15 * n, f'{report["task"]}: {title_of(report)}')
     axes = figure.subplots(n, 2, sharex=True, squeeze=False)
     for joint, (left, right) in enumerate(axes):
@@ -135,7 +137,10 @@ def joints_figure(
             1.01, 0.5, note, va='center', fontsize=SMALL, color=ORANGE, transform=right.transAxes
         )
     at = f'; dashed: {", ".join(f"{each:g}" for each in events)} s' if events else ''
-    titles = f'position [rad | m], on its reference (grey){at}', 'reference - position [mrad | mm]'
+    kinds = zip(('rad', 'm'), (~model.prismatic, model.prismatic), strict=True)
+    units = [unit for unit, some in kinds if some.any()]
+    unit, small = ' | '.join(units), ' | '.join(f'm{each}' for each in units)
+    titles = f'position [{unit}], on its reference (grey){at}', f'reference - position [{small}]'
     for axis, title in zip(axes[0], titles, strict=True):
         axis.set_title(title, fontsize=TEXT + 1)
     for axis in axes[-1]:

@@ -51,9 +51,10 @@ def law_of(facts: Mapping[str, Any]) -> str:
 
 
 def title_of(facts: Mapping[str, Any]) -> str:
-    """Return what was run: robot, law, engine, mode."""
+    """Return what was run: robot, law, engine, mode, and what differs between arm and model."""
     engine = physics_of(facts['engine'], facts.get('integrator', ''))
-    return f'{facts["robot"]}, {law_of(facts)}, engine {engine}, {facts["mode"]}'
+    parts = facts['robot'], law_of(facts), f'engine {engine}', facts['mode'], facts.get('errors')
+    return ', '.join(filter(None, parts))
 
 
 def physics_of(engine: str, integrator: str) -> str:

@@ -107,7 +107,7 @@ class SimulatorNode(Node):
         clock.show()
         for note in self.simulation.plant.notes:
             self._log.warning(note)
-        joints = f'{model.nv} joints ({", ".join(model.joint_names)})'
+        joints = f'{model.nv} joint{"s" * (model.nv != 1)} ({", ".join(model.joint_names)})'
         self._log.info(
             f'{RobotArgument.of(p.robot).label}: {joints}, tool frame {model.tip_frame!r}, '
             f'engine {p.engine}, {p.mode}, {1e9 / period_ns:g} Hz; '

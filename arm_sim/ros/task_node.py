@@ -249,7 +249,7 @@ class TaskNode(Node):
         facts |= {
             name: getattr(p, name) for name in ('engine', 'integrator', 'mode', 'feedforward')
         }
-        facts |= {'task': self.name, 'controller': p.law}
+        facts |= {'task': self.name, 'controller': p.law, 'errors': p.errors}
         facts |= device_facts(p)
         facts['cycles_per_second'] = (len(stamps) - 1) / arm.wall_time
         if p.mode == 'realtime':

@@ -24,6 +24,7 @@ class TaskNodeParameters(ArmParameters, Stepping):
     integrator: str = parameter('', 'integrator of the launched engine, for the report')
     mode: str = parameter('lockstep', 'name of the launched mode, for the report')
     feedforward: str = parameter('', 'name of the launched feedforward, for the report')
+    errors: str = parameter('', 'plant_error and model_error as launched, for the report')
     faults: str = parameter('', 'faults of the launched simulator, for the report')
     length_scale: PerJoint = parameter(
         (1.0,), "length_scale of the simulated arm's plant_error, for the true tip [1]"
