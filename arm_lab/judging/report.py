@@ -40,10 +40,13 @@ def listing(judgement: Judgement) -> Listing:
         cells = ['-' if math.isnan(value) else format(value, form) for value, form in values]
         trial = each.trial
         rows.append((trial.task, trial.engine, trial.variant, *cells, each.words))
-    title = f'{judgement.command or "the controller that runs"} on {judgement.plan.robot}'
     bad = [i for i, each in enumerate(judgement.verdicts) if not each.held]
     texts = [heading for heading in headings if heading[-1] != ']']
-    return Listing(title, headings, rows, texts=texts, bad=bad)
+    return Listing(_title(judgement), headings, rows, texts=texts, bad=bad)
+
+
+def _title(judgement: Judgement) -> str:
+    return f'{judgement.command or "the controller that runs"} on {judgement.plan.robot}'
 
 
 def as_json(judgement: Judgement) -> dict[str, object]:
@@ -112,9 +115,9 @@ def figure(judgement: Judgement) -> Figure:
     engines = list(dict.fromkeys(trial.engine for trial in plan.trials))
     wrong = list(dict.fromkeys(trial.variant for trial in plan.trials))
     rows = math.ceil(len(tasks) / 3)
-    held = judgement.summary.partition(';')[0]
+    held = f'{_title(judgement)}\n{judgement.summary.partition(";")[0]}'
     if not tasks:
-        drawn = pictures.new_figure(9.2, 1.6, held)
+        drawn = pictures.new_figure(9.2, 1.8, held)
         why = textwrap.fill(verdicts[0].reason if verdicts else 'no trial was run', 100)
         drawn.text(0.5, 0.4, why, ha='center', va='center', fontsize=pictures.TEXT)
         return drawn
@@ -126,7 +129,7 @@ def figure(judgement: Judgement) -> Figure:
                 continue
             color = pictures.look(wrong.index(each.trial.variant))['color']
             shown = np.where(error > _SMALLEST, error, np.nan)
-            axis.plot(t, shown, color=color, **_line(engines.index(each.trial.engine)))
+            axis.plot(t, shown, color=color, **_line(engines, each.trial.engine))
         limits: dict[float, list[str]] = {}
         for trial in plan.trials:
             if trial.task == task and (most := trial.limits.get('tracking_max_mm')) is not None:
@@ -148,18 +151,20 @@ def figure(judgement: Judgement) -> Figure:
     drawn.supylabel('tracking error of the tip [mm]', fontsize=pictures.TEXT)
     lines = [Line2D([], [], lw=2.0, label=x, **pictures.look(k)) for k, x in enumerate(wrong)]
     lines += [
-        Line2D([], [], color='0.45', label=engine, **_line(k)) for k, engine in enumerate(engines)
+        Line2D([], [], color='0.45', label=engine, **_line(engines, engine))
+        for engine in engines
+        if len(engines) > 1
     ]
     pictures.legend(drawn, handles=lines, ncols=6, loc='outside lower center')
     return drawn
 
 
-def _line(engine: int) -> Look:
-    """Return width, dashes and opacity of the curves of an engine with this number."""
-    return {
-        'lw': (4.0, 1.4, 1.0, 1.0)[min(engine, 3)], 'ls': _STYLES[engine % len(_STYLES)],
-        'alpha': 1.0 if engine else 0.4,
-    }  # fmt: skip
+def _line(engines: list[str], engine: str) -> Look:
+    """Return width, dashes and opacity of the curves of an engine, the first of several wide."""
+    k = engines.index(engine)
+    is_wide = k == 0 and len(engines) > 1
+    width = 4.0 if is_wide else 1.4 if k < 2 else 1.0
+    return {'lw': width, 'ls': _STYLES[k % len(_STYLES)], 'alpha': 0.4 if is_wide else 1.0}
 
 
 def write(judgement: Judgement, folder: Path) -> None:

@@ -98,7 +98,7 @@ def tracking_figure(
     if recovery > 0.0:
         title += f', below {RECOVERED:g} mm {recovery:.3g} s after it (shaded)'
     elif event is not None and np.isnan(recovery):
-        title += f', the end is not below {RECOVERED:g} mm'
+        title += f'; at the end still above {RECOVERED:g} mm'
     style(errors, title, '', 'error [mm]')
     draw_torques(torques, record, tracking.effort_share, report['joint_names'])
     return figure

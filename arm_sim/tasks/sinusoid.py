@@ -82,7 +82,7 @@ class SinusoidReport(TaskReport):
         joints = []
         for name, error in report['joint_rms_deg'].items():
             unit, scale = ('mm', 1.0) if self._is_prismatic(name) else ('rad', np.radians(1.0))
-            shown = (f'{x * scale:.3g}' for x in (error, report['joint_max_deg'][name]))
+            shown = (f'{x * scale:.6g}' for x in (error, report['joint_max_deg'][name]))
             joints.append((f'{name} [{unit}]', *shown, ''))
         return joints + common_rows(report)
 

@@ -33,6 +33,13 @@ def test_names_next_to_curves_keep_the_order_of_the_ends_and_do_not_overlap():
     assert all(low.y1 <= high.y0 for low, high in pairwise(ordered))
 
 
+def test_a_long_title_fits_its_picture():
+    figure = pictures.new_figure(9.0, 3.0, 'sinusoid: ur5e, computed_torque, ' * 5)
+    figure.draw_without_rendering()
+    (title,) = (x.get_window_extent() for x in figure.get_children() if isinstance(x, Text))
+    assert 0.0 <= title.x0 < title.x1 <= figure.bbox.width
+
+
 def test_panels_are_as_many_as_asked_for_in_rows_of_three():
     axes = pictures.panels(pictures.new_figure(9.0, 6.0), 5, sharex=True)
     assert len(axes) == 5

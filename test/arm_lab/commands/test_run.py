@@ -39,6 +39,16 @@ def test_a_model_that_is_too_heavy_lifts_a_pendulum_by_its_torque_over_the_stiff
     )
     kp, off = 0.2504 * 20.0**2, 0.05 * 9.81 * 0.5 * np.sin(1.3)
     assert run.record.q[-1, 0] - 1.3 == pytest.approx(off / kp, rel=0.01)
+    # Picture and table say that the model is wrong, and that the error stays.
+    assert 'model_error {mass_scale: [1.05]}' in run.figure.get_suptitle()
+    assert run.figure.axes[0].get_title().endswith('; at the end still above 1 mm')
+
+
+def test_joints_have_the_unit_of_the_arm_and_a_line_at_the_event():
+    run = arm_sim.run('planar_3r', 'payload_drop', 'pd', parameters={'cycles': 0.5})
+    position, error = (axis.get_title() for axis in run.figure.axes[:2])
+    assert position.startswith('position [rad], on its reference (grey); dashed: ')
+    assert error == 'reference - position [mrad]'
 
 
 def test_a_task_that_presses_has_a_law_that_can_with_the_gains_of_the_files():

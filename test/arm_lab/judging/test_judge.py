@@ -172,7 +172,9 @@ def test_all_reports_say_which_trial_held_which_limit_is_broken_and_why_one_fail
     assert judgement.summary.startswith('1 of 8 trials held, 5 not run; SHA-256 of all: ')
     whole = Judgement(plan, 'my_controller', verdicts_of(plan)[:1] * 8)
     assert whole.summary.startswith('8 of 8 trials held; SHA-256 of all: ')
-    curves = [len(axis.get_lines()) for axis in report.figure(judgement).axes]
+    drawn = report.figure(judgement)
+    assert drawn.get_suptitle().startswith(f'my_controller on {plan.robot}\n1 of 8 trials held')
+    curves = [len(axis.get_lines()) for axis in drawn.axes]
     assert curves == [2 + 2]  # a course of each trial that ended and both limits, in one panel
     none = Judgement(plan, 'my_controller', verdicts_of(plan)[2:])
     assert report.figure(none).texts[-1].get_text() == 'no <answer> a|b'

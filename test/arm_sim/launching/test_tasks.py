@@ -48,6 +48,13 @@ def test_a_law_that_is_designed_is_not_judged_by_the_limit_of_the_files_gains(re
     assert tracking_limit(in_file) == LIMITS['pd']
 
 
+def test_a_task_knows_how_arm_and_model_differ_for_its_title(reported):
+    given = {'law': 'pd', 'controller': '', 'plant_error': '{payload: 1.0}', 'model_error': '{}'}
+    errors = reported(tasks.run_designed, **given)['errors']
+    assert errors.value == 'plant_error {payload: 1.0}'
+    assert 'errors' not in reported(tasks.run_designed, law='pd', controller='')
+
+
 def test_a_servo_has_the_gains_of_the_arm_and_its_limit_in_every_launch_file(reported):
     designed = reported(tasks.run_designed, law='servo', controller='')
     assert tracking_limit(designed) == LIMITS['servo_inverse_dynamics']

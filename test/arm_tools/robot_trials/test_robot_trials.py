@@ -92,7 +92,7 @@ def test_an_arm_that_cannot_carry_itself_is_refused_by_joint_and_share(written):
 
 
 def test_a_joint_too_weak_for_poses_far_from_the_start_is_noted(written, tmp_path, capsys):
-    weak = written(ARM.replace('effort="50"', 'effort="1"'), 'weak.urdf')
+    weak = written(ARM.replace('effort="50"', 'effort="2"'), 'weak.urdf')
     given = [str(weak), 'planar_3r', '--poses', '5', '--no-pictures', '--workers', '1']
     assert try_robots.main([*given, '--output-dir', str(tmp_path)]) == 0
     notes = [x for x in capsys.readouterr().out.splitlines() if 'gravity asks' in x]
