@@ -89,14 +89,15 @@ def doubts(model: RobotModel) -> Iterator[str]:
 def weight_of(model: RobotModel) -> Array:
     """Return the largest torque (n,) of the weight in 200 drawn poses [N.m | N]."""
     rng = np.random.default_rng(0)
-    poses = (model.random_configuration(rng) for _ in range(200))
-    found: Array = np.max([np.abs(model.gravity_torque(q)) for q in poses], axis=0)
-    return np.where(found < _ROUNDING * found.max(), 0.0, found)
+    torque = [model.gravity_torque(model.random_configuration(rng)) for _ in range(200)]
+    found: Array = np.abs(torque).max(axis=0)
+    found[found < _ROUNDING * found.max()] = 0.0
+    return found
 
 
 def weak_joints(model: RobotModel) -> dict[str, str]:
     """Return a line by joint, for each whose effort the weight takes up in some poses."""
-    shares = weight_of(model) / model.effort_limit
+    shares: Array = weight_of(model) / model.effort_limit
     return {
         name: f'gravity asks joint {name!r} for {share:.0%} of its effort limit in some poses'
         for name, share in zip(model.joint_names, shares, strict=True)

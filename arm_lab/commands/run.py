@@ -25,7 +25,7 @@ from arm_lab.options import ParametersT
 from arm_sim.devices import SensorParameters
 from arm_sim.devices.drive_trains import JointParameters
 from arm_sim.devices.drives import DriveParameters
-from arm_sim.launching.needs import errors_of
+from arm_sim.loop.differences import errors_of
 from arm_sim.loop.measures import track
 from arm_sim.loop.outcome import outcome, print_outcome, write_outcome
 from arm_sim.loop.report import title_of
@@ -94,7 +94,8 @@ class RunReport(Report):
         self.record = loaded.run(error)
         self.tracking = track(robot.model, self.record)
         self.measures = task.report.measure(self.record, self.tracking)
-        run = TaskRun(self.record, self.tracking, self._facts(errors_of(vars(options))))
+        self._errors = errors_of(vars(options))
+        run = TaskRun(self.record, self.tracking, self._facts())
         self._report, self.checks = outcome(task, run)
         columns, rows = task.report.columns, task.report.rows(self._report)
         texts = [x for x in columns if x == 'where']
@@ -103,7 +104,7 @@ class RunReport(Report):
         super().__init__(loaded.experiment.task, [listing], [dict(self.measures)], draw, found=run)
         self.code = int(not self.held)
 
-    def _facts(self, errors: str) -> dict[str, str]:
+    def _facts(self) -> dict[str, str]:
         e = self.loaded.experiment
         design = (
             f'{e.law}, designed for {e.natural_frequency:g} rad/s' if e.natural_frequency else ''
@@ -111,7 +112,7 @@ class RunReport(Report):
         return {
             'robot': RobotArgument.of(e.robot).label, 'engine': e.engine, 'mode': 'lockstep',
             'feedforward': design or e.feedforward, 'task': e.task, 'controller': e.law,
-            'integrator': self.loaded.plant_parameters().integrator, 'errors': errors,
+            'integrator': self.loaded.plant_parameters().integrator, 'errors': self._errors,
         }  # fmt: skip
 
     def _title(self) -> str:

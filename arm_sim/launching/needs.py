@@ -1,7 +1,7 @@
 """Arguments that need another one: given without that one, they are refused, not ignored."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
@@ -105,9 +105,3 @@ def _same(value: str, usual: str) -> bool:
         return value in ('', usual) or float(value) == float(usual)
     except ValueError:
         return False
-
-
-def errors_of(given: Mapping[str, Any]) -> str:
-    """Return the arguments that make arm and model differ, as the title of a report has them."""
-    texts = ((name, str(given[name])) for name in ('plant_error', 'model_error'))
-    return ', '.join(f'{name} {text}' for name, text in texts if text.strip(' {}'))

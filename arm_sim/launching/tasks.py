@@ -17,8 +17,8 @@ from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching.arguments import RECORD, law_word, namespace_of, of_parameters
 from arm_sim.launching.arm import arm_nodes
 from arm_sim.launching.checked import check_folder
-from arm_sim.launching.needs import errors_of
 from arm_sim.launching.processes import task_node
+from arm_sim.loop.differences import errors_of
 from arm_sim.robot import Robot, model_error_of
 from arm_sim.ros.config import config_file, feedforward_of, robot_parameters
 from arm_sim.ros.task_parameters import TaskNodeParameters

@@ -5,6 +5,8 @@ from typing import Any
 
 from action_msgs.msg import GoalStatus
 from control_msgs.action import FollowJointTrajectory
+from rclpy.action import get_action_names_and_types
+from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.ros.messages import set_stamp
@@ -22,6 +24,16 @@ _STATUS = {
     GoalStatus.STATUS_ABORTED: 'aborted',
     GoalStatus.STATUS_CANCELED: 'canceled',
 }
+
+
+def takers(node: Node) -> str:
+    """Return which actions and topics take goals where a node is, in words."""
+    actions, kind = get_action_names_and_types(node), 'control_msgs/action/FollowJointTrajectory'
+    names = [name for name, types in actions if kind in types]
+    for name, types in node.get_topic_names_and_types():
+        if 'trajectory_msgs/msg/JointTrajectory' in types and node.count_subscribers(name):
+            names.append(name)
+    return f'there is {", ".join(names) or "nothing that takes goals"}'
 
 
 def goal_to(

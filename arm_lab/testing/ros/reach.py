@@ -9,7 +9,7 @@ from uuid import uuid4
 from action_msgs.msg import GoalStatus
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
-from rclpy.action import ActionClient, get_action_names_and_types
+from rclpy.action import ActionClient
 from rclpy.action.client import ClientGoalHandle
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -20,7 +20,7 @@ from unique_identifier_msgs.msg import UUID
 from arm_controllers.ros.messages import to_ns
 from arm_controllers.ros.running import wait_until
 from arm_dynamics.checks import ArmError, in_range
-from arm_lab.testing.ros.goals import SETTLING, Positions, goal_to, not_there, raise_reason
+from arm_lab.testing.ros.goals import SETTLING, Positions, goal_to, not_there, raise_reason, takers
 
 _AGAIN = 5.0  # time without an answer, after which the result is requested again [s]
 
@@ -112,8 +112,7 @@ def _client_of(own: Node, controller: str, timeout: float) -> ActionClient:
         wait_until(own.executor, client.server_is_ready, f'action {action}', timeout)
     except ArmError as error:
         client.destroy()
-        names = ', '.join(name for name, _ in get_action_names_and_types(own))
-        raise ArmError(f'{error}; there is {names or "no action at all"}') from None
+        raise ArmError(f'{error}; {takers(own)}') from None
     return client
 
 

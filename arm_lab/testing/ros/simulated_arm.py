@@ -17,7 +17,7 @@ from arm_controllers.ros.messages import set_stamp, to_ns, wrench_message
 from arm_dynamics.checks import ArmError, JointLimitError, finite
 from arm_lab.experiments.processes import Group
 from arm_lab.judging.trials import controller_command
-from arm_lab.testing.ros.goals import SETTLING, Positions, goal_to, not_there, raise_reason
+from arm_lab.testing.ros.goals import SETTLING, Positions, goal_to, not_there, raise_reason, takers
 from arm_lab.testing.ros.lockstep_client import LockstepClient, said
 from arm_sim.output_folder import writable_folder
 
@@ -209,10 +209,13 @@ class SimulatedArm(LockstepClient):
         """
         action, topic = f'{controller}/follow_joint_trajectory', f'{controller}/joint_trajectory'
         service = self.node.resolve_service_name(f'{action}/_action/send_goal')
-        self.until(
-            lambda: self.node.count_services(service) or self.node.count_subscribers(topic),
-            f'action {action} and no subscription to {topic}',
-        )
+        try:
+            self.until(
+                lambda: self.node.count_services(service) or self.node.count_subscribers(topic),
+                f'action {action} and no subscription to {topic}',
+            )
+        except ArmError as error:
+            raise ArmError(f'{takers(self.node)}; {error}') from None
         if not self.node.count_services(service):
             return None
         if action not in self._clients:

@@ -12,6 +12,7 @@ from domains import fresh_domain  # noqa: E402
 from rclpy.action import ActionServer, GoalResponse  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
+from trajectory_msgs.msg import JointTrajectory  # noqa: E402
 
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_lab.testing import reach  # noqa: E402
@@ -48,6 +49,9 @@ class Arm:
             goal_callback=lambda goal: GoalResponse(1 + (self.end != 'reject')),
             handle_accepted_callback=lambda goal: None if self.end == 'never' else goal.execute(),
         )  # fmt: skip
+        self.node.create_subscription(
+            JointTrajectory, 'external/joint_trajectory', lambda goal: None, 1
+        )
         self.states = self.node.create_publisher(JointState, 'joint_states', 10)
         kind = JointTrajectoryControllerState
         self.own_states = self.node.create_publisher(kind, 'own/controller_state', 10)
@@ -153,7 +157,9 @@ def test_the_reason_is_one_line(arm, node, controller, end, miss, line):
     assert str(caught.value).startswith(line)
     assert '\n' not in str(caught.value)
     if controller == 'won':  # another test's action may still be on the graph of a used domain
-        assert '/own/follow_joint_trajectory' in str(caught.value).partition('there is ')[2]
+        there = str(caught.value).partition('there is ')[2]
+        assert '/own/follow_joint_trajectory' in there
+        assert '/external/joint_trajectory' in there  # takes goals by its topic alone
 
 
 @pytest.mark.parametrize(
