@@ -40,6 +40,11 @@ def mimic_urdf(count: int = len(_JOINTS)) -> str:
     return text + '</robot>'
 
 
-def mimic_arm() -> RobotModel:
-    """Return its model, with the palm as the tool."""
-    return RobotModel(mimic_urdf(), 'level_link')
+def mimic_arm(count: int = len(_JOINTS)) -> RobotModel:
+    """Return its model, or that of its first joints, with the palm as the tool."""
+    return RobotModel(mimic_urdf(count), 'level_link')
+
+
+def short_mimic_arm() -> RobotModel:
+    """Return the arm up to its piston: code for the whole one takes half a minute to compile."""
+    return mimic_arm(5)

@@ -3,7 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from mimic_arm import mimic_arm
+from mimic_arm import short_mimic_arm
 from numpy.testing import assert_allclose, assert_array_equal
 from random_trees import model_of
 from stacked_model import StackedModel
@@ -69,7 +69,7 @@ def test_derivatives_of_torque_and_acceleration_are_pinocchios(name):
 
 @pytest.mark.slow
 def test_derivatives_of_an_arm_whose_joints_follow_others_are_differences():
-    model, step = mimic_arm(), 1e-6
+    model, step = short_mimic_arm(), 1e-6
     rng, batch = np.random.default_rng(9), BatchModel(model)
     q, v, a = rng.normal(size=(3, model.nv))
     _, *found = batch.torque_derivatives(q, v, a)
