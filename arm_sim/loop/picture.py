@@ -136,7 +136,7 @@ def joints_figure(
         right.text(
             1.01, 0.5, note, va='center', fontsize=SMALL, color=ORANGE, transform=right.transAxes
         )
-    at = f'; dashed: {", ".join(f"{each:g}" for each in events)} s' if events else ''
+    at = f'; dashed: event at {", ".join(f"{each:g}" for each in events)} s' if events else ''
     kinds = zip(('rad', 'm'), (~model.prismatic, model.prismatic), strict=True)
     units = [unit for unit, some in kinds if some.any()]
     unit, small = ' | '.join(units), ' | '.join(f'm{each}' for each in units)

@@ -47,7 +47,7 @@ def test_a_model_that_is_too_heavy_lifts_a_pendulum_by_its_torque_over_the_stiff
 def test_joints_have_the_unit_of_the_arm_and_a_line_at_the_event():
     run = arm_sim.run('planar_3r', 'payload_drop', 'pd', parameters={'cycles': 0.5})
     position, error = (axis.get_title() for axis in run.figure.axes[:2])
-    assert position.startswith('position [rad], on its reference (grey); dashed: ')
+    assert position.startswith('position [rad], on its reference (grey); dashed: event at ')
     assert error == 'reference - position [mrad]'
 
 
