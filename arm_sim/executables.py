@@ -17,6 +17,7 @@ from itertools import takewhile
 from re import fullmatch
 from typing import Any
 
+from arm_sim import standard_output
 from arm_sim.extras import missing
 from arm_sim.parent_process import LAUNCH, end_with_parent, runs
 from arm_sim.process_limits import missing_resource
@@ -31,6 +32,7 @@ _PARAMETER = '--ros-args -p robot:=ur5e'
 
 def _run(name: str, start: Callable[[], int]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    standard_output.keep()
     if lacking := missing_resource():
         print(f'{name}: {lacking}', file=sys.stderr)
         return 1
@@ -42,9 +44,7 @@ def _run(name: str, start: Callable[[], int]) -> int:
 
     def end() -> None:
         """End at once: to unload the libraries takes Python as long as to load them."""
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+        os._exit(standard_output.end(name, code))
 
     atexit.register(end)  # called last
     try:

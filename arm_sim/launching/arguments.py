@@ -27,7 +27,7 @@ from arm_dynamics.parameters import facts
 from arm_dynamics.robots import MJCF_VALUES, ArmParameters
 from arm_dynamics.temporary_folder import temporary_folder
 from arm_sim.launching.needs import NEEDS, Need, check_needs
-from arm_sim.launching.shutdown import restore_interrupt, shutdown_guard
+from arm_sim.launching.shutdown import keep_screen, restore_interrupt, shutdown_guard
 from arm_sim.parameter_files import files_of, merged, parameters_of
 from arm_sim.registered import launches
 from arm_sim.ros.task_parameters import TaskNodeParameters
@@ -265,7 +265,7 @@ def namespace_of(given: Mapping[str, str]) -> str:
     if name and not re.fullmatch(r'[a-zA-Z_]\w*(/[a-zA-Z_]\w*)*', name, re.ASCII):
         raise ArmError(
             f'namespace is {given["namespace"]!r}; it must be of letters, digits and _, '
-            'such as left or cell_1/left'
+            'no digit first, such as left or cell_1/left'
         )
     return f'/{name}' if name else ''
 
@@ -324,6 +324,7 @@ def description(
 
     def generate_launch_description() -> LaunchDescription:
         restore_interrupt()
+        keep_screen()
         return LaunchDescription(
             [OpaqueFunction(function=refuse), *arguments, shutdown_guard(),
              OpaqueFunction(function=start)]

@@ -1,4 +1,4 @@
-"""The end of a launch: every launch ends, and its processes end with it."""
+"""The end of a launch, and of its screen: every launch ends, and its processes end with it."""
 
 import os
 import re
@@ -13,6 +13,9 @@ from launch import LaunchContext
 from launch.actions import RegisterEventHandler
 from launch.event_handlers import OnShutdown
 from launch.events import Shutdown
+from launch.logging import launch_config
+
+from arm_sim import standard_output
 
 _LOOK = 0.5  # period of looking whether the launch has ended [s]
 
@@ -21,6 +24,12 @@ def restore_interrupt() -> None:
     """Let SIGINT end this process also where its parent ignored SIGINT, as a shell's `&` does."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def keep_screen() -> None:
+    """Let this launch go on where nobody reads what it prints any more."""
+    standard_output.keep()
+    launch_config.get_screen_handler().stream.stream = sys.stdout
 
 
 def shutdown_guard(timeout: float = 5.0) -> RegisterEventHandler:
