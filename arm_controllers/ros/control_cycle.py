@@ -64,13 +64,13 @@ class ControlCycle:
         follower: TrajectoryFollower,
         goals: GoalServer,
         drop: Callable[[ArmError], None],
-        allowed: Callable[[str], bool],
+        allowed: Callable[[str, int], bool],
         transport: InProcessTransport,
     ):
         """Open the endpoints.
 
-        `drop` receives the reason why a state cannot be used. `allowed` receives the sender of a
-        state, and says whether this controller may command the arm.
+        `drop` receives the reason why a state cannot be used. `allowed` receives sender and
+        stamp [ns] of a state, and says whether this controller may command the arm.
         """
         p = parameters
         self.follower, self.goals, self._drop, self._allowed = follower, goals, drop, allowed
@@ -121,7 +121,7 @@ class ControlCycle:
         before, self.state = self.state, next_state(self.state, event)
         if self.state is before:
             return
-        self.goals.refusal = (event is not Event.DEACTIVATE and reason) or NOT_ACTIVE
+        self.goals.refusal = reason or NOT_ACTIVE
         if before is CycleState.COMMANDING or self.state in _NOT_TAKING:
             self.goals.deactivate(reason)
         self.goals.awaited |= event is Event.ACTIVATE  # goals wait for the first state
@@ -139,9 +139,9 @@ class ControlCycle:
             self._release()
         return self.state in (CycleState.WAITING, CycleState.READY)
 
-    def may_begin(self, sender: str) -> bool:
-        """Whether it begins to command the arm whose states a sender publishes."""
-        if self.state is CycleState.WAITING and self._allowed(sender):
+    def may_begin(self, sender: str, time_ns: int) -> bool:
+        """Whether it begins to command the arm of a state with this sender and stamp [ns]."""
+        if self.state is CycleState.WAITING and self._allowed(sender, time_ns):
             self.handle(Event.GRANT)
         return self.state is CycleState.READY
 

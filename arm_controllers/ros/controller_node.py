@@ -83,8 +83,8 @@ class ControllerNode(LifecycleNode):
         # A bad parameter ends the node with one line, not in a state that leads nowhere.
         self.live = LiveParameters(self, self._model_of, self._law_class, self._built, self._apply)
         self.diagnostics = ControllerDiagnostics(self)
-        self._silent = self._received = 0
-        self._activated_at = 0.0
+        self._silent = self._received = self._asked_ns = 0
+        self._activated_at = self._goes_on_since = 0.0
         self.create_timer(1.0, self._on_second)
         watch_active_controllers(self, self._on_claims)
         self.create_subscription(SpeedScalingFactor, '~/speed_scaling_input', self._on_speed, 10)
@@ -132,9 +132,9 @@ class ControllerNode(LifecycleNode):
         """
         holder = self._holder()
         if holder != self.get_name() and holder in nodes_of_arm(self):
-            self._log.error(self._why_not(holder))
+            self._why_not(holder)
             return TransitionCallbackReturn.FAILURE
-        self._activated_at = time.monotonic()
+        self._activated_at = self._goes_on_since = time.monotonic()
         assert self.cycle is not None  # configured
         self.cycle.handle(Event.ACTIVATE)
         return super().on_activate(state)
@@ -178,14 +178,16 @@ class ControllerNode(LifecycleNode):
         """Return the controller that commands joints of this one, as far as is known."""
         return self._claims.holder(self.live.model.joint_names) if self._claims else ''
 
-    def _may_begin(self, sender: str) -> bool:
+    def _may_begin(self, sender: str, time_ns: int) -> bool:
         """Whether no other controller commands these joints, by the state of a simulator.
 
-        A simulator that does not name itself publishes no claims.
+        A simulator that does not name itself publishes no claims. Time that stands still may wait
+        for a holder that was killed: its claim ends then, and this controller begins.
         """
-        own, waited = self.get_name(), time.monotonic() - self._activated_at
+        own, now, stands = self.get_name(), time.monotonic(), time_ns == self._asked_ns
+        self._goes_on_since, self._asked_ns = now if stands else self._goes_on_since, time_ns
         if self._claims is None:
-            return not sender or waited > _OUTDATED_AT_MOST
+            return not sender or now - self._activated_at > _OUTDATED_AT_MOST
         if own in self._claims.rejected:
             assert self.cycle is not None  # the cycle asks
             self.cycle.handle(Event.REJECT, self._claims.rejected[own])
@@ -194,8 +196,8 @@ class ControllerNode(LifecycleNode):
         if not holder:
             return True
         seen = holder != own and holder in nodes_of_arm(self)
-        if waited > (_OUTDATED if seen else _OUTDATED_AT_MOST):
-            self._log.error(self._why_not(holder))
+        if now - self._goes_on_since > (_OUTDATED if seen else _OUTDATED_AT_MOST):
+            self._stop(self._why_not(holder))
             self.trigger_deactivate()
         return False
 
@@ -212,19 +214,21 @@ class ControllerNode(LifecycleNode):
         if own not in claims.claims:
             cycle.handle(Event.RELEASED)
         if cycle.state in (CycleState.COMMANDING, CycleState.READY) and holder not in ('', own):
-            self._log.error(self._why_not(holder))
+            self._stop(self._why_not(holder))
             self.trigger_deactivate()
         cycle.try_again()
 
     def _why_not(self, holder: str) -> str:
-        own = self.get_name()
-        if holder == own:
-            return f'another node named {own!r} commands this arm; end one of the two'
+        """Log, and return, why another controller keeps this one from its joints."""
+        own, names = self.get_name(), self.live.model.joint_names
         held = self._claims.claims.get(holder, []) if self._claims else []
-        shared = [name for name in self.live.model.joint_names if name in held]
-        part = 0 < len(shared) < len(self.live.model.joint_names)
-        what = ', '.join(shared) if part else 'this arm'
-        return f'{holder!r} commands {what}; deactivate it before {own!r}'
+        shared = [name for name in names if name in held]
+        what = ', '.join(shared) if 0 < len(shared) < len(names) else 'this arm'
+        why = f'{holder!r} commands {what}; deactivate it before {own!r}'
+        if holder == own:
+            why = f'another node named {own!r} commands this arm; end one of the two'
+        self._log.error(why)
+        return why
 
     def _on_speed(self, message: SpeedScalingFactor) -> None:
         """Follow goals at this share of their speed."""

@@ -28,7 +28,6 @@ class ServiceType(Protocol):
 
     def Response(self) -> Any:  # noqa: N802
         """Return an empty response."""
-        ...
 
 
 class Vector(Protocol):
@@ -44,16 +43,12 @@ class Executor(Protocol):
 
     def add_node(self, node: Node) -> bool:
         """Serve the callbacks of a node as well."""
-        ...
 
     def spin_once(self, timeout_sec: float | None = None) -> None:
         """Dispatch one callback, or wait for a time [s]."""
-        ...
 
     def spin_until_future_complete(self, future: Future, timeout_sec: float | None = None) -> None:
         """Dispatch callbacks until a future is done, for at most a time [s]."""
-        ...
 
     def shutdown(self) -> Any:
         """Release the nodes."""
-        ...

@@ -38,19 +38,15 @@ class StateUser(Protocol):
 
     def awaits_state(self) -> bool:
         """Whether it may begin to command at the next state."""
-        ...
 
-    def may_begin(self, sender: str) -> bool:
-        """Whether it begins to command the arm whose states a sender publishes."""
-        ...
+    def may_begin(self, sender: str, time_ns: int) -> bool:
+        """Whether it begins to command the arm of a state with this sender and stamp [ns]."""
 
     def answer(self, time_ns: int, measured: Measurement, order: StateOrder) -> None:
         """Answer a state: its stamp [ns], and how it follows the one before it."""
-        ...
 
     def answer_again(self) -> None:
         """Send the newest answer again."""
-        ...
 
 
 class StateInput:
@@ -126,7 +122,7 @@ class StateInput:
             reader.open(raw)
             time_ns, sender = reader.time_ns, reader.sender
             if not commanding:
-                if not user.may_begin(sender):
+                if not user.may_begin(sender, time_ns):
                     return
                 self._unanswered = b''
             elif time_ns <= sequence.time_ns and sender == sequence.sender:

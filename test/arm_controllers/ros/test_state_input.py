@@ -53,7 +53,7 @@ class User:
     def awaits_state(self):
         return self.state in (CycleState.WAITING, CycleState.READY)
 
-    def may_begin(self, sender):
+    def may_begin(self, sender, time_ns):
         self.asked.append(sender)
         return self.allowed
 
