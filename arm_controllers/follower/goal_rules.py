@@ -47,8 +47,12 @@ def check_form(goal: Goal, joint_names: tuple[str, ...], rules: FollowerParamete
         from arm_controllers.follower.refusals import wrong_times
 
         raise wrong_times(goal.times)
-    for tolerance in (*goal.path_tolerance, *goal.goal_tolerance):
-        _check_tolerance(tolerance, joint_names)
+    for tolerances in (goal.path_tolerance, goal.goal_tolerance):
+        for tolerance in tolerances:
+            _check_tolerance(tolerance, joint_names)
+        given = [each.joint for each in tolerances]
+        for twice in (name for name in joint_names if given.count(name) > 1):
+            raise GoalError(f'joint {twice!r} has {given.count(twice)} tolerances; allowed: one')
     time_tolerance = goal.goal_time_tolerance
     if not np.isfinite(time_tolerance) or (time_tolerance < 0 and time_tolerance != -1):
         raise GoalError(

@@ -93,13 +93,12 @@ def goal_from_action(raw: bytes, identifier: object, most: int = MOST_POINTS) ->
     """
     _refuse_long(raw, most)
     request = deserialized(raw, FollowJointTrajectory.Goal)
-    if request.multi_dof_trajectory.points or request.component_path_tolerance:
+    strange = (*request.component_path_tolerance, *request.component_goal_tolerance)
+    if request.multi_dof_trajectory.points or strange:
         raise GoalError('multi_dof_trajectory and component tolerances are unused: leave them out')
 
     def tolerances(rows: Sequence) -> tuple[JointTolerance, ...]:
-        return tuple(
-            JointTolerance(row.name, row.position, row.velocity, row.acceleration) for row in rows
-        )
+        return tuple(JointTolerance(x.name, x.position, x.velocity, x.acceleration) for x in rows)
 
     return replace(
         goal_from_message(request.trajectory, most),

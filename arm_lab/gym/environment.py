@@ -56,8 +56,9 @@ class ArmEnv(gymnasium.Env[Any, Any]):
     ) -> tuple[Array, dict[str, object]]:
         """Start an episode; each draws its arm and its noise from the seed, or from those before.
 
-        `seed` draws the arm as sample 0 of a Monte Carlo with this seed.
+        `seed` draws the arm as sample 0 of a Monte Carlo with this seed. No options are known.
         """
+        _refuse_options(options)
         super().reset(seed=seed)
         number = int(self.np_random.integers(2**31)) if seed is None else seed
         draws = draws_of(self._loaded, self._drawn, number, [0])
@@ -82,6 +83,14 @@ def spaces_of(layout: PolicyLayout) -> tuple[Any, Any]:
     """Return the spaces of observation and action of one arm."""
     n = len(layout.joint_names)
     return Box(-BOUND, BOUND, (layout.size,), np.float64), Box(-1.0, 1.0, (n,), np.float64)
+
+
+def _refuse_options(options: dict[str, object] | None, *known: str) -> None:
+    """Raise ArmError for options of `reset` that do nothing."""
+    for name in options or ():
+        if name not in known:
+            allowed = ', '.join(known) or 'none'
+            raise ArmError(f'reset: option {name!r} is unknown; allowed: {allowed}')
 
 
 def _check_begun(draws: Sized) -> None:
@@ -161,8 +170,9 @@ class ArmVectorEnv(VectorEnv[Array, Array, Array]):
             options: `samples` (N,) are the numbers of the samples in place of k.
 
         Raises:
-            ArmError: a list of seeds of another length, or with some that are None.
+            ArmError: a list of seeds of another length, or with some that are None; other options.
         """
+        _refuse_options(options, 'samples')
         samples = np.arange(self.num_envs)
         if isinstance(seed, list):
             seeds = np.array(_each_a_seed(seed, self.num_envs))

@@ -12,7 +12,7 @@ from trajectory_msgs.msg import JointTrajectory
 from arm_controllers.follower.goal import Goal
 from arm_controllers.ros.cdr import stamp_ns
 from arm_controllers.ros.diagnostics import status_publisher
-from arm_controllers.ros.log import Log
+from arm_controllers.ros.log import Log, once_a_minute
 from arm_controllers.ros.messages import components, prefix_of, to_ns, trajectory_message
 from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters
@@ -62,6 +62,7 @@ class TipServoNode(Node):
         super().__init__('tip_servo')
         self.parameters = p = declare_parameters(self, self.Parameters)
         self._log, self._prefix = Log(self, 1.0), prefix_of(self)
+        self._name = once_a_minute(self)
         self.model = p.model()
         self._stream = TipStream(TipServo(self.model, p), p.command_timeout)
         self._reader = JointReader(self.model.joint_names)
@@ -113,13 +114,30 @@ class TipServoNode(Node):
         return lambda servo: servo.approach(asked)
 
     def _jog(self, message: JointJog) -> Command:
-        v = np.zeros(self.model.nv)
-        given = finite('velocities', message.velocities, (len(message.joint_names),))
-        for name, value in zip(message.joint_names, given, strict=True):
+        v, names = np.zeros(self.model.nv), list(message.joint_names)
+        self._name_unused(message)
+        count = f'velocities of {len(names)} joint_names'
+        given = finite(count, message.velocities, (len(names),))
+        for name, value in zip(names, given, strict=True):
             if name not in self.model.joint_names:
                 raise unknown('joint', name, self.model.joint_names)
+            if names.count(name) > 1:
+                raise ArmError(f'joint {name!r} is named {names.count(name)} times; allowed: once')
             v[self.model.joint_names.index(name)] = value
         return lambda servo: servo.move_joints(v)
+
+    def _name_unused(self, message: JointJog) -> None:
+        """Log what a message asks for beyond velocities; without any it is refused."""
+        way = [float(x) for x in message.displacements if not np.isnan(x)]
+        longest = self.parameters.command_timeout
+        if way and not message.velocities:
+            what = f'displacements are {way}, and there are no velocities'
+            raise ArmError(f'{what}: give velocities, or send the controller a goal')
+        if way or message.duration > longest:
+            self._name(
+                'displacements and duration are not used: velocities count for '
+                f'command_timeout = {longest:g} s (displacements {way}, {message.duration:g} s)'
+            )
 
     def _frame(self, name: str) -> str:
         frame = name.removeprefix(self._prefix) or self.model.base_frame

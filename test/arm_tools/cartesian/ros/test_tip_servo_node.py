@@ -184,4 +184,4 @@ def test_joint_velocities_move_the_joints_that_they_name_and_others_are_refused(
     v = sent[0].points[0].velocities
     np.testing.assert_allclose(v, [0, 0, 0.1, 0, 0, -0.2], atol=1e-12)
     assert "unknown joint 'elbow'; nearest known: 'elbow_joint'" in jog(0.1, joints=('elbow',))
-    assert 'velocities has shape' in jog(0.1)
+    assert 'velocities of 2 joint_names has shape (1,)' in jog(0.1)
