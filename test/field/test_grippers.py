@@ -1,4 +1,4 @@
-"""Gripper goals end, in time and with the right result, whatever the fingers do."""
+"""Grippers: goals end, in time and with the right result, whatever the fingers do."""
 
 import numpy as np
 import pytest
@@ -120,3 +120,13 @@ def test_a_max_effort_of_zero_does_not_move_the_gripper(most):
     assert outcome.reached_goal == (most > 0.0)
     assert outcome.stalled == (most == 0.0)
     assert (0.18 < k * PERIOD < 0.3) if most else (0.5 < k * PERIOD < 0.51)
+
+
+def test_a_goal_succeeds_before_the_fingers_have_moved():
+    """hello-robot/stretch_ros#108. Set `goal_tolerance` below the way.
+
+    From 40 to 20 mm at 0.1 m/s: within 1 mm after 0.19 s.
+    """
+    t, end = end_of(closing, goal=0.02)
+    assert end.reached_goal
+    np.testing.assert_allclose(t, (0.04 - 0.02 - 1e-3) / 0.1, atol=3 * PERIOD)

@@ -102,3 +102,44 @@ def test_a_base_turned_by_half_a_turn_changes_signs():
     one, other = (model.forward_kinematics(q) for model in (straight, turned))
     np.testing.assert_allclose(other.translation, one.translation * [-1.0, -1.0, 1.0], atol=1e-12)
     np.testing.assert_allclose(solved(turned, q, [0.0, 0.3]), q, atol=1e-5)
+
+
+def chain(kinds, axes, xyz):
+    """Return an arm with a joint of each kind about each axis."""
+    names = ['base', *(f'link_{k}' for k in range(len(kinds)))]
+    limit = {'revolute': limits(-2.9, 2.9), 'continuous': '<limit effort="50" velocity="2"/>'}
+    joints = (
+        joint(f'joint_{k}', names[k], names[k + 1], limit[kind], kind, xyz=xyz[k], axis=axes[k])
+        for k, kind in enumerate(kinds)
+    )
+    return model_of(link('base', 0.0), *map(link, names[1:]), *joints)
+
+
+def redundant():
+    """Return an arm of seven joints, roll and pitch in turn."""
+    rolls = [k % 2 == 0 for k in range(7)]
+    axes = ['0 0 1' if roll else '0 1 0' for roll in rolls]
+    return chain(['revolute'] * 7, axes, ['0 0 0.3' if roll else '0 0 0' for roll in rolls])
+
+
+def test_continuous_joints_have_no_reliable_solution():
+    """PickNikRobotics/pick_ik#57. Found near the seed, in its turn.
+
+    Six continuous joints anywhere within five turns, seeds within 0.3 rad of a solution.
+    """
+    axes = '0 0 1', '0 1 0', '0 1 0', '1 0 0', '0 1 0', '1 0 0'
+    model = chain(['continuous'] * 6, axes, ['0 0 0.2', '0 0.1 0.2'] * 3)
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        q = rng.uniform(-30.0, 30.0, 6)
+        seed = q + rng.uniform(-0.3, 0.3, 6)
+        assert np.abs(solved(model, q, seed) - seed).max() < 1.0
+
+
+def test_solutions_differ_from_call_to_call():
+    """moveit/moveit_task_constructor#530. Equal requests have equal solutions, in every bit."""
+    model = redundant()
+    target = model.forward_kinematics(np.linspace(-2.5, 2.5, 7))
+    first, second = (solve_ik(model, target, None) for _ in range(2))
+    assert first.success
+    assert first.q.tobytes() == second.q.tobytes()

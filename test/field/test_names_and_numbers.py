@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from field import LIFT, table
 from following import HOME, NAMES, SECOND, goal, make
 
 from arm_controllers.follower.goal import GoalError
@@ -57,3 +58,48 @@ def test_a_nan_command_reaches_the_motors(field):
     effort = rows.pop('effort')
     with pytest.raises(GoalError, match=rf"'{NAMES[3]}': \w+ nan is not .*\(point 1, t = 2 s\)"):
         make().set_goal(goal([1.0, 2.0], *rows.values(), effort=effort), 0)
+
+
+def action(points, names=('turn',), **tolerances):
+    """Return an action goal as the controller reads it from its bytes."""
+    pytest.importorskip('rclpy')
+    from control_msgs.action import FollowJointTrajectory
+    from rclpy.serialization import serialize_message
+    from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+    from arm_controllers.ros.messages import goal_from_action
+
+    rows = [JointTrajectoryPoint(**each) for each in points]
+    for k, row in enumerate(rows):
+        row.time_from_start.sec = k + 1
+    trajectory = JointTrajectory(joint_names=list(names), points=rows)
+    message = FollowJointTrajectory.Goal(trajectory=trajectory, **tolerances)
+    return goal_from_action(bytes(serialize_message(message)), 'x')
+
+
+def test_a_joint_that_is_named_twice_is_accepted():
+    """Yaskawa-Global/motoros2#28. The line names the joint."""
+    twice = action([{'positions': [0.1, 0.2]}], ['turn', 'turn'])
+    with pytest.raises(GoalError, match=r"joint 'turn' is named twice"):
+        table(0.0, LIFT).set_goal(twice, 0)
+
+
+def test_tolerances_of_a_goal_are_not_checked():
+    """Yaskawa-Global/motoros2#250. Those that cannot count are refused.
+
+    Of another joint, two for one joint, and of Cartesian components.
+    """
+    pytest.importorskip('control_msgs')
+    from control_msgs.msg import JointComponentTolerance, JointTolerance
+
+    one, other = (JointTolerance(name='turn', position=x) for x in (0.1, 0.2))
+    for given, line in (
+        ({'goal_tolerance': [JointTolerance(name='lift')]}, "joint 'lift' is unknown"),
+        ({'goal_tolerance': [one, other]}, "joint 'turn' has 2 tolerances; allowed: one"),
+        ({'component_goal_tolerance': [JointComponentTolerance()]}, 'component tolerances are un'),
+        ({'component_path_tolerance': [JointComponentTolerance()]}, 'component tolerances are un'),
+    ):
+        with pytest.raises(GoalError, match=line):
+            table(0.0, LIFT).set_goal(action([{'positions': [0.1]}], **given), 0)
+    both = {'goal_tolerance': [one], 'path_tolerance': [other]}
+    table(0.0, LIFT).set_goal(action([{'positions': [0.1]}], **both), 0)

@@ -163,3 +163,16 @@ def test_randomised_dynamics_do_not_follow_the_seed():
     assert one == two
     assert one != draws_of(loaded, True, 8, [1])[0]
     assert 0.0 < one.error.payload < 1.0
+
+
+@pytest.mark.parametrize('maker', ['make', 'make_vec'])
+def test_arguments_of_a_reset_are_dropped(maker):
+    """openai/gym#927. Options that nothing uses are refused."""
+    gymnasium = pytest.importorskip('gymnasium')
+    import arm_lab.gym  # noqa: F401
+
+    env = getattr(gymnasium, maker)('arm_sim/Track-v0')
+    for options in ({'qpos': [0.0] * 6}, {'reset_mask': [True]}):
+        with pytest.raises(ArmError, match=r"reset: option '\w+' is unknown; allowed: (none|sam)"):
+            env.reset(seed=1, options=options)
+    env.reset(seed=1, options={})

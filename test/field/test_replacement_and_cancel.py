@@ -1,4 +1,4 @@
-"""Goals that replace or cancel other ones, speeds that change: no jump, no freeze, no run away."""
+"""Replacement, cancel and speed: goals that replace or cancel others, speeds that change."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Streams of commands that fall silent, clocks that start late, and qualities of service."""
+"""Streams: commands that fall silent, clocks that start late, and qualities of service."""
 
 import numpy as np
 import pytest
@@ -200,3 +200,25 @@ def test_a_publisher_of_another_quality_is_ignored(nodes, capfd):
     assert f'{topic}: no message' in line
     assert 'its reliability is best_effort, this node needs reliable' in line
     assert line.endswith('(ros2 topic pub --qos-reliability reliable)')
+
+
+def test_displacements_of_a_joystick_do_nothing(nodes, capfd):
+    """xArm-Developer/xarm_ros2#140. Give velocities.
+
+    Alone they are refused. Beside velocities they are named, unless they are nan, as some
+    joysticks send; as is a duration beyond command_timeout.
+    """
+    from control_msgs.msg import JointJog
+
+    servo, _, _ = nodes
+    (jogs,) = (x for x in servo.subscriptions if x.topic_name == '/tip_servo/delta_joint_cmds')
+
+    def said(**fields):
+        servo.refused = ''
+        jogs.callback(JointJog(joint_names=['elbow_joint'], **fields))
+        return servo.refused + capfd.readouterr().err
+
+    assert said(velocities=[0.1], displacements=[np.nan], duration=0.1) == ''
+    assert 'there are no velocities: give velocities' in said(displacements=[0.1])
+    unused = 'displacements and duration are not used: velocities count for command_timeout = 0.1'
+    assert unused in said(velocities=[0.1], displacements=[0.1])
