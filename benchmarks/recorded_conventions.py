@@ -36,9 +36,9 @@ from arm_lab.identification.regressor import JointRegressor
 from arm_lab.identification.signals import MotionSamples
 from arm_lab.progress import progress
 from arm_sim.robot import Robot
-from arm_tools.recording.inspection import Inspected, inspected
-from arm_tools.recording.joint_streams import ReadAs
-from arm_tools.recording.known_efforts import EffortsAre
+from arm_tools.inspection.inspected import Inspected, inspected
+from arm_tools.inspection.known_efforts import EffortsAre
+from arm_tools.readers.read_options import ReadAs
 
 STORE = get_typestore(Stores.ROS2_JAZZY)
 KIND = 'sensor_msgs/msg/JointState'

@@ -35,7 +35,7 @@ from sensor_msgs.msg import JointState
 from arm_controllers.ros.cdr import stamp_ns
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS
 from arm_sim.parameter_files import as_arguments, files_of
-from arm_tools.recording.recorded_messages import messages_of
+from arm_tools.readers.recorded_messages import messages_of
 
 RUN = [sys.executable, '-m', 'arm_sim.executables']
 # Works for 1.7 ms of each 7, as the recorder does for the 40 states of a message.

@@ -31,12 +31,13 @@ from arm_tools.commands.identified_drives import (
     scales_of,
     without_scale,
 )
-from arm_tools.recording.inspection import Inspected, decided, inspected
-from arm_tools.recording.joint_streams import Doubt, ReadAs
-from arm_tools.recording.known_efforts import EffortsAre
-from arm_tools.recording.position_units import in_radians, unwrapped
-from arm_tools.recording.recorded_samples import inspected_samples
-from arm_tools.recording.wrong_numbers import wrong_numbers
+from arm_tools.inspection.inspected import Inspected, decided, inspected
+from arm_tools.inspection.known_efforts import EffortsAre
+from arm_tools.inspection.position_units import in_radians, unwrapped
+from arm_tools.inspection.wrong_numbers import wrong_numbers
+from arm_tools.readers.findings import Doubt
+from arm_tools.readers.read_options import ReadAs
+from arm_tools.readers.recorded_samples import inspected_samples
 
 PARTS = 'delay', 'motion', 'payload', 'friction', 'model', 'rest'
 _OF_MOTION = 'RMS', 'max', 'delay [ms]', 'RMS without delay', 'max without delay'

@@ -10,7 +10,8 @@ from arm_lab.command_line import CommandOptions, Folder, command
 from arm_lab.experiments.parquet import pyarrow
 from arm_lab.progress import new_console, progress
 from arm_sim.output_folder import writable_folder
-from arm_tools.recording.joint_streams import ReadAs, doubts
+from arm_tools.readers.findings import print_doubts
+from arm_tools.readers.read_options import ReadAs
 from arm_tools.recording.lerobot import episode_of, write_dataset
 
 
@@ -35,7 +36,7 @@ def main(options: Options) -> None:
     with progress('recordings', len(options.files)) as advance:
         for number, file in enumerate(options.files):
             episodes.append(episode_of(file, options.fps, options.reading))
-            doubts(episodes[-1].findings, file)
+            print_doubts(episodes[-1].findings, file)
             advance(number + 1)
     folder = writable_folder(options.output_dir)
     frames = write_dataset(folder, episodes, options.fps)

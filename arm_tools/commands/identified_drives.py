@@ -15,9 +15,9 @@ from arm_lab.identification.regressor import JointRegressor
 from arm_lab.identification.signals import MotionSamples
 from arm_lab.identification.torque_scale import Carrying, TorqueScales, torque_scales
 from arm_sim.robot import Robot
-from arm_tools.recording.inspection import Inspected
-from arm_tools.recording.joint_streams import AS_FOUND, ReadAs
-from arm_tools.recording.recorded_samples import read_voltages
+from arm_tools.inspection.inspected import Inspected
+from arm_tools.readers.read_options import AS_FOUND, ReadAs
+from arm_tools.readers.recorded_samples import read_voltages
 
 _LINKS = 'links'
 

@@ -12,9 +12,9 @@ from arm_lab.identification.servo_fit import OF_SERVO, ServoFit
 from arm_lab.progress import new_console
 from arm_sim.pictures import BLUE, new_figure, style
 from arm_sim.robot import Robot
-from arm_tools.recording.joint_streams import ReadAs
-from arm_tools.recording.position_units import in_radians
-from arm_tools.recording.recorded_samples import read_followed
+from arm_tools.inspection.position_units import in_radians
+from arm_tools.readers.read_options import ReadAs
+from arm_tools.readers.recorded_samples import read_followed
 
 
 def fitted(

@@ -44,9 +44,9 @@ from arm_tools.commands.identified_positions import (
     servo_notes,
     servo_table,
 )
-from arm_tools.recording.inspection import Inspected, decided, inspected
-from arm_tools.recording.joint_streams import ReadAs
-from arm_tools.recording.known_efforts import EffortsAre
+from arm_tools.inspection.inspected import Inspected, decided, inspected
+from arm_tools.inspection.known_efforts import EffortsAre
+from arm_tools.readers.read_options import ReadAs
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,9 +13,9 @@ from arm_lab.commands.call import call
 from arm_lab.experiments.report import Listing, Report
 from arm_sim.pictures import BLUE, new_figure, panels
 from arm_sim.robot import Robot
-from arm_tools.recording.inspection import Inspected, inspected
-from arm_tools.recording.joint_streams import ReadAs
-from arm_tools.recording.known_efforts import EffortsAre
+from arm_tools.inspection.inspected import Inspected, inspected
+from arm_tools.inspection.known_efforts import EffortsAre
+from arm_tools.readers.read_options import ReadAs
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,1 +1,1 @@
-"""Recordings of an arm's messages, written while the arm runs."""
+"""Recordings of our own: written while an arm runs, replayed, shown, and exported."""

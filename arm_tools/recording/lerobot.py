@@ -22,16 +22,18 @@ from arm_dynamics.checks import ArmError, Array
 from arm_lab.experiments.parquet import pyarrow
 from arm_lab.identification.signals import MotionSamples
 from arm_sim.output_folder import whole_file
-from arm_tools.recording.joint_streams import AS_FOUND, STATES, Doubt, ReadAs, measured_states
-from arm_tools.recording.position_units import in_radians
-from arm_tools.recording.recorded_messages import Recorded, messages_of, reading, stale_index
-from arm_tools.recording.ros_messages import IMAGE, JOINT_STATE, decoder, seconds
-from arm_tools.recording.wrong_numbers import model_of, wrong_numbers
+from arm_tools.inspection.position_units import in_radians
+from arm_tools.inspection.wrong_numbers import model_of, wrong_numbers
+from arm_tools.readers.findings import Doubt
+from arm_tools.readers.joint_streams import STATES, measured_states
+from arm_tools.readers.lerobot_reader import EFFORT, INFO, STATE
+from arm_tools.readers.read_options import AS_FOUND, ReadAs
+from arm_tools.readers.recorded_messages import Recorded, messages_of, reading, stale_index
+from arm_tools.readers.ros_messages import IMAGE, JOINT_STATE, decoder, seconds
 
-INFO = 'meta/info.json'
 _DATA, _EPISODES = 'data/chunk-000/file-000.parquet', 'meta/episodes/chunk-000/file-000.parquet'
 _TASKS, _STATS = 'meta/tasks.parquet', 'meta/stats.json'
-STATE, EFFORT, _PICTURES = 'observation.state', 'observation.effort', 'observation.images.'
+_PICTURES = 'observation.images.'  # begins the names of features
 _SHORT = {'position': 'pos', 'velocity': 'vel', 'effort': 'effort'}
 _TOUCHED = '/external_wrench', '/simulator/objects'  # topics of an arm that is not alone
 _SOON = 1e-9  # a command with a state's own stamp answers that state [s]

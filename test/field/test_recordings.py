@@ -7,9 +7,9 @@ from bags import START, write_bag
 from identification_samples import exact_samples, read_samples, some_motion
 
 from arm_dynamics.checks import ArmError
-from arm_tools.recording.inspection import inspected
-from arm_tools.recording.joint_streams import ReadAs
-from arm_tools.recording.recorded_samples import inspected_samples
+from arm_tools.inspection.inspected import inspected
+from arm_tools.readers.read_options import ReadAs
+from arm_tools.readers.recorded_samples import inspected_samples
 
 NAMES = ['a', 'b']
 TIMES = 0.01 * np.arange(100)

@@ -7,8 +7,8 @@ from scripts import load_script
 
 from arm_lab.identification.fourier import FourierSeries, at_rest_at_start
 from arm_lab.identification.signals import MotionSamples
-from arm_tools.recording.joint_streams import AS_FOUND
-from arm_tools.recording.recorded_samples import inspected_samples
+from arm_tools.readers.read_options import AS_FOUND
+from arm_tools.readers.recorded_samples import inspected_samples
 
 STUDY = load_script('benchmarks/identification.py')
 

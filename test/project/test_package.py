@@ -37,11 +37,11 @@ FOLDERS = {
         'arm_lab.testing', 'arm_lab.gym', 'arm_lab.commands',
     ],
     'arm_tools': [
-        'arm_tools', 'arm_tools.view', 'arm_tools.view.ros', 'arm_tools.recording',
-        'arm_tools.recording.ros', 'arm_tools.robot_trials', 'arm_tools.planning',
-        'arm_tools.cartesian', 'arm_tools.cartesian.ros', 'arm_tools.planning.ros',
-        'arm_tools.standards', 'arm_tools.driving', 'arm_tools.driving.ros',
-        'arm_tools.commands',
+        'arm_tools', 'arm_tools.view', 'arm_tools.view.ros', 'arm_tools.readers',
+        'arm_tools.inspection', 'arm_tools.recording', 'arm_tools.recording.ros',
+        'arm_tools.robot_trials', 'arm_tools.planning', 'arm_tools.cartesian',
+        'arm_tools.cartesian.ros', 'arm_tools.planning.ros', 'arm_tools.standards',
+        'arm_tools.driving', 'arm_tools.driving.ros', 'arm_tools.commands',
     ],
 }  # fmt: skip
 PACKAGES = list(FOLDERS)  # imports go only to the left

@@ -11,7 +11,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import deserialize_message
 
 from arm_controllers.ros.qos import CONTROL_QOS
-from arm_tools.recording.recorded_messages import messages_of
+from arm_tools.readers.recorded_messages import messages_of
 from arm_tools.recording.ros import rerun
 from arm_tools.recording.ros.recorded_run import RecordedRun
 

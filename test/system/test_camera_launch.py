@@ -12,7 +12,7 @@ from sensor_msgs.msg import CameraInfo, Image
 from arm_dynamics.clearance import Surroundings
 from arm_sim.loop.record import Record
 from arm_sim.robot import Robot
-from arm_tools.recording.recorded_messages import messages_of
+from arm_tools.readers.recorded_messages import messages_of
 from arm_tools.view.cameras import CameraPictures, read_cameras
 from arm_tools.view.scene import Scene
 

@@ -15,7 +15,7 @@ from domains import fresh_domain
 from long_wait import LONG_WAIT
 from rclpy.serialization import deserialize_message
 
-from arm_tools.recording.recorded_messages import messages_of
+from arm_tools.readers.recorded_messages import messages_of
 from arm_tools.recording.ros.schemas import message_class
 
 CONFIG = ROOT / 'config'

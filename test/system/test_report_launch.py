@@ -15,7 +15,7 @@ from domains import fresh_domain
 from long_wait import LONG_WAIT
 
 from arm_dynamics.checks import ArmError
-from arm_tools.recording.recorded_messages import messages_of
+from arm_tools.readers.recorded_messages import messages_of
 from arm_tools.recording.ros import render, report, rerun
 from arm_tools.recording.ros.recorded_run import RecordedRun
 

@@ -26,10 +26,12 @@ from arm_sim.loop.record import JointStates
 from arm_sim.ros import contact_messages
 from arm_sim.ros.goal_run import joint_states
 from arm_sim.ros.simulator_setup import SCENE_OBJECTS
-from arm_tools.recording.joint_streams import STATES, Doubt, ReadRun, measured_states
-from arm_tools.recording.lerobot import INFO
-from arm_tools.recording.recorded_messages import Recorded, messages_of, reading, stale_index
-from arm_tools.recording.wrong_numbers import model_of, wrong_numbers
+from arm_tools.inspection.wrong_numbers import model_of, wrong_numbers
+from arm_tools.readers.findings import Doubt
+from arm_tools.readers.joint_streams import STATES, measured_states
+from arm_tools.readers.lerobot_reader import INFO
+from arm_tools.readers.read_options import ReadRun
+from arm_tools.readers.recorded_messages import Recorded, messages_of, reading, stale_index
 
 _GOAL = 'control_msgs/action/FollowJointTrajectory_Goal'
 _REPORT = 'control_msgs/msg/JointTrajectoryControllerState'

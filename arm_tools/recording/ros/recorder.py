@@ -22,7 +22,7 @@ from arm_controllers.ros.messages import prefix_of, stamp_at
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, RECORD_QOS
 from arm_dynamics.checks import ArmError
 from arm_sim.ros import contact_messages, loop_messages
-from arm_tools.recording.recorded_messages import REST_PERIOD
+from arm_tools.readers.recorded_messages import REST_PERIOD
 from arm_tools.recording.ros.parameter_snapshot import ParameterSnapshot
 from arm_tools.recording.ros.recorded_states import RestFilter, StateSender
 from arm_tools.recording.ros.recorded_topics import BatchedLater, RecordedTopics, Take

@@ -16,7 +16,7 @@ from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS
 from arm_controllers.ros.running import end_node
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, parameter
-from arm_tools.recording.recorded_messages import messages_of, reading
+from arm_tools.readers.recorded_messages import messages_of, reading
 from arm_tools.recording.ros.schemas import message_class
 
 _TICK = 0.005  # [s]

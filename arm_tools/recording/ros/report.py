@@ -22,7 +22,8 @@ from arm_sim.ros.prediction import KnownNodes
 from arm_sim.ros.task_node import asked
 from arm_sim.ros.task_parameters import TaskNodeParameters
 from arm_sim.tasks import Run, Task, task_class
-from arm_tools.recording.joint_streams import ReadRun, doubts
+from arm_tools.readers.findings import print_doubts
+from arm_tools.readers.read_options import ReadRun
 from arm_tools.recording.ros.recorded_run import RecordedRun
 
 # Of a comparison: heading, key and part of the report.
@@ -110,7 +111,7 @@ def main(options: Options) -> int:
     names, reports = short_names(options.files), []
     for name, file in zip(names, options.files, strict=True):
         recording = RecordedRun.load(file, options.reading)
-        doubts(recording.findings, name)
+        print_doubts(recording.findings, name)
         task, run = recorded_task(recording)
         if recording.objects:
             print(f'{name}: {_OBJECTS}', file=sys.stderr)

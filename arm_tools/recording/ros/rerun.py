@@ -38,7 +38,8 @@ from arm_sim.ros.simulator_setup import SimulatorParameters, make_plant
 from arm_sim.simulation.plant import Plant, PlantParameters, plant_class
 from arm_sim.simulation.scene import read_objects, read_scene
 from arm_sim.simulation.simulation import Simulation
-from arm_tools.recording.joint_streams import Doubt, ReadRun, doubts
+from arm_tools.readers.findings import Doubt, print_doubts
+from arm_tools.readers.read_options import ReadRun
 from arm_tools.recording.ros.recorded_run import RecordedRun
 
 _FIELDS = {'position': 'q', 'velocity': 'v', 'effort': 'effort'}
@@ -343,7 +344,7 @@ class Options(CommandOptions):
 def main(options: Options) -> int:
     """Run the command; return 0 if every bit is the same."""
     recording = RecordedRun.load(options.file, options.reading)
-    doubts([*recording.findings, *newer_policies(recording)])
+    print_doubts([*recording.findings, *newer_policies(recording)])
     found = rerun(recording, options.commands)
     difference = found.difference()
     summary = {

@@ -21,8 +21,8 @@ from arm_sim.loop.batch_plant import mujoco_friction
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters, plant_class
 from arm_tools.commands import identify as command
-from arm_tools.recording.position_units import in_radians
-from arm_tools.recording.recorded_samples import read_followed
+from arm_tools.inspection.position_units import in_radians
+from arm_tools.readers.recorded_samples import read_followed
 
 SOFT = mujoco_friction(0.002)
 

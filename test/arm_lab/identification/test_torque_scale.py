@@ -26,7 +26,7 @@ from arm_sim.robot import Robot
 from arm_tools.commands import identify as command
 from arm_tools.commands.identified_drives import motors_of
 from arm_tools.commands.identified_files import write_arm
-from arm_tools.recording.recorded_samples import read_voltages
+from arm_tools.readers.recorded_samples import read_voltages
 
 STUDY = load_script('benchmarks/identification.py')
 KNOWN = IdentificationParameters()

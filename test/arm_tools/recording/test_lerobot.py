@@ -21,9 +21,9 @@ from pyarrow import parquet  # noqa: E402
 
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_tools.commands import export  # noqa: E402
+from arm_tools.readers.recorded_samples import read_followed  # noqa: E402
 from arm_tools.recording.lerobot import episode_of  # noqa: E402
 from arm_tools.recording.mcap_file import McapFile  # noqa: E402
-from arm_tools.recording.recorded_samples import read_followed  # noqa: E402
 from arm_tools.recording.ros.recorded_run import RecordedRun  # noqa: E402
 
 STORE = get_typestore(Stores.ROS2_JAZZY)

@@ -10,11 +10,12 @@ from optional import optional
 from arm_dynamics import ArmError
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.commands import compare_recordings, export
-from arm_tools.recording.joint_streams import Doubt, ReadAs
+from arm_tools.inspection.wrong_numbers import wrong_numbers
+from arm_tools.readers.findings import Doubt
+from arm_tools.readers.read_options import ReadAs
 from arm_tools.recording.lerobot import episode_of
 from arm_tools.recording.ros import report, rerun
 from arm_tools.recording.ros.recorded_run import RecordedRun
-from arm_tools.recording.wrong_numbers import wrong_numbers
 
 NAMES = ['a', 'b']
 TIMES = np.arange(200) * 0.01

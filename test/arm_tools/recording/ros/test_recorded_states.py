@@ -13,8 +13,8 @@ from launch_ros.utilities import evaluate_parameters  # noqa: E402
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateWriter  # noqa: E402
 from arm_sim.launching.arguments import usual_values  # noqa: E402
 from arm_sim.launching.arm import arm_nodes  # noqa: E402
-from arm_tools.recording.recorded_messages import messages_of  # noqa: E402
-from arm_tools.recording.recorded_samples import read_voltages  # noqa: E402
+from arm_tools.readers.recorded_messages import messages_of  # noqa: E402
+from arm_tools.readers.recorded_samples import read_voltages  # noqa: E402
 from arm_tools.recording.ros.recorder import Recorder  # noqa: E402
 
 PERIOD = 2_000_000

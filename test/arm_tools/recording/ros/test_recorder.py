@@ -44,8 +44,8 @@ from arm_dynamics.robots import find_urdf  # noqa: E402
 from arm_sim.ros.contact_messages import ContactMessages  # noqa: E402
 from arm_sim.ros.loop_messages import CONTACTS, OBJECTS, STATE, WRENCH  # noqa: E402
 from arm_sim.simulation.readers import AHEAD  # noqa: E402
+from arm_tools.readers.recorded_messages import messages_of  # noqa: E402
 from arm_tools.recording.mcap_file import McapFile  # noqa: E402
-from arm_tools.recording.recorded_messages import messages_of  # noqa: E402
 from arm_tools.recording.ros import replay_node  # noqa: E402
 from arm_tools.recording.ros.recorded_run import RecordedRun  # noqa: E402
 from arm_tools.recording.ros.recorded_states import StateSender  # noqa: E402

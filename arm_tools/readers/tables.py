@@ -13,17 +13,17 @@ names.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, some_of
 from arm_lab.experiments.parquet import pyarrow
-from arm_tools.recording.array_files import ARRAYS, arrays_of
-from arm_tools.recording.arrays import samples_in
-from arm_tools.recording.column_names import (
+from arm_tools.readers.array_files import ARRAYS, arrays_of
+from arm_tools.readers.arrays import as_numbers, samples_in
+from arm_tools.readers.column_names import (
     QUANTITIES,
     array_names,
     filled_in,
@@ -32,37 +32,38 @@ from arm_tools.recording.column_names import (
     of_unnamed,
     rate_in,
 )
-from arm_tools.recording.joint_streams import AS_FOUND, Currents, Doubt, ReadAs
-from arm_tools.recording.quantity_files import columns_of, described, quantity_files
-from arm_tools.recording.text_table import (
-    TEXTS,
-    UNITS,
-    kind_of,
-    of_unknown_unit,
-    plain,
-    text_table,
-)
+from arm_tools.readers.findings import Currents, Doubt
+from arm_tools.readers.quantity_files import columns_of, described, quantity_files
+from arm_tools.readers.read_options import AS_FOUND, ReadAs
+from arm_tools.readers.text_table import TEXTS, kind_of, text_table
+from arm_tools.readers.units import DEGREE, UNITS, name_and_unit, without_brackets
 
 TABLES = *TEXTS, '.parquet', *ARRAYS
 _SECONDS = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
 _SINCE_1970 = 1e9, 4e9  # times of this century [s]
 _SLOW = 0.5  # step between rows that is not one of seconds
+_RARE = 0.1  # time from row to row above which times in s may be ms of 2 kHz or more [s]
 _ROUNDED = 0.9  # share of the rows with the time of the row before, of times that say too little
 _UNSORTED = 0.2  # share of the rows that go back in time, of a table that is not sorted
 _STAMPS = ('sec', 'nanosec'), ('secs', 'nsecs'), ('sec', 'nsec')  # of a stamp of ROS 2, ROS 1
-_RARE = 0.1  # time from row to row above which times in s may be ms of 2 kHz or more [s]
-_SHOWN = 12  # columns that a refusal names
-_OF_JOINTS = {'position': ('angle', 'length'), 'effort': ('torque', 'force')}
-_JOINTS = 'revolute', 'prismatic'  # as the units above
+# Quantities of units of a joint's position and effort, by whether the joint is prismatic.
+_UNITS_OF_JOINT = {False: ('angle', 'torque'), True: ('length', 'force')}
 _OF_TOPIC = re.compile(r'.*/([^/]+)/(position|velocity|effort)$')
 
 
 class _Layout(NamedTuple):
-    """Columns of a tool: what it is, times, their unit [s] or 0, names of each number."""
+    """Columns of a tool.
 
-    what: str
+    Attributes:
+        finding: what the numbers are; empty: nothing is known of them.
+        time: name of the column of times.
+        second: unit of the times in seconds; 0: not known.
+        names: of the columns of each quantity; {0} is a joint's name, {1} its number from 0.
+    """
+
+    finding: str
     time: str
-    unit: float
+    second: float
     names: dict[str, str]
 
 
@@ -70,15 +71,15 @@ _OWN = _Layout('', 'time', 0.0, {x: f'{{0}}.{x}' for x in QUANTITIES})
 _LAYOUTS = (
     *(_OWN._replace(time=x) for x in ('time', '__time', 'timestamp', 't')),
     _Layout(
-        'RTDE of Universal Robots: efforts are torques in N.m, computed from currents',
+        'file: RTDE of Universal Robots: efforts are torques in N.m, computed from currents',
         'timestamp', 1.0, {'position': 'actual_q_{1}', 'effort': 'actual_current_as_torque_{1}'},
     ),
     _Layout(
-        Currents('RTDE of Universal Robots: efforts are motor currents in A'),
+        Currents('file: RTDE of Universal Robots: efforts are motor currents in A'),
         'timestamp', 1.0, {'position': 'actual_q_{1}', 'effort': 'actual_current_{1}'},
     ),
     _Layout(
-        'log of libfranka: efforts are tau_J, torques in N.m with gravity',
+        'file: log of libfranka: efforts are tau_J, torques in N.m with gravity',
         'time', 1e-3, {'position': 'state.q[{1}]', 'effort': 'state.tau_J[{1}]',
                        'command': 'state.q_d[{1}]'},
     ),
@@ -95,18 +96,16 @@ class _Table(NamedTuple):
 
     def position(self, name: str, needed: Sequence[str], remedy: str) -> int:
         """Return the index of a column. Raises ArmError where there is none, or more than one."""
-        found = self._positions(name) or self._positions(plain(name)[0])
+        found = self._positions(name) or self._positions(name_and_unit(name)[0])
         if len(found) > 1:
             same = ', '.join(dict.fromkeys(self.names[k] for k in found))
             raise ArmError(f'has {len(found)} columns {same!r}: delete or rename the others')
         if not found and not self.header:
             raise ArmError(f'has no header: {remedy}')
         if not found:
-            more = f' and {len(self.names) - _SHOWN} more' if len(self.names) > _SHOWN else ''
-            has = f'{", ".join(self.names[:_SHOWN])}{more}'
-            needs = f'it needs {", ".join(needed)}; it has {has}'
+            needs = f'it needs {", ".join(needed)}; it has {some_of(self.names)}'
             raise ArmError(f'has no column {name!r}; {needs}; {remedy}')
-        if name.casefold() == of_unknown_unit(wrong := self.names[found[0]]).casefold():
+        if name.casefold() == without_brackets(wrong := self.names[found[0]]).casefold():
             raise ArmError(
                 f'column {wrong!r} ends with no known unit (s, ms; rad, deg, m, mm; N.m, mNm, N, '
                 'A): convert the column, or --columns with this whole name reads it unchanged'
@@ -130,8 +129,8 @@ class _Table(NamedTuple):
         """Return the indices of the columns of a name, else of this name with an unknown unit."""
         wanted = name.casefold()
         found = [k for k, x in enumerate(self.names) if x.casefold() == wanted]
-        of_units = enumerate(map(of_unknown_unit, self.names))
-        return found or [k for k, x in of_units if x.casefold() == wanted]
+        bare = enumerate(map(without_brackets, self.names))
+        return found or [k for k, x in bare if x.casefold() == wanted]
 
 
 def table_of(
@@ -148,44 +147,52 @@ def table_of(
     joints are prismatic, where this is known: units of a header must fit.
 
     Raises:
-        ArmError: what is missing in the file.
+        ArmError: what is missing in the file, or wrong in its times or units.
     """
     if kind_of(file) in ARRAYS:
         names = array_names(how.columns)
-        t, *found = samples_in(arrays_of(file), joint_names, kind, other, names)
-        _check_order(t, found[0])
-        times, lines = _in_seconds(t, how.time_unit)
-        return [times, *found], [*lines, *_order(times)]
+        times, *numbers = samples_in(arrays_of(file), joint_names, kind, other, names)
+        _check_order(times, numbers[0])
+        times, lines = _in_seconds(times, how.time_unit)
+        return [times, *numbers], [*lines, *_lines_on_order(times)]
     table, named = _opened(file), named_columns(how.columns, joint_names)
     if rate := rate_in(named.get('time', '')):
         table, named = _at_rate(table, rate), named | {'time': 'time'}
-    layouts = () if f'{joint_names[0]}.position' in named else _LAYOUTS
-    good = [x for x in layouts if _fits(x, table, joint_names, kind)]
-    first = joint_names[0], 0
-    layout = next((x for x in good if table.has(x.names[kind].format(*first))), [*good, _OWN][0])
-    own = ['time', *_wanted(_OWN, joint_names, 'position', kind)]
-    theirs = [layout.time, *_wanted(layout, joint_names, 'position', kind)]
+    layout = _layout_of(table, joint_names, kind, named)
+    own, theirs = ([x.time, *_wanted(x, joint_names, 'position', kind)] for x in (_OWN, layout))
     wanted = [named.get(x, y) for x, y in zip(own, theirs, strict=True)]
     remedy = table.remedy(joint_names, kind)
     columns = [table.position(name, wanted, remedy) for name in wanted]
-    values, lines = table.numbers(columns)
-    said = [type(layout.what)(f'file: {layout.what}')] if layout.what else []
-    units, unit = [table.units[k] for k in columns], how.time_unit
-    sorts = slides if slides is not None else [None] * len(joint_names)
-    quantities = ('time', None), *((x, slide) for x in ('position', kind) for slide in sorts)
-    pairs = zip(wanted, units, quantities, strict=True)
-    factors = [_factor(name, unit, *each) for name, unit, each in pairs]
-    values = values * np.append(1.0, factors[1:])
-    said += [type(x)(f'file: {x} of the header') for x in _units_line(units[1:])]
-    _check_order(values[:, 0], values[:, 1 : len(joint_names) + 1])
-    if unit == 'auto' and (units[0] or layout.unit):
-        times = values[:, 0] * (factors[0] if units[0] else layout.unit)
+    values, damaged = table.numbers(columns)
+    units, n = [table.units[k] for k in columns], len(joint_names)
+    quantities = ['time', *n * ['position'], *n * [kind]]
+    are_slides = n * [None] if slides is None else slides
+    prismatic = [None, *are_slides, *are_slides]
+    each = zip(wanted, units, quantities, prismatic, strict=True)
+    factors = np.array([_factor(*x) for x in each])
+    times, q, numbers_of_kind = np.split(values, [1, n + 1], axis=1)
+    times, q = times[:, 0], q * factors[1 : n + 1]
+    _check_order(times, q)
+    lines = [layout.finding] if layout.finding else []
+    lines += _lines_on_units(units[1:], how.units)
+    if how.time_unit == 'auto' and (units[0] or layout.second):
+        times = times * (factors[0] if units[0] else layout.second)
     else:
-        times, more = _in_seconds(values[:, 0], unit)
-        said += more
-    q, numbers = np.split(values[:, 1:], 2, axis=1)
-    said += [Doubt(line) for line in lines]
-    return [times, q, numbers], [*said, *_order(times)]
+        times, of_unit = _in_seconds(times, how.time_unit)
+        lines += of_unit
+    lines += [*map(Doubt, damaged), *_lines_on_order(times)]
+    return [times, q, numbers_of_kind * factors[n + 1 :]], lines
+
+
+def _layout_of(
+    table: _Table, joints: Sequence[str], kind: str, named: Mapping[str, str]
+) -> _Layout:
+    """Return the layout of a table, if possible one that has numbers of this kind."""
+    if f'{joints[0]}.position' in named:
+        return _OWN
+    fitting = [x for x in _LAYOUTS if _fits(x, table, joints, kind)]
+    with_kind = (x for x in fitting if table.has(x.names[kind].format(joints[0], 0)))
+    return next(with_kind, [*fitting, _OWN][0])
 
 
 def voltages_of(file: Path, joint_names: Sequence[str], how: ReadAs = AS_FOUND) -> Array:
@@ -221,18 +228,24 @@ def _fits(layout: _Layout, table: _Table, joints: Sequence[str], kind: str) -> b
     return True
 
 
-def _factor(name: str, unit: str, quantity: str, slide: bool | None) -> float:
-    """Return the factor from a column's unit to that of this package."""
+def _factor(name: str, unit: str, quantity: str, prismatic: bool | None) -> float:
+    """Return the factor from a column's unit to that of this package.
+
+    Raises:
+        ArmError: the quantity of such a joint has no such unit; `prismatic` is None if unknown.
+    """
     if not unit:
         return 1.0
-    of, factor = UNITS[unit.casefold()]
-    which = slice(None) if slide is None else slice(slide, slide + 1)
-    place, load = (_OF_JOINTS[x][which] for x in ('position', 'effort'))
+    of_unit, factor = UNITS[unit.casefold()]
+    kinds = (False, True) if prismatic is None else (bool(prismatic),)
+    positions, loads = zip(*(_UNITS_OF_JOINT[x] for x in kinds), strict=True)
     allowed = {
-        'position': place, 'effort': (*load, 'current'), 'command': (*place, *load),
+        'position': positions, 'effort': (*loads, 'current'), 'command': (*positions, *loads),
     }.get(quantity, (quantity,))  # fmt: skip
-    if of not in allowed:
-        joint = '' if slide is None or quantity == 'time' else f' of a {_JOINTS[slide]} joint'
+    if of_unit not in allowed:
+        joint = ''
+        if prismatic is not None:
+            joint = f' of a {"prismatic" if prismatic else "revolute"} joint'
         good = ', '.join(x for x, (each, _) in UNITS.items() if each in allowed)
         raise ArmError(
             f'column {name!r} is in {unit}, which is no unit of {quantity}{joint} ({good}): '
@@ -241,12 +254,27 @@ def _factor(name: str, unit: str, quantity: str, slide: bool | None) -> float:
     return factor
 
 
-def _units_line(units: Sequence[str]) -> list[str]:
-    named = [x for x in dict.fromkeys(units) if x and UNITS[x.casefold()][1] != 1.0]
-    currents = [x for x in dict.fromkeys(units) if x and UNITS[x.casefold()][0] == 'current']
-    words = [f'{x} (as degrees, 360 a turn)' if x.casefold() == 'grad' else x for x in named]
-    lines = [f'read in {", ".join(words)}, as the units'] if named else []
-    return lines + [Currents(f'efforts are currents in {x}, by the units') for x in currents[:1]]
+def _lines_on_units(units: Sequence[str], wanted: str) -> list[str]:
+    """Return lines on units of a header that are converted, and on currents.
+
+    Raises:
+        ArmError: `wanted` are degrees, and the header has them, too.
+    """
+    stated = {x: UNITS[x.casefold()] for x in units if x}
+    if wanted == 'deg' and any(factor == DEGREE for _, factor in stated.values()):
+        raise ArmError('its header says degrees, and it is read so: omit --units deg')
+    converted = [
+        f'{x} (as degrees, 360 a turn)' if x.casefold() == 'grad' else x
+        for x, (_, factor) in stated.items()
+        if factor != 1.0
+    ]
+    lines = []
+    if converted:
+        lines.append(f'file: read in {", ".join(converted)}, as the units of the header')
+    if currents := [x for x, (quantity, _) in stated.items() if quantity == 'current']:
+        said = f'file: efforts are currents in {currents[0]}, by the units of the header'
+        lines.append(Currents(said))
+    return lines
 
 
 def _check_order(times: Array, q: Array) -> None:
@@ -290,7 +318,7 @@ def _in_seconds(times: Array, unit: str) -> tuple[Array, list[str]]:
     return times, []
 
 
-def _order(times: Array) -> list[str]:
+def _lines_on_order(times: Array) -> list[str]:
     """Return lines on times (m,) that go back or repeat."""
     back, same = int((np.diff(times) < 0.0).sum()), int((np.diff(times) == 0.0).sum())
     lines = []
@@ -314,18 +342,14 @@ def _opened(file: Path) -> _Table:
         return _with_times(_Table(_of_topics(text.names), text.units, text.numbers, text.header))
     _, parquet = pyarrow('a parquet file')
     names = list(parquet.read_schema(file).names)
-    bare, units = zip(*map(plain, names), strict=True)
+    bare, units = zip(*map(name_and_unit, names), strict=True)
 
     def numbers(wanted: Sequence[int]) -> tuple[Array, list[str]]:
         table = parquet.read_table(file, columns=[names[k] for k in wanted])
-        columns = [table.column(names[k]).to_numpy() for k in wanted]
+        columns = [as_numbers(table.column(names[k]).to_numpy()) for k in wanted]
         if not len(columns[0]):
             raise ArmError('has no rows')
-        values = [
-            x.astype(f'{x.dtype.kind}8[ns]').astype(float) * 1e-9 if x.dtype.kind in 'mM' else x
-            for x in columns
-        ]
-        return np.asarray(np.column_stack(values), dtype=float), []
+        return np.column_stack(columns), []
 
     return _with_times(_Table(_of_topics(list(bare)), list(units), numbers))
 
@@ -335,22 +359,22 @@ def _with_times(table: _Table) -> _Table:
     names = [name.casefold() for name in table.names]
     if any(table.has(layout.time) for layout in _LAYOUTS):
         return table
-    pairs = [
-        (k, names.index(x.removesuffix(s) + ns))
-        for k, x in enumerate(names)
-        for s, ns in _STAMPS
-        if x.endswith(s) and x.removesuffix(s) + ns in names
-    ]
-    if len(pairs) != 1:
+    stamps = []
+    for k, name in enumerate(names):
+        for of_seconds, of_nanoseconds in _STAMPS:
+            partner = name.removesuffix(of_seconds) + of_nanoseconds
+            if name.endswith(of_seconds) and partner in names:
+                stamps.append((k, names.index(partner)))
+    if len(stamps) != 1:
         return table
-    ((seconds, fraction),) = pairs
+    ((seconds, fraction),) = stamps
 
     def numbers(wanted: Sequence[int]) -> tuple[Array, list[str]]:
-        own = [k if k < len(names) else seconds for k in wanted]
-        values, lines = table.numbers([*own, fraction])
-        found, nanoseconds = values[:, :-1], values[:, -1:]
-        found[:, np.array(wanted) == len(names)] += 1e-9 * nanoseconds
-        return found, lines
+        columns = [k if k < len(names) else seconds for k in wanted]
+        values, lines = table.numbers([*columns, fraction])
+        values, nanoseconds = values[:, :-1], values[:, -1:]
+        values[:, np.array(wanted) == len(names)] += 1e-9 * nanoseconds
+        return values, lines
 
     return _Table([*table.names, 'time'], [*table.units, 's'], numbers)
 

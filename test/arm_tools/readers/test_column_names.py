@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from arm_dynamics import ArmError
-from arm_tools.recording.column_names import named_columns
-from arm_tools.recording.joint_streams import ReadAs
-from arm_tools.recording.recorded_samples import inspected_samples, read_followed, read_voltages
+from arm_tools.readers.column_names import named_columns
+from arm_tools.readers.read_options import ReadAs
+from arm_tools.readers.recorded_samples import inspected_samples, read_followed, read_voltages
 
 TIMES = 0.01 * np.arange(8)
 Q, EFFORT = np.random.default_rng(1).normal(size=(2, 8, 2)).round(6)

@@ -1,7 +1,6 @@
 """Recorded positions: in radians, unless they can hardly be, and without jumps of a turn."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,16 +8,8 @@ from numpy.typing import NDArray
 from arm_dynamics.checks import ArmError, Array
 
 _TURNS = 6.0 * np.pi  # largest position that is taken as radians: three turns
-# The line of `tables` on positions that the header has turned into radians.
-_BY_HEADER = re.compile(r'file: read in .*(deg|°|grad)', re.IGNORECASE)
 _FEW = 0.1  # share of states below which they are counted
 _NEAR = 0.5  # of a turn, a jump from state to state that is one; and larger than any motion [rad]
-
-
-def check_units(units: str, lines: Iterable[str]) -> None:
-    """Raise ArmError where `units` are degrees, and the header has turned them into radians."""
-    if units == 'deg' and any(map(_BY_HEADER.match, lines)):
-        raise ArmError('its header says degrees, and it is read so: omit --units deg')
 
 
 def in_radians(

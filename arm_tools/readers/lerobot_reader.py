@@ -11,8 +11,9 @@ from arm_dynamics.checks import ArmError, Array
 from arm_lab.experiments.parquet import pyarrow
 from arm_lab.identification.rollouts import Followed
 from arm_lab.identification.signals import MotionSamples
-from arm_tools.recording.lerobot import EFFORT, INFO, STATE
 
+INFO = 'meta/info.json'
+STATE, EFFORT = 'observation.state', 'observation.effort'  # features
 _POSITIONS = '{}.pos', '{}.position', '{}'
 _EFFORTS = '{}.effort', '{}.torque', '{}.current', '{}'
 _FRAME, _TIME = 'frame_index', 'timestamp'

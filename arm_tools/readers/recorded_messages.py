@@ -14,7 +14,7 @@ from mcap.stream_reader import StreamReader
 
 from arm_controllers.parameter_file import read_yaml
 from arm_dynamics.checks import ArmError, one_line, text_of
-from arm_tools.recording.other_encodings import plain, reader_of
+from arm_tools.readers.other_encodings import plain, reader_of
 
 # Of the metadata 'arm_sim': time between the recorded states of an arm at rest [s].
 REST_PERIOD = 'rest_period_s'

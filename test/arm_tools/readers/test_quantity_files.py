@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from arm_dynamics import ArmError
-from arm_tools.recording.joint_streams import ReadAs
-from arm_tools.recording.recorded_samples import inspected_samples
+from arm_tools.readers.read_options import ReadAs
+from arm_tools.readers.recorded_samples import inspected_samples
 
 COUNT = 8
 TIMES = 0.01 * np.arange(COUNT)

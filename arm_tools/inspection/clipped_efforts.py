@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from arm_dynamics.checks import Array
 from arm_lab.identification.signals import MotionSamples
-from arm_tools.recording.joint_streams import Doubt
+from arm_tools.readers.findings import Doubt
 
 _CLIPPED, _LEVELS = 0.01, 200  # share of states at the largest effort; values of one that is fine
 _AT_LIMIT, _FLAT = 'at their limit', 'flat at one end'

@@ -7,8 +7,8 @@ from identification_samples import exact_samples, some_motion
 
 from arm_dynamics.model_error import ModelError, with_error
 from arm_lab.identification.signals import MotionSamples
-from arm_tools.recording.inspection import inspected
-from arm_tools.recording.known_efforts import EffortsAre
+from arm_tools.inspection.inspected import inspected
+from arm_tools.inspection.known_efforts import EffortsAre
 
 
 def archive(file, samples):

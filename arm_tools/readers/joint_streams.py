@@ -5,7 +5,6 @@ a node that was started again published continues the stream.
 """
 
 import struct
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -13,11 +12,12 @@ from itertools import islice
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.parameters import Parameters, parameter
-from arm_tools.recording.column_names import of_fewer, renamed, renaming
-from arm_tools.recording.other_encodings import refuse_others, with_names
-from arm_tools.recording.recorded_messages import Recorded
-from arm_tools.recording.ros_messages import IMAGE, JOINT_STATE, decoder, seconds
+from arm_tools.readers.column_names import of_fewer, renamed, renaming
+from arm_tools.readers.findings import Doubt
+from arm_tools.readers.other_encodings import refuse_others, with_names
+from arm_tools.readers.read_options import ReadRun
+from arm_tools.readers.recorded_messages import Recorded
+from arm_tools.readers.ros_messages import IMAGE, JOINT_STATE, decoder, seconds
 
 COMMANDS = 'joint_commands'  # the end of the topics whose JointStates are commands
 STATES = '/joint_states'  # the end of the topics of states, behind an arm's namespace
@@ -29,66 +29,6 @@ _CLOCKS = 3  # beyond so many, which are clocks set back and restarts
 _UNSTAMPED = 0.1  # share of stamps of zero from which on these are none
 _LEAST = 20  # states from which on these are counted
 _OTHER_CLOCK = 1.0  # offset of two clocks that is named [s]
-
-
-class Doubt(str):
-    """A finding without which a result from the recording can be wrong."""
-
-    __slots__ = ()
-
-
-class OtherUnit(Doubt):
-    """A finding by which the positions have another unit."""
-
-    __slots__ = ()
-
-
-class Currents(str):
-    """A finding by which the efforts are currents."""
-
-    __slots__ = ()
-
-
-@dataclass(frozen=True)
-class ReadRun(Parameters):
-    """Which messages of a recording are read, and by which clock."""
-
-    topic: str = parameter(
-        '', 'topic of the measured joint states; empty: the only one, or the only one with efforts'
-    )
-    clock: str = parameter(
-        'auto', 'times of the states: stamps of the headers, times of receipt in the recording, '
-        'or auto: the headers unless they have no stamps', one_of=('auto', 'header', 'receive'),
-    )  # fmt: skip
-    time_unit: str = parameter(
-        'auto', 'unit of the times of a table; auto: as its header says, or s, unless they cannot '
-        'be', one_of=('auto', 's', 'ms', 'us', 'ns'),
-    )  # fmt: skip
-    columns: str = parameter(
-        '',
-        "names of a table's columns, as 'time=t,position=q{1},effort=tau{1}': {1} counts "
-        'joints from 1, {0} from 0, {joint} is the name; or of one joint, as elbow.position=q3; '
-        'time=50Hz gives rows without times a rate; '
-        'of messages and datasets names of the joints, as position=left_{joint}',
-    )
-
-    def check_messages(self) -> None:
-        """Raise ArmError where an option is for tables alone."""
-        if self.time_unit != 'auto':
-            raise ArmError('--time-unit is for tables, whose times may have any unit')
-
-
-@dataclass(frozen=True)
-class ReadAs(ReadRun):
-    """Which messages of a recording are read, by which clock, and in which unit."""
-
-    units: str = parameter(
-        'auto', 'unit of the recorded positions and position commands of revolute joints; auto: '
-        'rad, unless the positions cannot be', one_of=('auto', 'rad', 'deg'),
-    )  # fmt: skip
-
-
-AS_FOUND = ReadAs()
 
 
 @dataclass(frozen=True)
@@ -386,10 +326,3 @@ def _received(message: Recorded) -> Recorded:
     stamp = struct.pack(f'{order}iI', *divmod(message.time_ns, 10**9))
     data = message.data[: _STAMP.start] + stamp + message.data[_STAMP.stop :]
     return message._replace(data=data)
-
-
-def doubts(findings: Iterable[str], recording: str = '') -> None:
-    """Print on stderr the findings without which a result from a recording can be wrong."""
-    for line in findings:
-        if isinstance(line, Doubt):
-            print(f'{recording}: {line}' if recording else line, file=sys.stderr)

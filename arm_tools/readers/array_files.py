@@ -13,7 +13,7 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.optional import optional_module
-from arm_tools.recording.text_table import kind_of
+from arm_tools.readers.text_table import kind_of
 
 _NUMPY = "np.savez('x.npz', t=t, q=q, effort=effort)"
 _MOST_AXES = 2  # of numbers of joints; pictures have more

@@ -13,9 +13,9 @@ from arm_dynamics.model_error import ModelError, with_error
 from arm_lab.identification.torque_scale import TorqueScales
 from arm_tools.commands import compare_recordings as command
 from arm_tools.commands.identified_drives import TorqueScaleOptions, scales_of
-from arm_tools.recording.effort_scales import known_scales
-from arm_tools.recording.inspection import inspected
-from arm_tools.recording.known_efforts import EffortsAre
+from arm_tools.inspection.effort_scales import known_scales
+from arm_tools.inspection.inspected import inspected
+from arm_tools.inspection.known_efforts import EffortsAre
 
 SCALES = np.array([0.09, 0.08, 0.1, 0.095, 0.096, 0.097])
 COULOMB = np.array([3.0, 2.0, 4.0, 0.5, 0.6, 0.7])

@@ -9,7 +9,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_lab.identification.conventions import Reading, conventions
 from arm_lab.identification.signals import MotionSamples
-from arm_tools.recording.joint_streams import Doubt
+from arm_tools.readers.findings import Doubt
 
 
 def wrong_numbers(model: RobotModel, samples: MotionSamples) -> list[str]:

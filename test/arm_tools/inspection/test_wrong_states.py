@@ -5,8 +5,8 @@ import pytest
 
 from arm_dynamics import ArmError
 from arm_lab.identification.signals import MotionSamples
-from arm_tools.recording.clipped_efforts import clipped
-from arm_tools.recording.wrong_states import measured_states_of
+from arm_tools.inspection.clipped_efforts import clipped
+from arm_tools.inspection.wrong_states import measured_states_of
 
 NAMES = ['a', 'b']
 TIMES = 0.01 * np.arange(1000)

@@ -11,9 +11,10 @@ from optional import optional
 from scipy.io import savemat
 
 from arm_dynamics import ArmError
-from arm_tools.recording.joint_streams import Doubt, ReadAs
-from arm_tools.recording.position_units import unwrapped
-from arm_tools.recording.recorded_samples import inspected_samples, read_followed
+from arm_tools.inspection.position_units import unwrapped
+from arm_tools.readers.findings import Doubt
+from arm_tools.readers.read_options import ReadAs
+from arm_tools.readers.recorded_samples import inspected_samples, read_followed
 
 COUNT = 8
 TIMES = 0.01 * np.arange(COUNT)
@@ -158,7 +159,7 @@ def test_a_compressed_table_is_read(tmp_path, suffix, packed):
 
 
 def test_a_small_file_of_endless_text_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr('arm_tools.recording.text_table._MOST', 1 << 20)
+    monkeypatch.setattr('arm_tools.readers.text_table._MOST', 1 << 20)
     with pytest.raises(ArmError, match='has more than 1 MiB of text: split it'):
         read(tmp_path, gzip.compress(text().encode() + b'\n' * (1 << 20)), 'x.csv.gz')
 

@@ -18,10 +18,10 @@ from arm_dynamics.model_error import ModelError, with_error
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.commands import identify as command
 from arm_tools.commands import inspect_recording
-from arm_tools.recording.inspection import decided, inspected
-from arm_tools.recording.joint_streams import ReadAs
-from arm_tools.recording.known_efforts import EffortsAre
-from arm_tools.recording.recorded_samples import inspected_samples
+from arm_tools.inspection.inspected import decided, inspected
+from arm_tools.inspection.known_efforts import EffortsAre
+from arm_tools.readers.read_options import ReadAs
+from arm_tools.readers.recorded_samples import inspected_samples
 
 KNOWN = ['--efforts', 'torque', '--gravity', 'included', '--flip-positions', 'none']
 

@@ -7,11 +7,12 @@ from bags import START, write_bag
 from identification_samples import exact_samples, some_motion
 
 from arm_dynamics import ArmError
-from arm_tools.recording.inspection import inspected
-from arm_tools.recording.joint_streams import AS_FOUND, Stream, timed
-from arm_tools.recording.position_units import in_radians
-from arm_tools.recording.recorded_samples import inspected_samples
-from arm_tools.recording.wrong_states import spikes
+from arm_tools.inspection.inspected import inspected
+from arm_tools.inspection.position_units import in_radians
+from arm_tools.inspection.wrong_states import spikes
+from arm_tools.readers.joint_streams import Stream, timed
+from arm_tools.readers.read_options import AS_FOUND
+from arm_tools.readers.recorded_samples import inspected_samples
 
 
 @pytest.fixture(scope='module')

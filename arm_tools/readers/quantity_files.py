@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
-from arm_tools.recording.column_names import unnamed
-from arm_tools.recording.text_table import TEXTS, kind_of, text_table
+from arm_tools.readers.column_names import unnamed
+from arm_tools.readers.text_table import TEXTS, kind_of, text_table
 
 # What names of files and of columns call a quantity.
 _WORDS = {

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, parameter
-from arm_tools.recording.effort_presets import PRESETS
-from arm_tools.recording.joint_streams import Currents
+from arm_tools.inspection.effort_presets import PRESETS
+from arm_tools.readers.findings import Currents
 
 
 @dataclass(frozen=True)

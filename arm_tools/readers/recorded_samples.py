@@ -1,6 +1,6 @@
 """Joint states of any recording: MCAP, also cut off, rosbag2, LeRobot, tables of numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,32 +9,25 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array, T
 from arm_lab.identification.rollouts import Followed
 from arm_lab.identification.signals import MotionSamples
-from arm_tools.recording.array_files import ARRAYS, arrays_of
-from arm_tools.recording.arrays import numbers_in
-from arm_tools.recording.column_names import array_names, joint_names_in
-from arm_tools.recording.joint_streams import (
-    AS_FOUND,
-    Doubt,
-    ReadAs,
-    measured,
-    sampling,
-    streams_of,
-    timed,
-)
-from arm_tools.recording.lerobot import INFO
-from arm_tools.recording.lerobot_reader import followed_of, samples_of
-from arm_tools.recording.position_units import check_units
-from arm_tools.recording.quantity_files import quantity_files
-from arm_tools.recording.recorded_messages import (
+from arm_tools.readers.array_files import ARRAYS, arrays_of
+from arm_tools.readers.arrays import numbers_in
+from arm_tools.readers.column_names import array_names, joint_names_in
+from arm_tools.readers.findings import Doubt
+from arm_tools.readers.joint_streams import Stream, measured, sampling, streams_of, timed
+from arm_tools.readers.lerobot_reader import INFO, followed_of, samples_of
+from arm_tools.readers.quantity_files import quantity_files
+from arm_tools.readers.read_options import AS_FOUND, ReadAs
+from arm_tools.readers.recorded_messages import (
     REST_PERIOD,
+    Recorded,
     is_of_messages,
     messages_of,
     reading,
     stale_index,
 )
-from arm_tools.recording.recorded_velocities import of_velocities
-from arm_tools.recording.tables import TABLES, table_of, voltages_of
-from arm_tools.recording.text_table import kind_of
+from arm_tools.readers.tables import TABLES, table_of, voltages_of
+from arm_tools.readers.text_table import kind_of
+from arm_tools.readers.velocities import lines_on_velocities
 
 _REST = 1e-9  # largest motion between two states at rest [rad | m]
 _SOON = 1e-9  # a command with a state's own stamp acts after that state [s]
@@ -57,7 +50,6 @@ def inspected_samples(
     with reading(path) as file:
         if _is_table(file):
             table, lines = table_of(file, joint_names, 'effort', how=how, slides=slides)
-            check_units(how.units, lines)
             samples = MotionSamples(*table)
             lines += sampling(samples.times)
         elif (file / INFO).is_file():
@@ -65,7 +57,7 @@ def inspected_samples(
             samples = samples_of(file, joint_names_in(how.columns, joint_names))
             lines = sampling(samples.times)
         else:
-            samples, lines = _of_messages(file, joint_names, how)
+            samples, lines = _states(file, joint_names, how)
         effort = samples.effort
         for name, q in zip(joint_names, samples.q.T, strict=True):
             if len(q) and np.isnan(q).all():
@@ -95,14 +87,16 @@ def read_voltages(
             name = array_names(how.columns).get('voltage', 'voltage')
             return numbers_in(arrays_of(file), name, len(times), joint_names, 'voltage')
         if _is_table(file):
-            found = voltages_of(file, joint_names, how)
-            if len(found) != len(times):
+            voltages = voltages_of(file, joint_names, how)
+            if len(voltages) != len(times):
                 raise ArmError('some rows were not read: voltages need all of them')
-            return found
-        sent, _ = _of_messages(file, joint_names, how, commands=True)
-        if (np.diff(sent.times) < 0.0).any():
+            return voltages
+        sent_at, sent = _commands(file, joint_names, how)
+        if np.isnan(sent.effort).all(axis=1).any():
+            raise ArmError('its joint commands have no effort, which is needed')
+        if (np.diff(sent_at) < 0.0).any():
             raise ArmError('the stamps of its joint commands go back; record without a reset')
-        newest = np.searchsorted(sent.times, times - _SOON) - 1
+        newest = np.searchsorted(sent_at, times - _SOON) - 1
         return np.where((newest >= 0)[:, np.newaxis], sent.effort[newest], np.nan)
 
 
@@ -123,22 +117,21 @@ def read_followed(
     """
     with reading(path) as file:
         if _is_table(file):
-            table, lines = table_of(file, joint_names, 'command', 'q_reference', how, slides)
-            check_units(how.units, lines)
-            found = Followed(*table)
+            table, _ = table_of(file, joint_names, 'command', 'q_reference', how, slides)
+            followed = Followed(*table)
         elif (file / INFO).is_file():
             how.check_messages()
-            found = followed_of(file, joint_names_in(how.columns, joint_names))
+            followed = followed_of(file, joint_names_in(how.columns, joint_names))
         else:
-            states, _ = _of_messages(file, joint_names, how, effort=False)
-            sent, _ = _of_messages(file, joint_names, how, commands=True, effort=False)
-            newest = np.searchsorted(sent.times, states.times + _SOON) - 1
+            states, _ = _states(file, joint_names, how, effort=False)
+            sent_at, sent = _commands(file, joint_names, how)
+            newest = np.searchsorted(sent_at, states.times + _SOON) - 1
             first = int(np.argmax(newest >= 0))
-            newest = newest[first:]
-            found = Followed(states.times[first:], states.q[first:], sent.q[newest])
-        if (np.diff(_finite(found).times) <= 0.0).any():
+            answers = sent.q[newest[first:]]
+            followed = Followed(states.times[first:], states.q[first:], answers)
+        if (np.diff(_finite(followed).times) <= 0.0).any():
             raise ArmError('its times do not increase; cut it at the reset')
-        return found
+        return followed
 
 
 def _is_table(file: Path) -> bool:
@@ -162,46 +155,48 @@ def _whole(samples: MotionSamples) -> tuple[MotionSamples, list[str]]:
     return samples.part(np.flatnonzero(kept)), [Doubt(f'states: {line}')]
 
 
-def _finite(found: T) -> T:
+def _finite(samples: T) -> T:
     """Return samples; raise ArmError where they have a number that is not finite."""
-    for name, values in vars(found).items():
+    for name, values in vars(samples).items():
         if not np.isfinite(values).all():
             raise ArmError(f'some {name} are not finite')
-    return found
+    return samples
 
 
-def _of_messages(
-    file: Path,
-    joint_names: Sequence[str],
-    how: ReadAs = AS_FOUND,
-    commands: bool = False,
-    effort: bool = True,
-) -> tuple[MotionSamples, list[str]]:
-    """Return the joint states of MCAP or rosbag2, or the joint commands, and lines on them."""
+def _messages(file: Path, how: ReadAs, facts: dict[str, dict[str, str]]) -> Iterator[Recorded]:
+    """Return the messages of MCAP or rosbag2; metadata of MCAP are added to `facts`."""
     if not file.is_dir() and not is_of_messages(file):
         raise ArmError(
             f'it must be an .mcap, .db3, {", ".join(TABLES)} file, or the folder of a bag'
             '; rosbags-convert converts a .bag of ROS 1; write others as CSV'
         )
     how.check_messages()
-    facts: dict[str, dict[str, str]] = {}
+    return messages_of(file, facts)
+
+
+def _commands(file: Path, joint_names: Sequence[str], how: ReadAs) -> tuple[Array, Stream]:
+    """Return the times (m,) of the joint commands of MCAP or rosbag2 [s], and these commands."""
     names = joint_names_in(how.columns, joint_names)
-    streams = streams_of(messages_of(file, facts), names, commands)
-    if commands:
-        stream = streams[0]
-        if effort and np.isnan(stream.effort).all(axis=1).any():
-            raise ArmError('its joint commands have no effort, which is needed')
-        times, _ = timed(stream, how)
-        return MotionSamples(times, stream.q, stream.effort), []
+    sent, *_ = streams_of(_messages(file, how, {}), names, commands=True)
+    return timed(sent, how)[0], sent
+
+
+def _states(
+    file: Path, joint_names: Sequence[str], how: ReadAs, effort: bool = True
+) -> tuple[MotionSamples, list[str]]:
+    """Return the joint states of MCAP or rosbag2, and lines on them; zeros without `effort`."""
+    facts: dict[str, dict[str, str]] = {}
+    messages = _messages(file, how, facts)
+    streams = streams_of(messages, joint_names_in(how.columns, joint_names))
     stream, lines = measured(streams, how, effort)
     times, of_clock = timed(stream, how)
     efforts = stream.effort if effort else np.zeros_like(stream.q)
     samples = MotionSamples(times, stream.q, efforts)
     if REST_PERIOD in facts.get('arm_sim', {}) and len(times) > 1:
         samples = _with_rest(samples, float(facts['arm_sim'][REST_PERIOD]))
-    stale = [Doubt(line) for line in stale_index(file)]
-    of_v = of_velocities(times, stream.q, stream.v, joint_names)
-    return samples, [*lines, *stale, *of_clock, *sampling(samples.times), *of_v]
+    lines += [Doubt(line) for line in stale_index(file)]
+    of_velocities = lines_on_velocities(times, stream.q, stream.v, joint_names)
+    return samples, [*lines, *of_clock, *sampling(samples.times), *of_velocities]
 
 
 def _with_rest(samples: MotionSamples, longest: float) -> MotionSamples:

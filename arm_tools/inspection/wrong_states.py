@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from arm_dynamics.checks import ArmError, Array
 from arm_lab.identification.signals import MotionSamples
-from arm_tools.recording.clipped_efforts import at_limit, runs
-from arm_tools.recording.joint_streams import Doubt
+from arm_tools.inspection.clipped_efforts import at_limit, runs
+from arm_tools.readers.findings import Doubt
 
 _SPIKE, _LEAST = 10.0, 0.02  # a jump: of the usual steps, and [rad | m]
 _ACCELERATION = 300.0  # that no arm has; a jump that stays has more [rad/s^2 | m/s^2]

@@ -17,15 +17,16 @@ from arm_lab.identification.conventions import Conventions, Reading, in_time
 from arm_lab.identification.effort_rest import Rest
 from arm_lab.identification.signals import MotionSamples
 from arm_lab.identification.strange_efforts import FAR
-from arm_tools.recording.clipped_efforts import clipped, flat_ends
-from arm_tools.recording.effort_presets import preset_for
-from arm_tools.recording.effort_scales import in_torques, joint_numbers
-from arm_tools.recording.joint_streams import AS_FOUND, Doubt, OtherUnit, ReadAs
-from arm_tools.recording.known_efforts import UNKNOWN, EffortsAre
-from arm_tools.recording.position_units import in_radians, unwrapped
-from arm_tools.recording.recorded_samples import inspected_samples
-from arm_tools.recording.wrong_numbers import as_words
-from arm_tools.recording.wrong_states import in_coarse_steps, measured_states_of
+from arm_tools.inspection.clipped_efforts import clipped, flat_ends
+from arm_tools.inspection.effort_presets import preset_for
+from arm_tools.inspection.effort_scales import in_torques, joint_numbers
+from arm_tools.inspection.known_efforts import UNKNOWN, EffortsAre
+from arm_tools.inspection.position_units import in_radians, unwrapped
+from arm_tools.inspection.wrong_numbers import as_words
+from arm_tools.inspection.wrong_states import in_coarse_steps, measured_states_of
+from arm_tools.readers.findings import Doubt, OtherUnit
+from arm_tools.readers.read_options import AS_FOUND, ReadAs
+from arm_tools.readers.recorded_samples import inspected_samples
 
 _NONE = 'none'
 _SPREAD = 3.0  # largest ratio of the scales of efforts in N.m, times one factor

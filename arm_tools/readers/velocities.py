@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_tools.recording.joint_streams import Doubt, OtherUnit
+from arm_tools.readers.findings import Doubt, OtherUnit
 
 _MOST = 40  # states by which velocities may be late
 _LEAST = 200  # states from which on a delay is looked for
@@ -20,7 +20,7 @@ _UNITS = {
 }
 
 
-def of_velocities(times: Array, q: Array, v: Array, names: Sequence[str]) -> list[str]:
+def lines_on_velocities(times: Array, q: Array, v: Array, names: Sequence[str]) -> list[str]:
     """Return a line on velocities (m, n) recorded with positions at times (m,) [s]."""
     recorded = np.isfinite(v).any(axis=0)
     q, v = q[:, recorded], v[:, recorded]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError, one_line
-from arm_tools.recording.ros_messages import JOINT_STATE, decoder
+from arm_tools.readers.ros_messages import JOINT_STATE, decoder
 
 _ZSTD = b'\x28\xb5\x2f\xfd'  # begins a compressed message; CDR begins with a zero
 _OF_FOXGLOVE = 'foxglove.JointStates', 'foxglove.JointState'

@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from arm_dynamics.checks import ArmError, Array
-from arm_tools.recording.column_names import filled_in, names_of_joints, rate_in
-
-_SHOWN = 12  # arrays that a refusal names
+from arm_dynamics.checks import ArmError, Array, some_of
+from arm_tools.readers.column_names import filled_in, names_of_joints, rate_in
 
 
 def samples_in(
@@ -67,10 +66,7 @@ def array_of(arrays: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Ar
     kind = np.asarray(arrays[name]).dtype
     if kind == np.float16 or kind.kind not in 'fiuMmbUS':
         raise ArmError(f'{name} is an array of {kind}: save it as one of numbers, dtype=float')
-    if kind.kind in 'mM':  # of moments
-        array = np.asarray(arrays[name]).astype(f'{kind.kind}8[ns]').astype(float) * 1e-9
-    else:
-        array = np.array(arrays[name], dtype=float)
+    array = as_numbers(np.asarray(arrays[name]))
     if array.size == max(array.shape, default=0) and 1 in (*shape[1:], len(shape)):
         array = np.reshape(array, (-1, *shape[1:]))  # of MATLAB a row or a column
     if array.shape != shape and array.shape == shape[::-1]:
@@ -78,6 +74,13 @@ def array_of(arrays: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Ar
     if array.shape != shape:
         raise ArmError(f'{name} has shape {array.shape}; it must be {shape}')
     return array
+
+
+def as_numbers(values: NDArray[Any]) -> Array:
+    """Return an array of numbers, with moments and durations in seconds [s]."""
+    if values.dtype.kind in 'mM':
+        return values.astype(f'{values.dtype.kind}8[ns]').astype(float) * 1e-9
+    return np.asarray(values, dtype=float)
 
 
 def _columns(arrays: Mapping[str, Any], joints: Sequence[str]) -> list[str]:
@@ -113,9 +116,8 @@ def _check(
     if missing is None:
         return
     shapes = {x: np.shape(array) for x, array in arrays.items() if array is not None}
-    shown = [f'{x} {shapes.get(x, "of objects")}' for x in arrays][:_SHOWN]
-    more = f' and {len(arrays) - _SHOWN} more' if len(arrays) > _SHOWN else ''
+    has = some_of([f'{x} {shapes.get(x, "of objects")}' for x in arrays]) or 'nothing'
     whole = [x for x, shape in shapes.items() if len(shape) == 2 and len(joints) in shape]
     rest = [x for x, shape in shapes.items() if np.prod(shape) == max(shape, default=0)]
     remedy = filled_in(rest, {}, joints, kind, whole)
-    raise ArmError(f'has no {missing!r}; it has {", ".join(shown) or "nothing"}{more}; {remedy}')
+    raise ArmError(f'has no {missing!r}; it has {has}; {remedy}')

@@ -14,11 +14,12 @@ from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, W
 from rosbags.typesys import Stores, get_typestore
 
 from arm_dynamics import ArmError
-from arm_tools.recording import other_encodings, recorded_messages
-from arm_tools.recording.column_names import renamed
-from arm_tools.recording.joint_streams import Doubt, ReadAs
-from arm_tools.recording.recorded_samples import inspected_samples
-from arm_tools.recording.recorded_velocities import of_velocities
+from arm_tools.readers import other_encodings, recorded_messages
+from arm_tools.readers.column_names import renamed
+from arm_tools.readers.findings import Doubt
+from arm_tools.readers.read_options import ReadAs
+from arm_tools.readers.recorded_samples import inspected_samples
+from arm_tools.readers.velocities import lines_on_velocities
 
 NAMES, START = ['a', 'b'], 1_700_000_000
 TIMES = 0.01 * np.arange(60)
@@ -209,26 +210,28 @@ def test_velocities_that_are_filtered_are_named_with_their_delay():
     late = np.array(v)  # a first-order filter of 10 ms
     for k in range(1, len(late)):
         late[k] = late[k - 1] + 0.002 / 0.012 * (v[k] - late[k - 1])
-    assert of_velocities(times, q, v, 'a') == ['velocities: those of the positions']
-    (line,) = of_velocities(times, q, late, 'a')
+    assert lines_on_velocities(times, q, v, 'a') == ['velocities: those of the positions']
+    (line,) = lines_on_velocities(times, q, late, 'a')
     assert 8.0 < float(re.search(r'about ([\d.]+) ms behind', line)[1]) < 12.0
-    assert of_velocities(times, q, np.full_like(v, np.nan), 'a') == ['velocities: not recorded']
-    (line,) = of_velocities(times, q, q, 'a')
+    assert lines_on_velocities(times, q, np.full_like(v, np.nan), 'a') == [
+        'velocities: not recorded'
+    ]
+    (line,) = lines_on_velocities(times, q, q, 'a')
     assert 'not those of the positions' in line
-    assert of_velocities(times, q, 0.0 * v, 'a') == ['velocities: all are 0; not used']
+    assert lines_on_velocities(times, q, 0.0 * v, 'a') == ['velocities: all are 0; not used']
 
 
 def test_velocities_of_exchanged_joints_are_named_and_one_that_is_missing_is_left_out():
     times = np.arange(0.0, 8.0, 0.002)
     phases = times[:, np.newaxis] * np.linspace(2.0, 3.0, 9)
     q, v, names = np.sin(phases), np.cos(phases) * np.linspace(2.0, 3.0, 9), 'abcdefghi'
-    (line,) = of_velocities(times, q, v[:, [8, *range(1, 8), 0]], names)
+    (line,) = lines_on_velocities(times, q, v[:, [8, *range(1, 8), 0]], names)
     assert 'under a is that of i, under i is that of a' in line
     assert isinstance(line, Doubt)
     v[:, 4] = np.nan
-    assert of_velocities(times, q, v, names) == ['velocities: those of the positions']
+    assert lines_on_velocities(times, q, v, names) == ['velocities: those of the positions']
     alike = np.sin(phases[:, :1]) * [1.0, 2.0]
-    assert of_velocities(times, alike, np.gradient(alike, times, axis=0), 'ab') == [
+    assert lines_on_velocities(times, alike, np.gradient(alike, times, axis=0), 'ab') == [
         'velocities: those of the positions'
     ]
 
@@ -245,7 +248,7 @@ def test_velocities_of_exchanged_joints_are_named_and_one_that_is_missing_is_lef
 def test_positions_in_turns_are_named_by_the_velocities(unit, velocities, says):
     times = np.arange(0.0, 8.0, 0.002)
     q, v = np.sin(3.0 * times)[:, np.newaxis], 3.0 * np.cos(3.0 * times)[:, np.newaxis]
-    (line,) = of_velocities(times, q / unit, velocities * v, 'a')
+    (line,) = lines_on_velocities(times, q / unit, velocities * v, 'a')
     assert re.search(says, line)
 
 

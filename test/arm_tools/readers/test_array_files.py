@@ -10,8 +10,8 @@ from optional import optional
 from scipy.io import savemat
 
 from arm_dynamics.checks import ArmError
-from arm_tools.recording.joint_streams import ReadAs
-from arm_tools.recording.recorded_samples import inspected_samples, read_voltages
+from arm_tools.readers.read_options import ReadAs
+from arm_tools.readers.recorded_samples import inspected_samples, read_voltages
 
 JOINTS = 'a', 'b'
 TIMES = 0.02 * np.arange(50)

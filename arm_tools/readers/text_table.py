@@ -18,18 +18,16 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
-from arm_tools.recording.column_names import unnamed
-from arm_tools.recording.text_fields import joined, separator, split, unfolded
+from arm_tools.readers.column_names import unnamed
+from arm_tools.readers.text_fields import joined, separator, split, unfolded
+from arm_tools.readers.units import UNITS, name_and_unit
 
 TEXTS = '.csv', '.tsv', '.txt', '.dat'
 _MISSING = {'', '-', 'nan', '-nan', 'nan(ind)', '-nan(ind)', 'na', 'n/a', '#n/a', 'null', 'none'}
-_UNIT = re.compile(r'\s*[\[(]\s*([^\[\]()]*[^\[\]()\d\s])\s*[\])]$')  # not the index of q[0]
 # Columns of arrays: what is before the number, which number, and its index; a list of names.
 _PLACED = re.compile(r'(.*?)(name|position|velocity|effort)[._]?\[?(\d+)\]?')
 _LISTED = re.compile(r"'([^']+)'")
 _OF_ROW, _EACH = ('joint', 'joint_name', 'name'), ('position', 'velocity', 'effort', 'command')
-# Units at the end of a name that are no part of another word.
-_SUFFIX = re.compile(r'_(deg|degrees|rad|ms|us|ns|nm|mnm)$', re.IGNORECASE)
 _NUMBER = re.compile(r'\s*[-+]?[\d.,]+(e[-+]?\d+)?\s*', re.IGNORECASE)
 _THOUSANDS = re.compile(r'[-+]?[1-9]\d{0,2},\d{3}')
 _MOST = 1 << 30  # bytes of text, of which a compressed file may have a thousand times its size
@@ -97,7 +95,7 @@ class TextTable:
         rows, short, headers = [], [], 0
         header = [x.strip().casefold() for x in self.names]
         for number, row in self.rows():
-            if [plain(x)[0].casefold() for x in row[: len(header)]] == header:
+            if [name_and_unit(x)[0].casefold() for x in row[: len(header)]] == header:
                 headers += 1
                 continue
             try:
@@ -197,7 +195,7 @@ def text_table(file: Path) -> TextTable:
         )
     if lines and not lines[-1][1].startswith(_COMMENTS):
         head, between = lines[-1][1], separator(lines[-1][1])
-        names, units = zip(*map(plain, split(head, between)), strict=True)
+        names, units = zip(*map(name_and_unit, split(head, between)), strict=True)
         return TextTable(list(names), list(units), [], between)
     raise ArmError('has no header with names of columns, and no rows')
 
@@ -213,7 +211,7 @@ def _below(
     heads = []  # lines with as many fields as the rows, in a comment or not
     for _, line in above:
         fields = split(line.lstrip('#% '), between or separator(line))
-        heads.append((line.startswith(_COMMENTS), [plain(x) for x in fields]))
+        heads.append((line.startswith(_COMMENTS), [name_and_unit(x) for x in fields]))
     heads = [head for head in heads if len(head[1]) == count] or heads
     last = heads[-1][1]
     if len(heads) > 1 and len(heads[-2][1]) == len(last) and _are_units([x for x, _ in last]):
@@ -317,22 +315,6 @@ def _are_units(texts: list[str]) -> bool:
     return all(others.count(x) > 1 for x in others) and len(others) < len(texts)
 
 
-def of_unknown_unit(name: str) -> str:
-    """Return the name of a column without what is in brackets at its end, else ''."""
-    unit = _UNIT.search(name)
-    return name[: unit.start()] if unit else ''
-
-
-def plain(field: str) -> tuple[str, str]:
-    """Return the name of a column, and its unit if the name ends with one."""
-    name = field.strip().strip('"\'').strip()
-    unit = _UNIT.search(name)
-    if unit and unit.start() and unit[1].casefold() in UNITS:
-        return name[: unit.start()], unit[1]
-    suffix = _SUFFIX.search(name)
-    return name, suffix[1] if suffix else ''
-
-
 def _begins(lines: list[tuple[int, str]]) -> bool:
     """Return whether the first of these lines is one of numbers, and the next ones too.
 
@@ -370,23 +352,3 @@ def _text(file: Path) -> str:
         return data.decode('utf-8-sig')
     except UnicodeDecodeError:
         return data.decode('latin-1')
-
-
-# Units in headers, in small letters: quantity, and factor to the unit of this package.
-UNITS: dict[str, tuple[str, float]] = {
-    's': ('time', 1.0), 'sec': ('time', 1.0), 'seconds': ('time', 1.0), 'ms': ('time', 1e-3),
-    'sek': ('time', 1.0), 'msec': ('time', 1e-3),
-    'us': ('time', 1e-6), 'µs'.casefold(): ('time', 1e-6),
-    'ns': ('time', 1e-9),
-    'rad': ('angle', 1.0), 'radian': ('angle', 1.0), 'radians': ('angle', 1.0),
-    'm': ('length', 1.0), 'mrad': ('angle', 1e-3),
-    'mm': ('length', 1e-3), 'cm': ('length', 1e-2), 'deg': ('angle', np.pi / 180.0),
-    '°': ('angle', np.pi / 180.0), 'degree': ('angle', np.pi / 180.0),
-    'degrees': ('angle', np.pi / 180.0), 'grad': ('angle', np.pi / 180.0),
-    'nm': ('torque', 1.0), 'n.m': ('torque', 1.0), 'n*m': ('torque', 1.0),
-    'n·m': ('torque', 1.0), 'n m': ('torque', 1.0), 'n': ('force', 1.0),
-    'n-m': ('torque', 1.0), 'nmm': ('torque', 1e-3), 'kgf.cm': ('torque', 0.0980665),
-    'mnm': ('torque', 1e-3), 'knm': ('torque', 1e3), 'ncm': ('torque', 1e-2),
-    'a': ('current', 1.0), 'ma': ('current', 1e-3), '%': ('current', 1.0),
-    'v': ('voltage', 1.0),
-}  # fmt: skip

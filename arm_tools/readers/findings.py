@@ -1,0 +1,29 @@
+"""Findings on a recording: texts of one line each, whose class says what follows from one."""
+
+import sys
+from collections.abc import Iterable
+
+
+class Doubt(str):
+    """A finding without which a result from the recording can be wrong."""
+
+    __slots__ = ()
+
+
+class OtherUnit(Doubt):
+    """A finding by which the positions have another unit."""
+
+    __slots__ = ()
+
+
+class Currents(str):
+    """A finding by which the efforts are currents."""
+
+    __slots__ = ()
+
+
+def print_doubts(findings: Iterable[str], recording: str = '') -> None:
+    """Print on stderr the findings without which a result from a recording can be wrong."""
+    for line in findings:
+        if isinstance(line, Doubt):
+            print(f'{recording}: {line}' if recording else line, file=sys.stderr)
