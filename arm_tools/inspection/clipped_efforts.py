@@ -1,4 +1,4 @@
-"""Efforts that stay at their limit: named, and not used to identify an arm."""
+"""Efforts that were clipped: named, and not used to identify an arm."""
 
 from collections.abc import Sequence
 
@@ -9,45 +9,42 @@ from arm_dynamics.checks import Array
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.readers.findings import Doubt
 
-_CLIPPED, _LEVELS = 0.01, 200  # share of states at the largest effort; values of one that is fine
-_AT_LIMIT, _FLAT = 'at their limit', 'flat at one end'
+_CLIPPED = 0.01  # share of the states at the largest effort, or at the least
+_LEVELS = 200  # values of an effort that is recorded finely enough to say so
 
 
-def at_limit(samples: MotionSamples, names: Array) -> tuple[MotionSamples, list[str]]:
-    """Return the samples, and a line on efforts that stay at their largest or least value."""
-    found = []
-    for name, values in zip(names, samples.effort.T, strict=True):
+def efforts_at_limit(
+    samples: MotionSamples, names: Sequence[str]
+) -> tuple[NDArray[np.bool_], list[str]]:
+    """Return whether efforts (n,) stay at their largest or least value, and a line on them."""
+    are_clipped = np.zeros(len(names), dtype=bool)
+    rows = []
+    for j, (name, values) in enumerate(zip(names, samples.effort.T, strict=True)):
         ends = (values == values.max(initial=-np.inf)) | (values == values.min(initial=np.inf))
         at_end = sum(last - first for first, last in runs(ends).T if last - first > 2)
         if at_end > _CLIPPED * len(values) and len(np.unique(values)) > _LEVELS:
+            are_clipped[j] = True
             end = max(values.max(), values.min(), key=lambda x: (values == x).sum())
-            found.append((name, f'{abs(end):.4g}', f'{at_end / len(values):.0%}'))
-    if not found:
-        return samples, []
-    joints, most, shares = map(', '.join, zip(*found, strict=True))
-    line = f'efforts: {joints}: {_AT_LIMIT} {most} in {shares} of the states'
-    return samples, [f'{line}; record a slower motion']
+            rows.append((name, f'{abs(end):.4g}', f'{at_end / len(values):.0%}'))
+    if not rows:
+        return are_clipped, []
+    joints, limits, shares = map(', '.join, zip(*rows, strict=True))
+    line = f'efforts: {joints}: at their limit {limits} in {shares} of the states'
+    return are_clipped, [Doubt(f'{line}; record a slower motion')]
 
 
-def flat_ends(
-    are_flat: NDArray[np.bool_], names: Sequence[str], lines: Sequence[str]
-) -> list[Doubt]:
-    """Return a line on efforts with a flat end, of joints (n,) that none of the lines has."""
-    known = clipped(names, lines)
-    joints = ', '.join(names[i] for i in np.flatnonzero(are_flat).tolist() if i not in known)
-    line = f"efforts: {joints}: {_FLAT}, where the model's grow: were they clipped? "
+def flat_ends(are_flat: NDArray[np.bool_], names: Sequence[str]) -> list[str]:
+    """Return a line on joints (n,) whose efforts have a flat end."""
+    joints = ', '.join(name for name, flat in zip(names, are_flat, strict=True) if flat)
+    line = f"efforts: {joints}: flat at one end, where the model's grow: were they clipped? "
     return [Doubt(f'{line}Record a slower motion')] if joints else []
 
 
-def clipped(names: Sequence[str], lines: Sequence[str]) -> dict[int, str]:
-    """Return by a joint's index that these lines have its efforts as clipped."""
-    parts = [x.split(': ', 2) for x in lines if x.startswith('efforts: ') and x.count(': ') > 1]
-    of_ends = [of for _, of, what in parts if what.startswith((_FLAT, _AT_LIMIT))]
-    found = {name for of in of_ends for name in of.split(', ')}
+def why_clipped(are_clipped: NDArray[np.bool_], names: Sequence[str]) -> dict[int, str]:
+    """Return by a joint's index why its efforts are not used."""
     return {
-        i: f'joint {name!r}: its efforts are clipped: record a slower motion'
-        for i, name in enumerate(names)
-        if name in found
+        i: f'joint {names[i]!r}: its efforts are clipped: record a slower motion'
+        for i in np.flatnonzero(are_clipped).tolist()
     }
 
 

@@ -11,19 +11,23 @@ from numpy.typing import NDArray
 
 from arm_dynamics.checks import ArmError, Array
 from arm_lab.identification.signals import MotionSamples
-from arm_tools.inspection.clipped_efforts import at_limit, runs
+from arm_tools.inspection.clipped_efforts import runs
 from arm_tools.readers.findings import Doubt
 
-_SPIKE, _LEAST = 10.0, 0.02  # a jump: of the usual steps, and [rad | m]
+_SPIKE = 10.0  # a jump over the usual steps
+_LEAST = 0.02  # and a jump at least [rad | m]
 _ACCELERATION = 300.0  # that no arm has; a jump that stays has more [rad/s^2 | m/s^2]
 _REGULAR = 0.8  # share of the repetitions that are equally long
 _LARGE = 0.5  # of the usual effort: one that does not become 0 from state to state
-_NEAR_ZERO, _TOUCHES = 0.02, 3  # of the largest effort; times that one without a sign is so small
+_NEAR_ZERO = 0.02  # of the largest effort
+_TOUCHES = 3  # times that an effort without a sign is so near zero
 _BEYOND = 10.0  # times the usual largest effort: no effort
 _FEW = 0.01  # share of the states that are beyond the usual largest effort
 # A joint that has moved by this share of its range in this time [s] has another effort.
-_MOVED, _LONG = 0.02, 0.3
-_LEVELS, _REPEATED = 100, 0.3  # values of an effort in coarse steps, and share of equal ones
+_MOVED = 0.02
+_LONG = 0.3
+_LEVELS = 100  # values of an effort in coarse steps, or fewer
+_REPEATED = 0.3  # and share of its states that repeat the one before
 
 
 def measured_states_of(
@@ -42,7 +46,7 @@ def measured_states_of(
     if len(samples.times) < 2:
         return samples, lines
     steps = (_renewed, _continuous, _with_efforts, _moving_efforts, _usual_efforts, _in_one_frame)
-    for step in (*steps, _signed, at_limit):
+    for step in (*steps, _signed):
         samples, said = step(samples, np.array(names))
         lines += [Doubt(line) for line in said]
     return samples, lines

@@ -22,6 +22,12 @@ class Currents(str):
     __slots__ = ()
 
 
+class Undecided(str):
+    """A finding that an option must decide before a result is right."""
+
+    __slots__ = ()
+
+
 def print_doubts(findings: Iterable[str], recording: str = '') -> None:
     """Print on stderr the findings without which a result from a recording can be wrong."""
     for line in findings:

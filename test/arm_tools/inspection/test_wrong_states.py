@@ -5,7 +5,7 @@ import pytest
 
 from arm_dynamics import ArmError
 from arm_lab.identification.signals import MotionSamples
-from arm_tools.inspection.clipped_efforts import clipped
+from arm_tools.inspection.clipped_efforts import efforts_at_limit
 from arm_tools.inspection.wrong_states import measured_states_of
 
 NAMES = ['a', 'b']
@@ -126,8 +126,11 @@ def test_efforts_without_a_sign_are_not_read():
 
 
 def test_efforts_at_the_limit_of_a_drive_are_named():
-    samples, lines = outcome(effort=np.clip(EFFORT, -15.0, [15.0, np.inf]))
-    assert len(samples.times) == len(TIMES)
+    effort = np.clip(EFFORT, -15.0, [15.0, np.inf])
+    are_clipped, (line,) = efforts_at_limit(MotionSamples(TIMES, Q, effort), NAMES)
     limits = 'at their limit 15, 15 in 46%, 24% of the states; record a slower motion'
-    assert lines == f'efforts: a, b: {limits}'
-    assert list(clipped(['a', 'b', 'c'], [lines])) == [0, 1]
+    assert line == f'efforts: a, b: {limits}'
+    assert are_clipped.all()
+    are_clipped, lines = efforts_at_limit(MotionSamples(TIMES, Q, EFFORT), NAMES)
+    assert not are_clipped.any()
+    assert not lines
