@@ -18,7 +18,7 @@ from arm_dynamics.packages import packages_around
 from arm_dynamics.shapes import candidates, mesh_finder
 from arm_dynamics.urdf_elements import link_of, moves, origin_of, vector
 from arm_dynamics.urdf_numbers import principal_moments
-from arm_dynamics.urdf_rules.sizes import moved_links, outward
+from arm_dynamics.urdf_tree import mass_of, moved_links, outward, turns
 
 _LIGHT, _HEAVY = 0.05, 0.3  # below, and from where the mass of a link is looked at [kg]
 # Times the gyration radius of a link's shapes: no matter within them is as far from their centre.
@@ -170,7 +170,7 @@ def _of_links(tree: Element, shapes: dict[str, Shapes]) -> Iterator[str]:
     bodies: dict[str, tuple[float, float]] = {}
     for link in tree.iterfind('link'):
         name = link.get('name', '')
-        mass = sum(float(x.get('value', '0')) for x in link.iterfind('inertial/mass'))
+        mass = mass_of(link)
         if name not in moved or mass < _LIGHT:
             continue
         centre = vector(link.find('inertial/origin'), 'xyz')
@@ -245,8 +245,8 @@ def _nested(tree: Element, shapes: dict[str, Shapes]) -> list[str]:
     moved, found = moved_links(tree), []
     for joint in tree.iterfind('joint'):
         pose, before = origin_of(joint), link_of(joint, 'parent')
-        turns = joint.get('type') in ('revolute', 'continuous') and joint.find('mimic') is None
-        if turns and before in moved and np.linalg.norm(pose.translation) < _AT:
+        is_driven = turns(joint) and joint.find('mimic') is None
+        if is_driven and before in moved and np.linalg.norm(pose.translation) < _AT:
             pair = [
                 max(shapes[link].few, key=lambda x: x.volume, default=None)
                 for link in (before, link_of(joint, 'child'))
@@ -269,8 +269,7 @@ def _thin(tree: Element, shapes: dict[str, Shapes]) -> list[str]:
     parts: dict[str, list[Shapes]] = {}
     for link in tree.iterfind('link'):
         if body := bodies.get(link.get('name', ''), ''):
-            mass = sum(float(x.get('value', '0')) for x in link.iterfind('inertial/mass'))
-            masses[body] = masses.get(body, 0.0) + mass
+            masses[body] = masses.get(body, 0.0) + mass_of(link)
             parts.setdefault(body, []).append(shapes[link.get('name', '')])
 
     def is_thin(body: str, solids: list[list[Solid]]) -> bool:

@@ -1,23 +1,19 @@
 """Fates of a URDF's elements and attributes: used, harmless, named, refused; docs/robots.md."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from copy import deepcopy
-from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.checks import ArmError, Array, line_on, some_of
-from arm_dynamics.mesh_files import no_mesh
-from arm_dynamics.tool_link import srdf_of
+from arm_dynamics.checks import ArmError, line_on, some_of
 from arm_dynamics.urdf_elements import (
     MOMENTS,
     moves,
     number_text,
     origin_of,
-    read_tree,
     set_origin,
 )
 from arm_dynamics.urdf_numbers import numbers_of, soft_range
@@ -83,17 +79,6 @@ REPEATED = {
     *('link', 'joint', 'material', 'gazebo', 'transmission', 'ros2_control', 'visual'),
     *('collision', 'sensor', 'loop_joint'),
 }
-# What an SRDF may contain.
-_OF_SRDF = {
-    *('group', 'group_state', 'end_effector', 'virtual_joint', 'passive_joint'),
-    *('disable_collisions', 'link_sphere_approximation', 'joint_property'),
-}
-_IN_SRDF = {
-    'group': {'link', 'joint', 'chain', 'group'},
-    'group_state': {'joint'},
-    'end_effector': set[str](),
-    'virtual_joint': set[str](),
-}
 
 
 class ElementsRule(UrdfRule):
@@ -103,16 +88,28 @@ class ElementsRule(UrdfRule):
 
     def read(self, tree: Element) -> bool:
         """Write the URDF as 1.0."""
-        return as_urdf_1_0(tree)
+        return _as_urdf_1_0(tree)
 
     def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
         """Yield what is not used, and what may be meant otherwise."""
-        impossible, ends = model.impossible_inertias, model.branch_ends()
-        yield from model_notes(tree, impossible, ends, model.tip_frame, tip_frame)
-        yield from srdf_notes(model.file, tree, '' if tip_frame else model.tip_frame)
+        yield from _named(tree)
+        for link, ((a, b, c), _) in model.impossible_inertias.items():
+            yield (
+                f'link {link!r}: no body has the principal moments {a:.4g}, {b:.4g}, {c:.4g} '
+                'kg m^2 (A + B >= C); they are used unchanged: correct them in the URDF'
+            )
+        estimated = sum(x.get('estimated') == 'true' for x in tree.iterfind('link/inertial'))
+        if estimated:
+            yield f'inertia estimated: that of {estimated} links follows from their shapes'
+        ends = model.branch_ends()
+        if tip_frame is None and len(ends) > 1:
+            yield (
+                f'branches end in {", ".join(map(repr, ends))}: the tool frame is '
+                f'{model.tip_frame!r}; tip_frame:=LINK, the parameter tool_frame, chooses another'
+            )
 
 
-def as_urdf_1_0(tree: Element) -> bool:
+def _as_urdf_1_0(tree: Element) -> bool:
     """Write a URDF 1.1 or 1.2 as 1.0, in place; return whether anything has changed.
 
     A quaternion becomes rpy; a capsule a cylinder and two balls, whose union it is; -1 as effort
@@ -179,126 +176,6 @@ def _split_capsule(link: Element, shape: Element) -> None:
         at.translation[2] = height
         set_origin(part, pose * at)
         link.insert(place, part)
-
-
-def model_notes(
-    tree: Element,
-    impossible: Mapping[str, tuple[Array, Array]],
-    branch_ends: Sequence[str],
-    tip_frame: str,
-    requested: str | None,
-) -> tuple[str, ...]:
-    """Return, one line each, what a user should know about a URDF that is accepted.
-
-    Args:
-        tree: the URDF.
-        impossible: as `impossible_inertias` returns them.
-        branch_ends: the last links of the arm's branches.
-        tip_frame: the tool frame.
-        requested: the tool frame that was requested, None if none was.
-    """
-    notes = [*_named(tree)] + [
-        f'link {link!r}: no body has the principal moments {a:.4g}, {b:.4g}, {c:.4g} kg m^2 '
-        '(A + B >= C); they are used unchanged: correct them in the URDF'
-        for link, ((a, b, c), _) in impossible.items()
-    ]
-    estimated = sum(each.get('estimated') == 'true' for each in tree.iterfind('link/inertial'))
-    if estimated:
-        notes.append(f'inertia estimated: that of {estimated} links follows from their shapes')
-    if requested is None and len(branch_ends) > 1:
-        names = ', '.join(map(repr, branch_ends))
-        notes.append(
-            f'branches end in {names}: the tool frame is {tip_frame!r}; tip_frame:=LINK, '
-            'the parameter tool_frame, chooses another'
-        )
-    return tuple(notes)
-
-
-def srdf_notes(file: str, tree: Element, tool: str = '') -> Iterator[str]:
-    """Yield, one line each, what the SRDF of a URDF file has that is not used, or not there.
-
-    Args:
-        file: path of the URDF; '' where the text was given.
-        tree: the URDF.
-        tool: the tool link, where nobody has requested one.
-    """
-    found = srdf_of(Path(file)) if file else None
-    if found is None:
-        return
-    try:
-        srdf = read_tree(found, f'SRDF {str(found)!r} is ignored')
-    except ArmError as error:
-        yield '; '.join(filter(None, (str(error), no_mesh(found))))
-        return
-    if srdf.tag != 'robot':
-        yield f'SRDF {str(found)!r} is ignored: its root element is <{srdf.tag}>, not <robot>'
-        return
-    if srdf.get('name', tree.get('name')) != tree.get('name'):
-        names = f'{srdf.get("name")!r}, not of {tree.get("name")!r}'
-        yield f'the SRDF is of {names}: is it of another arm?'
-    yield from _slips_of(srdf)
-    moving = {
-        joint.get('name')
-        for joint in tree.iterfind('joint')
-        if moves(joint) and joint.find('mimic') is None
-    }
-    passive = [each.get('name', '') for each in srdf.iterfind('passive_joint')]
-    yield from line_on(
-        (name for name in passive if name in moving),
-        '<passive_joint> {} of the SRDF is driven like the others: joints:= leaves joints out',
-    )
-    yield from line_on(
-        (x.get('name', '') for x in srdf.iterfind('virtual_joint') if x.get('type') != 'fixed'),
-        '<virtual_joint> {} of the SRDF is fixed: the base does not move',
-    )
-    places = {
-        'disable_collisions': ('link1', 'link2'),
-        'end_effector': ('parent_link',),
-        'group/chain': ('base_link', 'tip_link'),
-    }
-    pairs = [
-        (x.get(key, ''), f'<{x.tag}> without {key}')
-        for path, keys in places.items()
-        for x in srdf.iterfind(path)
-        for key in keys
-    ]
-    yield from line_on((what for name, what in pairs if not name), 'not used in the SRDF: {}')
-    known = {each.get('name') for kind in ('link', 'joint') for each in tree.iterfind(kind)}
-    known |= {each.get('name') for each in srdf.iterfind('virtual_joint')} | {''}
-    others = {'group/link': 'name', 'virtual_joint': 'child_link'}
-    others |= dict.fromkeys(('group/joint', 'group_state/joint', 'passive_joint'), 'name')
-    named = [name for name, _ in pairs]
-    named += [x.get(key, '') for path, key in others.items() for x in srdf.iterfind(path)]
-    yield from line_on(
-        (name for name in named if name not in known),
-        'the SRDF names {}: no links or joints of the URDF; is it of another arm?',
-    )
-    ends = ('parent_link', 'tip_link')
-    tips = [name for name, what in pairs if what.endswith(ends) and name in known - {''}]
-    if tool and tool not in tips:
-        yield from line_on(
-            tips,
-            '{} of the SRDF is not at the end of the longest chain: the tool frame is {!r}; '
-            'tip_frame:=LINK chooses another',
-            tool,
-        )
-
-
-def _slips_of(srdf: Element) -> Iterator[str]:
-    """Yield, one line each, what an SRDF has that no SRDF has, and groups that it lacks."""
-    unused = [f'<{x.tag}>' for x in srdf if x.tag not in _OF_SRDF]
-    unused += [
-        f'<{x.tag}> in <{owner.tag}>'
-        for owner in srdf
-        for x in owner
-        if owner.tag in _IN_SRDF and x.tag not in _IN_SRDF[owner.tag]
-    ]
-    yield from line_on(unused, 'not used in the SRDF: {}')
-    groups = {each.get('name') for each in srdf.iterfind('group')}
-    used = [(x, 'name') for x in srdf.iterfind('group/group')]
-    used += [(x, 'group') for tag in ('end_effector', 'group_state') for x in srdf.iterfind(tag)]
-    lost = [name for x, key in used if (name := x.get(key, '')) not in groups | {''}]
-    yield from line_on(lost, 'the SRDF names groups that it does not have: {}')
 
 
 def _named(tree: Element) -> Iterator[str]:

@@ -8,26 +8,28 @@ import numpy as np
 
 from arm_dynamics.checks import line_on
 from arm_dynamics.model import STANDSTILL
-from arm_dynamics.urdf_elements import link_of, moves, vector
+from arm_dynamics.urdf_elements import link_of, moves
 from arm_dynamics.urdf_rules import UrdfRule
-from arm_dynamics.urdf_rules.sizes import outward
+from arm_dynamics.urdf_tree import NO_EFFORT, length, mass_of, names_of, number, outward
 
-# From this speed [rad/s] on, and this many times the median, one joint's may be in degrees/s.
-_FASTER, _MEDIANS, _FAST = 60.0, 20.0, 100.0
-# Times the torque of the weight, from where effort limits are not those of drives in N m; and a
-# limit that means none [N m].
-_STRONG, _NO_EFFORT, _EARTH = 1000.0, 1e7, 9.81
-# A joint that its damping holds below these speeds [rad/s, m/s] hardly moves, nor does one with a
-# speed limit (not beyond the first number, which means none) above the second number times that.
+# Beyond these one joint's speed limit may be in degrees/s; from _FAST on another rule names it.
+_FASTER, _FAST = 60.0, 100.0  # [rad/s]
+_MEDIANS = 20.0  # times the median of the joints
+_STRONG = 1000.0  # times the torque of the weight: effort limits are not those of drives in N m
+_EARTH = 9.81  # [m/s^2]
+# A joint that its damping holds below these speeds hardly moves [rad/s | m/s],
 _CREEP = {'revolute': 0.2, 'continuous': 0.2, 'prismatic': 0.01}
-_USUAL_SPEED, _SHARE = 30.0, 8.0
+_SHARE = 8.0  # nor does one with a speed limit above so many times the speed that damping leaves,
+_USUAL_SPEED = 30.0  # unless the limit is beyond this one, which means none [rad/s | m/s].
 _SLUGGISH = 0.5  # acceleration of a rotor alone at the effort limit [rad/s^2]
 _SLOW = 0.02  # speed limit [rad/s]
-# Speed of the tool of a single arm by one joint [m/s]; that of 326 files of vendors is below 13;
-# and speed of that joint [rad/s], as textbooks have long links.
-_TOOL_SPEED, _TURNS, _ALL = 15.0, 12.0, 0.7
-_SOFT = 19.0  # soft limit [rad]; beyond, degrees may be meant
-_PERIOD, _NONE = 1e-3, 1e-9  # of control [s]; of a joint that moves no inertia [kg m^2 | kg]
+# Speed of the tool of a single arm by one joint; that of 326 files of vendors is below 13 [m/s].
+_TOOL_SPEED = 15.0
+_TURNS = 12.0  # speed of that joint, as textbooks have long links [rad/s]
+_SINGLE = 0.7  # share of the joints that are on one way to the tool of a single arm
+_SOFT = 19.0  # soft limit; beyond, degrees may be meant [rad]
+_PERIOD = 1e-3  # of control [s]
+_NONE = 1e-9  # inertia of a joint that moves none [kg m^2 | kg]
 _RATIOS = np.pi / 180.0, 180.0 / np.pi
 
 
@@ -39,12 +41,12 @@ class JointNumbersRule(UrdfRule):
     def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
         """Yield a line about each kind of joint that hardly moves as meant."""
         usual = _usual_speed(tree)
-        fast = _names(tree, lambda x: usual < _turning_speed(x) < _FAST)
+        fast = _moving(tree, lambda x: usual < _turning_speed(x) < _FAST)
         text = '{}: faster than {:.3g} rad/s; is it in degrees per second?'
         yield from line_on(fast, text, usual)
         yield from _fast_tool(tree)
         for text, which in SLIPS.items():
-            yield from line_on(_names(tree, which), f'{{}}: {text}')
+            yield from line_on(_moving(tree, which), f'{{}}: {text}')
         yield from line_on(
             _without_mass(tree),
             '{}: moves shapes without mass; is an <inertial> missing? inertia:=estimate '
@@ -58,18 +60,13 @@ class JointNumbersRule(UrdfRule):
         )
 
 
-def _names(tree: Element, which: Callable[[Element], bool]) -> list[str]:
-    return [x.get('name', '') for x in tree.iterfind('joint') if moves(x) and which(x)]
-
-
-def _number(joint: Element, tag: str, key: str, usual: float = 0.0) -> float:
-    element = joint.find(tag)
-    return usual if element is None else float(element.get(key, usual))
+def _moving(tree: Element, which: Callable[[Element], bool]) -> list[str]:
+    return names_of(tree, 'joint', lambda joint: moves(joint) and which(joint))
 
 
 def _turning_speed(joint: Element) -> float:
     """Return the speed limit of a revolute joint [rad/s]; 0 for others."""
-    return _number(joint, 'limit', 'velocity') if joint.get('type') == 'revolute' else 0.0
+    return number(joint, 'limit', 'velocity') if joint.get('type') == 'revolute' else 0.0
 
 
 def _usual_speed(tree: Element) -> float:
@@ -80,51 +77,52 @@ def _usual_speed(tree: Element) -> float:
 
 def _fast_tool(tree: Element) -> Iterator[str]:
     """Yield a line on the joint of a single arm that moves its tool as no arm does."""
-    reach: dict[str, tuple[float, int]] = {}  # of each link to its farthest end [m], and joints
-    fastest, joint_of, count = 0.0, '', 0
+    reach: dict[str, tuple[float, int]] = {}  # from a link to its farthest end [m], and joints
+    fastest, fastest_joint, driven_joints = 0.0, '', 0
     for joint in reversed(outward(tree)):
-        length, joints = reach.get(link_of(joint, 'child'), (0.0, 0))
-        own = moves(joint) and joint.find('mimic') is None
-        speed = _turning_speed(joint) if own else 0.0
-        if _TURNS < speed < _FASTER and speed * length > fastest:
-            fastest, joint_of = speed * length, joint.get('name', '')
-        count += own
-        here = length + float(np.linalg.norm(vector(joint.find('origin'), 'xyz'))), joints + own
-        before = reach.get(link_of(joint, 'parent'), (0.0, 0))
-        reach[link_of(joint, 'parent')] = max(here[0], before[0]), max(here[1], before[1])
-    if fastest > _TOOL_SPEED and max(joints for _, joints in reach.values()) >= _ALL * count:
+        child, parent = link_of(joint, 'child'), link_of(joint, 'parent')
+        far, joints = reach.get(child, (0.0, 0))
+        is_driven = moves(joint) and joint.find('mimic') is None
+        speed = _turning_speed(joint) if is_driven else 0.0
+        if _TURNS < speed < _FASTER and speed * far > fastest:
+            fastest, fastest_joint = speed * far, joint.get('name', '')
+        driven_joints += is_driven
+        before, joints_before = reach.get(parent, (0.0, 0))
+        reach[parent] = max(far + length(joint), before), max(joints + is_driven, joints_before)
+    longest = max((joints for _, joints in reach.values()), default=0)
+    if fastest > _TOOL_SPEED and longest >= _SINGLE * driven_joints:
         yield (
-            f'{joint_of}: moves the end of the arm at up to {fastest:.3g} m/s; are speed limits '
-            'in revolutions per minute, or degrees per second?'
+            f'{fastest_joint}: moves the end of the arm at up to {fastest:.3g} m/s; are speed '
+            'limits in revolutions per minute, or degrees per second?'
         )
 
 
 def _is_stuck(joint: Element) -> bool:
-    return 0.0 < _number(joint, 'limit', 'effort') < _number(joint, 'dynamics', 'friction')
+    return 0.0 < number(joint, 'limit', 'effort') < number(joint, 'dynamics', 'friction')
 
 
 def _creeps(joint: Element) -> bool:
     """Return whether a joint's damping lets it move only far below its speed limit."""
-    damping, effort = _number(joint, 'dynamics', 'damping'), _number(joint, 'limit', 'effort')
+    damping, effort = number(joint, 'dynamics', 'damping'), number(joint, 'limit', 'effort')
     if not (damping > 0.0 and effort > 0.0):
         return False
-    most, speed = effort / damping, _number(joint, 'limit', 'velocity')
+    most, speed = effort / damping, number(joint, 'limit', 'velocity')
     return most < _CREEP[joint.get('type', '')] or _SHARE * most < speed <= _USUAL_SPEED
 
 
 def _is_sluggish(joint: Element) -> bool:
-    effort, rotor = _number(joint, 'limit', 'effort'), _number(joint, 'dynamics', 'armature')
+    effort, rotor = number(joint, 'limit', 'effort'), number(joint, 'dynamics', 'armature')
     return joint.get('type') != 'prismatic' and 0.0 < effort < _SLUGGISH * rotor
 
 
 def _is_soft_in_degrees(joint: Element) -> bool:
     keys = 'soft_lower_limit', 'soft_upper_limit'
-    widest = max(abs(_number(joint, 'safety_controller', key)) for key in keys)
+    widest = max(abs(number(joint, 'safety_controller', key)) for key in keys)
     return joint.get('type') == 'revolute' and widest > _SOFT
 
 
 def _follows_in_degrees(joint: Element) -> bool:
-    ratio = abs(_number(joint, 'mimic', 'multiplier', 1.0))
+    ratio = abs(number(joint, 'mimic', 'multiplier', 1.0))
     return any(abs(ratio / each - 1.0) < 0.01 for each in _RATIOS)
 
 
@@ -141,7 +139,7 @@ SLIPS: dict[str, Callable[[Element], bool]] = {
     'soft limits beyond three turns; are they written in degrees?': _is_soft_in_degrees,
     'multiplier of <mimic> is 180/pi or pi/180: both joints are in radians': _follows_in_degrees,
     'multiplier of <mimic> is 0, so that it never moves': (
-        lambda joint: _number(joint, 'mimic', 'multiplier', 1.0) == 0.0
+        lambda joint: number(joint, 'mimic', 'multiplier', 1.0) == 0.0
     ),
     'no <axis xyz="">, so that it moves along x or turns about x': (
         lambda joint: 'xyz' not in {key for each in joint.iterfind('axis') for key in each.attrib}
@@ -152,23 +150,22 @@ SLIPS: dict[str, Callable[[Element], bool]] = {
 def _without_mass(tree: Element) -> list[str]:
     """Return the joints that move shapes without mass, but by other joints also mass."""
     joints = list(tree.iterfind('joint'))
-    links = {link.get('name', ''): link for link in tree.iterfind('link')}
-    own = {link_of(x, 'child'): link_of(x, 'parent') for x in joints if not moves(x)}
-    parents = own | {link_of(x, 'child'): link_of(x, 'parent') for x in joints}
+    fixed_to = {link_of(x, 'child'): link_of(x, 'parent') for x in joints if not moves(x)}
+    parents = {link_of(x, 'child'): link_of(x, 'parent') for x in joints}
     heavy, carrying, shaped = set(), set(), set()  # by the link that a joint moves
-    for name, link in links.items():
-        body = name
-        while body in own:
-            body = own[body]
+    for link in tree.iterfind('link'):
+        body = link.get('name', '')
+        while body in fixed_to:
+            body = fixed_to[body]
         if link.find('*/geometry') is not None:
             shaped.add(body)
-        if any(float(x.get('value', '0')) > 0.0 for x in link.iterfind('inertial/mass')):
+        if mass_of(link) > 0.0:
             heavy.add(body)
             while body in parents:
                 body = parents[body]
                 carrying.add(body)
     lacking = (shaped & carrying) - heavy
-    return [x.get('name', '') for x in joints if moves(x) and link_of(x, 'child') in lacking]
+    return _moving(tree, lambda joint: link_of(joint, 'child') in lacking)
 
 
 def _chattering(model: Any) -> list[str]:
@@ -188,7 +185,7 @@ def _efforts(model: Any) -> Iterator[str]:
         efforts = model.effort_limit[asked]
         least = float((efforts / weight[asked]).min()) * gravity / _EARTH
         round_one = len(set(efforts)) == 1 and float(f'{efforts[0]:.0e}') == efforts[0]
-        if least > _STRONG and efforts.max() < _NO_EFFORT and not round_one:
+        if least > _STRONG and efforts.max() < NO_EFFORT and not round_one:
             yield (
                 f'effort limits are {least:.3g} or more times the torque of the weight; are they '
                 'in N mm, or masses too small?'

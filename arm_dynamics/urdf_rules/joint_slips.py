@@ -10,15 +10,16 @@ import numpy as np
 from arm_dynamics.checks import Array, line_on
 from arm_dynamics.urdf_elements import link_of, moves, origin_of, vector
 from arm_dynamics.urdf_rules import UrdfRule
-from arm_dynamics.urdf_rules.sizes import moved_links, outward
+from arm_dynamics.urdf_tree import NO_EFFORT, moved_links, names_of, number, outward, turns
 
-# Times the median of the efforts, from where one, beyond the second number [N m], is a slip.
-_OUTLIER, _STRONG, _NO_EFFORT = 500.0, 1000.0, 1e7
+_OUTLIER = 500.0  # times the median of the efforts, from where one is a slip
+_STRONG = 1000.0  # and such an effort is above this one [N m]
 _NARROW = {'revolute': 0.005, 'prismatic': 1e-4}  # range of a joint [rad | m]
 _ASIDE = 0.8  # of its bounds' ratio, from where a range beside zero is a slip
 _SLOW, _FAST = 60.0, 1e-3  # time to the speed limit [s]
-_WHOLE, _ONE_TURN = 2.0, 6.35  # [rad]; whole numbers between may be degrees
-_AT, _PARALLEL = 1e-3, 0.9999  # distance of joints [m], cosine of axes: of joints at one place
+_WHOLE, _ONE_TURN = 2.0, 6.35  # whole numbers between may be degrees [rad]
+_AT = 1e-3  # distance of joints at one place [m]
+_PARALLEL = 0.9999  # cosine of axes that are the same
 _LEFT = 0.2  # share of its range that followers should leave a leader
 _ODD = re.compile(r'^\s|\s$|[\n\t\r,]|:=')
 _BASE = re.compile('(base|world)(_link)?', re.IGNORECASE)
@@ -32,8 +33,7 @@ class JointSlipsRule(UrdfRule):
     def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
         """Yield a line about each kind of slip."""
         for text, which in SLIPS.items():
-            names = [x.get('name', '') for x in tree.iterfind('joint') if which(x)]
-            yield from line_on(names, f'{{}}: {text}')
+            yield from line_on(names_of(tree, 'joint', which), f'{{}}: {text}')
         yield from _outlier(tree)
         yield from _twice(tree)
         yield from _squeezed(tree, model)
@@ -51,23 +51,18 @@ class JointSlipsRule(UrdfRule):
             )
 
 
-def _number(joint: Element, key: str) -> float:
-    limit = joint.find('limit')
-    return 0.0 if limit is None else float(limit.get(key, '0'))
-
-
 def _bounded(joint: Element) -> bool:
     return joint.get('type') in _NARROW
 
 
 def _is_narrow(joint: Element) -> bool:
-    span = _number(joint, 'upper') - _number(joint, 'lower')
+    span = number(joint, 'limit', 'upper') - number(joint, 'limit', 'lower')
     return _bounded(joint) and span < _NARROW[joint.get('type', '')]
 
 
 def _is_aside(joint: Element) -> bool:
-    low, high = sorted(abs(_number(joint, key)) for key in ('lower', 'upper'))
-    beside = _number(joint, 'lower') * _number(joint, 'upper') > 0.0
+    low, high = sorted(abs(number(joint, 'limit', key)) for key in ('lower', 'upper'))
+    beside = number(joint, 'limit', 'lower') * number(joint, 'limit', 'upper') > 0.0
     return joint.get('type') == 'revolute' and beside and low > _ASIDE * high
 
 
@@ -78,16 +73,18 @@ def _lacks_a_bound(joint: Element) -> bool:
 
 
 def _is_whole(joint: Element) -> bool:
-    turns = vector(joint.find('origin'), 'rpy')
-    return any(_WHOLE <= abs(x) < _ONE_TURN and float(x).is_integer() for x in turns)
+    angles = vector(joint.find('origin'), 'rpy')
+    return any(_WHOLE <= abs(x) < _ONE_TURN and float(x).is_integer() for x in angles)
 
 
-def _gains_speed(joint: Element) -> float:
+def _time_to_speed(joint: Element) -> float:
     """Return the time to the speed limit [s]; NaN where it is not limited."""
     if not moves(joint):  # whose <limit> nobody reads
         return np.nan
-    speed = _number(joint, 'velocity')
-    rates = [x for key in ('acceleration', 'deceleration') if (x := _number(joint, key)) > 0.0]
+    speed = number(joint, 'limit', 'velocity')
+    rates = [
+        x for key in ('acceleration', 'deceleration') if (x := number(joint, 'limit', key)) > 0.0
+    ]
     return speed / min(rates) if rates and speed > 0.0 else np.nan
 
 
@@ -97,10 +94,10 @@ SLIPS: dict[str, Callable[[Element], bool]] = {
     'only one of lower and upper is written, and the other one counts as 0': _lacks_a_bound,
     'rpy has a whole number of radians; is it written in degrees?': _is_whole,
     'acceleration takes minutes to the speed limit; is it in another unit?': (
-        lambda joint: _gains_speed(joint) > _SLOW
+        lambda joint: _time_to_speed(joint) > _SLOW
     ),
     'acceleration reaches the speed limit within 1 ms; is it in degrees?': (
-        lambda joint: _gains_speed(joint) < _FAST
+        lambda joint: _time_to_speed(joint) < _FAST
     ),
 }
 
@@ -111,7 +108,7 @@ def _outlier(tree: Element) -> Iterator[str]:
         joint.get('name', ''): effort
         for joint in tree.iterfind('joint')
         if moves(joint) and joint.get('type') != 'prismatic'
-        if 0.0 < (effort := _number(joint, 'effort')) < _NO_EFFORT
+        if 0.0 < (effort := number(joint, 'limit', 'effort')) < NO_EFFORT
     }
     usual = float(np.median([*efforts.values()])) if len(efforts) > 2 else np.inf
     yield from line_on(
@@ -122,25 +119,25 @@ def _outlier(tree: Element) -> Iterator[str]:
 
 def _twice(tree: Element) -> Iterator[str]:
     """Yield a line on joints that turn as the joint before them does, about the same line."""
-    before: dict[
-        str, tuple[str, Array]
-    ] = {}  # of each link: the joint that moves it, and its axis
-    found = []
+    before: dict[str, tuple[str, Array]] = {}  # the joint that moves a link, and its axis there
+    pairs = []
     for joint in outward(tree):
-        last, axis = before.get(link_of(joint, 'parent'), ('', np.zeros(3)))
-        pose, turns = origin_of(joint), joint.get('type') in ('revolute', 'continuous')
-        own = vector(joint.find('axis'), 'xyz', '1 0 0')
-        own = own / np.linalg.norm(own) if moves(joint) else own
-        driven = turns and joint.find('mimic') is None
+        child, pose = link_of(joint, 'child'), origin_of(joint)
+        last, last_axis = before.get(link_of(joint, 'parent'), ('', np.zeros(3)))
+        last_axis = pose.rotation.T @ last_axis
         at_it = float(np.linalg.norm(pose.translation)) < _AT
-        if driven and at_it and abs(own @ pose.rotation.T @ axis) > _PARALLEL:
-            found.append(f'{last} and {joint.get("name", "")}')
-        if moves(joint):
-            before[link_of(joint, 'child')] = joint.get('name', ''), own * driven
-        elif at_it:
-            before[link_of(joint, 'child')] = last, pose.rotation.T @ axis
+        if not moves(joint):
+            if at_it:
+                before[child] = last, last_axis
+            continue
+        axis = vector(joint.find('axis'), 'xyz', '1 0 0')
+        is_driven = turns(joint) and joint.find('mimic') is None
+        axis = is_driven * axis / np.linalg.norm(axis)
+        if at_it and abs(axis @ last_axis) > _PARALLEL:
+            pairs.append(f'{last} and {joint.get("name", "")}')
+        before[child] = joint.get('name', ''), axis
     yield from line_on(
-        found,
+        pairs,
         '{} turn about the same line at the same place; is an <origin> missing, or an <axis> '
         'wrong?',
     )
@@ -149,7 +146,7 @@ def _twice(tree: Element) -> Iterator[str]:
 def _squeezed(tree: Element, model: Any) -> Iterator[str]:
     """Yield a line on leaders whose followers leave them a small part of their range."""
     own = {
-        x.get('name', ''): _number(x, 'upper') - _number(x, 'lower')
+        x.get('name', ''): number(x, 'limit', 'upper') - number(x, 'limit', 'lower')
         for x in tree.iterfind('joint')
     }
     led = {x.get('joint') for x in tree.iterfind('joint/mimic')}

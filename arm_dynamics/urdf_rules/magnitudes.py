@@ -10,15 +10,21 @@ import numpy as np
 from arm_dynamics.checks import Array, line_on
 from arm_dynamics.urdf_elements import MOMENTS, moves, vector
 from arm_dynamics.urdf_rules import UrdfRule
+from arm_dynamics.urdf_tree import densest_moment, length, mass_of, names_of, number
 
 _BOUNDS = 'lower', 'upper'
-_ONE_TURN, _MULTI_TURN = 2.0 * np.pi, 19.0  # [rad]; beyond, degrees may be meant
-_WHOLE = 10.0  # [rad]; beyond, whole numbers may be degrees
-_NEAR, _FAR, _FAST, _WIDE = 1.0, 5.0, 100.0, 20.0  # [m], [m], [rad/s | m/s], of a slide [m]
-_NO_BOUND = 1e8  # of a slide [m]; beyond, it has none
+_ONE_TURN = 2.0 * np.pi  # [rad]
+_MULTI_TURN = 19.0  # beyond, a bound may be in degrees [rad]
+_WHOLE = 10.0  # beyond, whole numbers may be degrees [rad]
+_NEAR = 1.0  # distance that a centre of mass may have in an arm of any size [m]
+_FAR = 5.0  # of a joint or a shape [m]
+_FAST = 100.0  # speed limit [rad/s | m/s]
+_WIDE = 20.0  # of a slide [m]
+_NO_BOUND = 1e8  # of a slide; beyond, it has none [m]
 _RAIL, _TIMES = 5.0, 10.0  # a usual slide is shorter than this [m], or these lengths of the arm
-# A body of this mass [kg] has over a hundredth of the moments of a ball of tungsten [kg/m^3].
-_HEAVY, _TUNGSTEN = 30.0, 19300.0
+HEAVY = 30.0  # from where moments are compared with those of a dense ball of its mass [kg]
+_PART = 0.01  # of the moment of a ball of tungsten
+_LIGHT = 0.01  # a lighter link may stand for a rotor [kg]
 
 
 class MagnitudesRule(UrdfRule):
@@ -30,81 +36,61 @@ class MagnitudesRule(UrdfRule):
         """Yield a line about each kind of number of which another one may be meant."""
         yield from _angles(tree)
         yield from _narrow(tree)
-        far = _names(tree, 'joint', lambda x: _length(x, 'origin') > _FAR)
+        far = names_of(tree, 'joint', lambda x: length(x) > _FAR)
         text = '{}: more than {:g} m from the joint before; are lengths in centimetres or '
         yield from line_on(far, f'{text}millimetres?', _FAR)
         usual = _usual(tree)
-        far = _names(tree, 'link', lambda x: _length(x, 'inertial/origin') > usual)
+        far = names_of(tree, 'link', lambda x: length(x, 'inertial/origin') > usual)
         text = '{}: centre of mass beyond {:.3g} m; is it in centimetres or millimetres, or in '
         yield from line_on(far, f"{text}the base's frame?", usual)
-        longest = min(_WIDE, max(_RAIL, _TIMES * _length_of(tree)))
-        far = _names(tree, 'joint', lambda x: longest < _range(x) < _NO_BOUND)
+        longest = min(_WIDE, max(_RAIL, _TIMES * sum(map(length, tree.iterfind('joint')))))
+        far = names_of(tree, 'joint', lambda x: longest < _range(x) < _NO_BOUND)
         text = '{}: slides by more than {:.3g} m; is it in millimetres?'
         yield from line_on(far, text, longest)
-        fast = _names(tree, 'joint', lambda x: moves(x) and _limit(x, 'velocity') > _FAST)
+        fast = names_of(
+            tree, 'joint', lambda x: moves(x) and number(x, 'limit', 'velocity') > _FAST
+        )
         text = '{}: faster than {:g} rad/s or m/s; is it in degrees or millimetres per second?'
         yield from line_on(fast, text, _FAST)
         yield from _of_shapes(tree)
         yield from line_on(
-            _names(tree, 'link', _is_small),
+            names_of(tree, 'link', _is_small),
             '{}: moments of inertia below a hundredth of those of a ball of tungsten; is the mass '
             'in grams, or are they not in kg m^2?',
         )
         yield from line_on(
-            _names(tree, 'link', _is_large),
+            names_of(tree, 'link', _is_large),
             '{}: moments of inertia of its mass at more than 1 m; are they written in kg m^2?',
         )
 
 
-def _names(tree: Element, tag: str, which: Any) -> list[str]:
-    return [each.get('name', '') for each in tree.iterfind(tag) if which(each)]
-
-
-def _length(owner: Element, path: str) -> float:
-    return float(np.linalg.norm(vector(owner.find(path), 'xyz')))
-
-
 def _usual(tree: Element) -> float:
     """Return how far a centre of mass may be from its link's frame [m], in an arm of such size."""
-    longest = max((_length(joint, 'origin') for joint in tree.iterfind('joint')), default=0.0)
+    longest = max((length(joint) for joint in tree.iterfind('joint')), default=0.0)
     return max(2.0 * longest, _NEAR)
-
-
-def _limit(joint: Element, key: str) -> float:
-    limit = joint.find('limit')
-    return 0.0 if limit is None else float(limit.get(key, '0'))
 
 
 def _range(joint: Element) -> float:
     """Return how far a joint slides [m]; 0 for others."""
     slides = joint.get('type') == 'prismatic'
-    return _limit(joint, 'upper') - _limit(joint, 'lower') if slides else 0.0
+    return number(joint, 'limit', 'upper') - number(joint, 'limit', 'lower') if slides else 0.0
 
 
-def _heavy_and_most(link: Element) -> tuple[float, float]:
+def _mass_and_most(link: Element) -> tuple[float, float]:
     """Return the mass [kg] and the largest moment [kg m^2] of a link; 0 where one is missing."""
-    mass, inertia = link.find('inertial/mass'), link.find('inertial/inertia')
-    if mass is None or inertia is None:
-        return 0.0, 0.0
-    return float(mass.get('value', '0')), max(float(inertia.get(x, '0')) for x in MOMENTS)
+    return mass_of(link), max(number(link, 'inertial/inertia', x) for x in MOMENTS)
 
 
 def _is_large(link: Element) -> bool:
     """Return whether moments of a link are those of its mass at more than 1 m from its centre."""
-    heavy, most = _heavy_and_most(link)
-    return heavy > 0.01 and most > heavy
+    mass, most = _mass_and_most(link)
+    return mass > _LIGHT and most > mass
 
 
 def _is_small(link: Element) -> bool:
     """Return whether a link of its mass would be far denser than any metal."""
-    heavy, most = _heavy_and_most(link)
-    radius = (0.75 * abs(heavy) / (np.pi * _TUNGSTEN)) ** (1.0 / 3.0)
-    return heavy > _HEAVY and 0.0 < most < 0.01 * 0.4 * heavy * radius**2
-
-
-def _length_of(tree: Element) -> float:
-    """Return the sum of the distances of an arm's joints [m]."""
-    return sum(_length(joint, 'origin') for joint in tree.iterfind('joint'))
+    mass, most = _mass_and_most(link)
+    return mass > HEAVY and 0.0 < most < _PART * densest_moment(mass)
 
 
 def _numbers(owner: Element, name: str) -> Array:
@@ -138,7 +124,7 @@ def _angles(tree: Element) -> Iterator[str]:
     bounded, led, turned, wide = [], [], [], []
     for joint in tree.iterfind('joint'):
         name, kind = joint.get('name', ''), joint.get('type')
-        bounds = [_limit(joint, key) for key in _BOUNDS]
+        bounds = [number(joint, 'limit', key) for key in _BOUNDS]
         if kind == 'continuous' and bounds[0] < bounds[1] < bounds[0] + _ONE_TURN:
             bounded.append(name)
         if kind == 'fixed' and joint.find('mimic') is not None:

@@ -10,18 +10,21 @@ from arm_dynamics.checks import Array, line_on, some_of
 from arm_dynamics.urdf_elements import link_of, moves, origin_of, vector
 from arm_dynamics.urdf_numbers import principal_moments
 from arm_dynamics.urdf_rules import UrdfRule
+from arm_dynamics.urdf_rules.magnitudes import HEAVY
+from arm_dynamics.urdf_tree import densest_moment, length, mass_of, moved_links, outward
 
 _BEYOND = 1.5  # times the size of a link, which no gyration radius reaches
-_LIGHT, _POINT = 0.01, 0.1  # lighter links may stand for a rotor or a frame [kg]
-# Of moments of a ball of tungsten [kg/m^3]; for heavier links another rule has it [kg].
-_PART, _TUNGSTEN, _HEAVY = 0.0036, 19300.0, 30.0
+_LIGHT = 0.01  # a lighter link may stand for a rotor or a frame [kg]
+_POINT = 0.1  # a lighter link may be a point [kg]
+_PART = 0.0036  # of the moment of a ball of tungsten
 # Moving mass by the cube of the longest chain [kg/m^3]; of 500 arms it is 0.05 to 600.
 _LEAST, _MOST = 0.02, 3000.0
 _SHORT = 0.005  # distance of joints [m]
 _FEW = 3  # joints in a row, from which they are those of an arm
 # Gyration radius by the distance of a link's joints: of half the links of an arm; of 351 files of
-# vendors it is 0.14 or more. Links of shorter distances [m] do not count.
-_NARROW, _APART = 0.06, 0.05
+# vendors it is 0.14 or more.
+_NARROW = 0.06
+_APART = 0.05  # links whose joints are nearer do not count [m]
 _LONG = 10.0  # of a shape [m]
 
 
@@ -33,27 +36,28 @@ class SizesRule(UrdfRule):
     def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
         """Yield a line about each kind of number that does not fit the arm's size."""
         moments = {name: found[0] for name, found in principal_moments(tree).items()}
-        masses = {name: mass for name, mass in _masses(tree).items() if mass > 0.0}
+        links = {link.get('name', ''): link for link in tree.iterfind('link')}
+        masses = {name: mass for name, link in links.items() if (mass := mass_of(link)) > 0.0}
         moved = moved_links(tree)
         points = [
             name
             for name, mass in masses.items()
-            if _POINT < mass <= _HEAVY and name in moved
-            if moments[name][-1] < _PART * 0.4 * mass * _radius(mass) ** 2
+            if _POINT < mass <= HEAVY and name in moved
+            if moments[name][-1] < _PART * densest_moment(mass)
         ]
         if points and moved.intersection(masses).difference(points):  # no arm of a textbook
             yield from line_on(
                 points, '{}: hardly any moment of inertia for its mass, which counts as a point'
             )
         yield from _narrow(tree, masses, moments)
-        longest = max((_distance(joint) for joint in tree.iterfind('joint')), default=0.0)
-        large = {
-            name: radius
-            for name, mass in masses.items()
-            if mass > _LIGHT and name in moved and name not in model.impossible_inertias
-            for radius in [float(np.sqrt(max(moments[name][-1], 0.0) / mass))]
-            if _SHORT < _BEYOND * longest < radius <= 1.0 and _BEYOND * _size(tree, name) < radius
-        }
+        longest = max((length(joint) for joint in tree.iterfind('joint')), default=0.0)
+        large = {}  # gyration radius by link [m]
+        for name, mass in masses.items():
+            if mass > _LIGHT and name in moved and name not in model.impossible_inertias:
+                radius = float(np.sqrt(max(moments[name][-1], 0.0) / mass))
+                least = _BEYOND * max(longest, _size(tree, links[name]))
+                if _BEYOND * longest > _SHORT and least < radius <= 1.0:
+                    large[name] = radius
         if large:
             yield (
                 f'{some_of([*large])}: moments of inertia of its mass at '
@@ -95,7 +99,7 @@ def _narrow(
     apart = dict.fromkeys(moved_links(tree), 0.0)
     for joint in tree.iterfind('joint'):
         if (link := link_of(joint, 'parent')) in apart:
-            apart[link] = max(apart[link], _distance(joint))
+            apart[link] = max(apart[link], length(joint))
     found = [
         (float(np.sqrt(moments[name][-1] / masses[name])), far)
         for name, far in apart.items()
@@ -109,43 +113,6 @@ def _narrow(
         )
 
 
-def _masses(tree: Element) -> dict[str, float]:
-    return {
-        link.get('name', ''): float(mass.get('value', '0'))
-        for link in tree.iterfind('link')
-        for mass in link.iterfind('inertial/mass')
-    }
-
-
-def _radius(mass: float) -> float:
-    return float((0.75 * mass / (np.pi * _TUNGSTEN)) ** (1.0 / 3.0))
-
-
-def outward(tree: Element) -> list[Element]:
-    """Return the joints of a tree, each behind the one that carries it."""
-    children: dict[str, list[Element]] = {}
-    for joint in tree.iterfind('joint'):
-        children.setdefault(link_of(joint, 'parent'), []).append(joint)
-    inner = {link_of(joint, 'child') for joint in tree.iterfind('joint')}
-    found = [joint for link in children if link not in inner for joint in children[link]]
-    for joint in found:
-        found += children.get(link_of(joint, 'child'), [])
-    return found
-
-
-def moved_links(tree: Element) -> set[str]:
-    """Return the links that a joint moves."""
-    found: set[str] = set()
-    for joint in outward(tree):
-        if moves(joint) or link_of(joint, 'parent') in found:
-            found.add(link_of(joint, 'child'))
-    return found
-
-
-def _distance(joint: Element) -> float:
-    return float(np.linalg.norm(vector(joint.find('origin'), 'xyz')))
-
-
 def _longest_chain(tree: Element) -> tuple[float, int]:
     """Return the largest sum of distances of joints on a way from the root link [m].
 
@@ -153,20 +120,19 @@ def _longest_chain(tree: Element) -> tuple[float, int]:
     """
     ways: dict[str, tuple[float, int]] = {}
     for joint in outward(tree):
-        length, moving = ways.get(link_of(joint, 'parent'), (0.0, 0))
-        ways[link_of(joint, 'child')] = length + _distance(joint), moving + moves(joint)
+        before, moving = ways.get(link_of(joint, 'parent'), (0.0, 0))
+        ways[link_of(joint, 'child')] = before + length(joint), moving + moves(joint)
     return max(ways.values(), default=(0.0, 0))
 
 
-def _size(tree: Element, name: str) -> float:
+def _size(tree: Element, link: Element) -> float:
     """Return the distance from a link's centre of mass to its farthest joint or shape [m]."""
-    link = next(each for each in tree.iterfind('link') if each.get('name') == name)
     centre = vector(link.find('inertial/origin'), 'xyz')
     places = [np.zeros(3)]
     places += [
         vector(joint.find('origin'), 'xyz')
         for joint in tree.iterfind('joint')
-        if link_of(joint, 'parent') == name
+        if link_of(joint, 'parent') == link.get('name')
     ]
     for kind in ('visual', 'collision'):
         for shape in link.iterfind(kind):

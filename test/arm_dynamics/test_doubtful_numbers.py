@@ -142,7 +142,7 @@ GROUP = '<group name="g"><joint name="a"/></group>'
         (2 * GROUP, 'the SRDF has more than one <group> g'),
         (
             GROUP + '<end_effector name="e" parent_link="tool" group="g" parent_group="h"/>',
-            'the SRDF names a parent_group that it does not have: h',
+            'the SRDF names groups that it does not have: h',
         ),
         (
             GROUP + '<group_state name="s" group="g"><joint name="a" value="90"/></group_state>',
