@@ -1,4 +1,7 @@
-"""What of a robot's file is doubtful: placeholders of exporters, and links that fit no shape."""
+"""What of a robot's file is doubtful: placeholders of exporters, and links that fit no shape.
+
+These checks read meshes; those of the text alone are rules of `arm_dynamics.urdf_rules`.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -20,23 +23,26 @@ from arm_dynamics.urdf_elements import link_of, moves, origin_of, vector
 from arm_dynamics.urdf_numbers import principal_moments
 from arm_dynamics.urdf_tree import mass_of, moved_links, outward, turns
 
-_LIGHT, _HEAVY = 0.05, 0.3  # below, and from where the mass of a link is looked at [kg]
-# Times the gyration radius of a link's shapes: no matter within them is as far from their centre.
-_BEYOND, _NEAR = 3.0, 0.02  # [1], [m]
-_DENSEST, _THINNEST, _SMALL = 25_000.0, 10.0, 2e-4  # [kg/m^3], [kg/m^3], volume [m^3]
+_LIGHT = 0.05  # a lighter link is not looked at [kg]
+_HEAVY = 0.3  # nor is the density of one lighter than this [kg]
+_BEYOND = 3.0  # times the gyration radius of a link's shapes, which nothing in them has
+_NEAR = 0.02  # nor is a nearer centre of mass outside of its shapes [m]
+_DENSEST, _THINNEST = 25_000.0, 10.0  # mass by volume of the shapes [kg/m^3]
+_SMALL = 2e-4  # volume from where a link can be too thin [m^3]
 _UNLIKE = 20.0  # times larger than the other kind of shape of a link
 _ROUND = '1', '2', '3', '5'  # the only digit of a placeholder
 _FEW = 3  # joints, from which equal efforts are a placeholder
-# Distance of joints at one place [m]; and share of the gyration radii of the shapes on both sides,
-# from which their centres are apart: of 400 such joints of vendors it is 0.39 or more.
-_AT, _SHARED = 1e-3, 0.33
-# Times the gyration radius of a link's shapes; and radius of a point [m].
-_WITHIN, _POINT = 0.1, 3e-4
-# Of the links of an arm, of which there are some: ratio to the usual density of a mass that is
-# unlike, and of moments of inertia that are alike; usual densities [kg/m^3]; volume [m^3].
-_SOME, _UNUSUAL, _ALIKE, _THICK, _HOLLOW, _TINY = 4, 6.0, 2.5, 6_000.0, 90.0, 1e-5
-
-
+_AT = 1e-3  # distance of joints at one place [m]
+# Share of the gyration radii of the shapes on both sides of such a joint, from which their centres
+# are apart: of 400 such joints of vendors it is 0.39 or more.
+_SHARED = 0.33
+_WITHIN = 0.1  # times the gyration radius of a link's shapes, below which no body of them is
+_POINT = 3e-4  # a smaller gyration radius is that of a point [m]
+_SOME = 4  # links, from which an arm has usual ones
+_UNUSUAL = 6.0  # ratio to the usual density of a mass that is unlike
+_ALIKE = 2.5  # and ratio of moments of inertia that are alike
+_HOLLOW, _THICK = 90.0, 6_000.0  # usual densities [kg/m^3]
+_TINY = 1e-5  # a smaller volume says nothing [m^3]
 _ROUNDING = 1e-12  # share of the largest torque of the weight below which another one is rounding
 _WEAK = 0.9  # share of its effort limit beyond which gravity makes a joint weak
 _SMALL_FILE = 300_000  # [bytes]

@@ -1,7 +1,15 @@
 """Rules for URDFs besides the equations of motion: what is refused, mended, or named to the user.
 
 A file `my_house.py` of this folder with a class `MyHouseRule(UrdfRule)` is one, and so is an entry
-point of the group `arm_dynamics.urdf_rules`.
+point of the group `arm_dynamics.urdf_rules`. A rule looks at the tree alone, as every node that
+loads an arm calls it: doubts that need meshes are in `arm_tools.robot_doubts`.
+
+    structure, units, shapes   refuse: links and joints, another unit, what cannot be read
+    elements, names, srdf, other_programs   name what has no effect, or is not there
+    magnitudes      name numbers that are too large or small on their own
+    joint_numbers   ... limits, friction and rotors with which a joint moves otherwise than meant
+    joint_slips     ... limits, angles and names of joints that are probably slips of the pen
+    sizes           ... masses and moments of inertia that do not fit the arm's size
 """
 
 from collections.abc import Iterator

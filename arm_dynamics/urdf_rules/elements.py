@@ -18,6 +18,7 @@ from arm_dynamics.urdf_elements import (
 )
 from arm_dynamics.urdf_numbers import numbers_of, soft_range
 from arm_dynamics.urdf_rules import UrdfRule
+from arm_dynamics.urdf_tree import number
 
 _SHAPE = ('origin', 'geometry', 'material', 'name', 'verbose')
 _POSE = ('xyz', 'rpy', 'quat_xyzw')
@@ -256,13 +257,8 @@ def _unknown(owner: Element, deep: bool) -> Iterator[tuple[str, str]]:
 
 def _unlimited(tree: Element) -> Iterator[str]:
     for key, what in (('effort', 'as strong as asked'), ('velocity', 'as fast as asked')):
-        joints = [
-            joint.get('name', '')
-            for joint in tree.iterfind('joint')
-            if moves(joint)
-            for limit in joint.iterfind('limit')
-            if float(limit.get(key, '1')) == 0.0
-        ]
+        moving = [joint for joint in tree.iterfind('joint') if moves(joint)]
+        joints = [x.get('name', '') for x in moving if number(x, 'limit', key, 1.0) == 0.0]
         yield from line_on(
             joints,
             '{}: <limit {}="0">, or -1, is no limit, so that they are {}: write the limit of the '

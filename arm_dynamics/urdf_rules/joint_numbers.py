@@ -45,7 +45,7 @@ class JointNumbersRule(UrdfRule):
         text = '{}: faster than {:.3g} rad/s; is it in degrees per second?'
         yield from line_on(fast, text, usual)
         yield from _fast_tool(tree)
-        for text, which in SLIPS.items():
+        for text, which in _SLIPS.items():
             yield from line_on(_moving(tree, which), f'{{}}: {text}')
         yield from line_on(
             _without_mass(tree),
@@ -127,7 +127,7 @@ def _follows_in_degrees(joint: Element) -> bool:
 
 
 # What is named, and of which moving joints.
-SLIPS: dict[str, Callable[[Element], bool]] = {
+_SLIPS: dict[str, Callable[[Element], bool]] = {
     'friction above the effort limit, so that it never moves': _is_stuck,
     'damping takes the whole effort limit at a small part of the speed; is it in another unit?': (
         _creeps

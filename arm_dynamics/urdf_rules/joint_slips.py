@@ -32,7 +32,7 @@ class JointSlipsRule(UrdfRule):
 
     def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
         """Yield a line about each kind of slip."""
-        for text, which in SLIPS.items():
+        for text, which in _SLIPS.items():
             yield from line_on(names_of(tree, 'joint', which), f'{{}}: {text}')
         yield from _outlier(tree)
         yield from _twice(tree)
@@ -88,7 +88,7 @@ def _time_to_speed(joint: Element) -> float:
     return speed / min(rates) if rates and speed > 0.0 else np.nan
 
 
-SLIPS: dict[str, Callable[[Element], bool]] = {
+_SLIPS: dict[str, Callable[[Element], bool]] = {
     'hardly has a range between lower and upper; is it in another unit?': _is_narrow,
     'lower and upper are close together beside 0; is a sign missing?': _is_aside,
     'only one of lower and upper is written, and the other one counts as 0': _lacks_a_bound,

@@ -1,7 +1,7 @@
 """Names what a URDF says to other programs, Gazebo, ros2_control or Drake, about its physics."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element
 from arm_dynamics.checks import line_on
 from arm_dynamics.urdf_elements import moves
 from arm_dynamics.urdf_rules import UrdfRule
+from arm_dynamics.urdf_tree import names_of
 
 _XINCLUDE = '{http://www.w3.org/2001/XInclude}include'
 _KINDS = 'system', 'actuator', 'sensor'  # of <ros2_control>
@@ -26,7 +27,6 @@ class OtherProgramsRule(UrdfRule):
         yield from _gazebo(tree)
         yield from _drake(tree)
         yield from _ros2_control(tree)
-        yield from _mimic_of_ros2_control(tree)
         yield from _misspelt(tree)
         yield from line_on(
             (each.get('href', '') for each in tree.iter(_XINCLUDE)),
@@ -46,150 +46,124 @@ class OtherProgramsRule(UrdfRule):
 
 
 def _gazebo(tree: Element) -> Iterator[str]:
-    blocks = [(each.get('reference', ''), each) for each in tree.iterfind('gazebo')]
-    yield from line_on(
-        (name for name, each in blocks if _number(each.findtext('springStiffness'))),
-        '<springStiffness> in <gazebo> of {} is not used: the joint has no spring',
-    )
-    off = {'turnGravityOff': ('true', '1'), 'gravity': ('false', '0')}
-    yield from line_on(
-        (
-            name
-            for name, each in blocks
-            for tag, texts in off.items()
-            if (each.findtext(tag) or '').strip().lower() in texts
-        ),
-        '<gazebo> of {} switches gravity off, which is not used: the link has its weight',
-    )
-    yield from line_on(
-        (joint.get('name', '') for _, each in blocks for joint in each.iterfind('joint')),
-        'joint {} in <gazebo> is not used: the loop stays open',
-    )
-    led = {
-        joint.get('name') for joint in tree.iterfind('joint') if joint.find('mimic') is not None
-    }
-    followers = ((x.text or '').strip() for _, each in blocks for x in each.iter('mimicJoint'))
-    yield from line_on(
-        (name for name in followers if name not in led),
-        'mimicJoint {} in <gazebo> is not used: write <mimic> in the joint itself',
-    )
+    blocks = [(x.get('reference', ''), x) for x in tree.iterfind('gazebo')]
+    springs = [name for name, block in blocks if _number(block.findtext('springStiffness'))]
+    text = '<springStiffness> in <gazebo> of {} is not used: the joint has no spring'
+    yield from line_on(springs, text)
+    weightless = []
+    for name, block in blocks:
+        off = (block.findtext('turnGravityOff') or '').strip().lower() in ('true', '1')
+        if off or (block.findtext('gravity') or '').strip().lower() in ('false', '0'):
+            weightless.append(name)
+    text = '<gazebo> of {} switches gravity off, which is not used: the link has its weight'
+    yield from line_on(weightless, text)
+    loops = [joint.get('name', '') for _, block in blocks for joint in block.iterfind('joint')]
+    yield from line_on(loops, 'joint {} in <gazebo> is not used: the loop stays open')
+    led = names_of(tree, 'joint', lambda joint: joint.find('mimic') is not None)
+    followers = [(x.text or '').strip() for _, block in blocks for x in block.iter('mimicJoint')]
+    text = 'mimicJoint {} in <gazebo> is not used: write <mimic> in the joint itself'
+    yield from line_on((name for name in followers if name not in led), text)
 
 
 def _drake(tree: Element) -> Iterator[str]:
     coupling = re.compile(r'\{.*\}(\w+_constraint|linear_bushing_rpy)')
-    yield from line_on(
-        (found[1] for each in tree if (found := coupling.fullmatch(each.tag))),
-        '<drake:{}> is not used: the loop stays open',
-    )
-    yield from line_on(
-        (
-            joint.get('name', '')
-            for joint in tree.iterfind('joint')
-            for limit in joint.iterfind('limit')
-            if any(key.endswith('}acceleration') for key in limit.attrib)
-        ),
-        'drake:acceleration of {} is not used: write acceleration in <limit>',
-    )
+    couplings = [match[1] for x in tree if (match := coupling.fullmatch(x.tag))]
+    yield from line_on(couplings, '<drake:{}> is not used: the loop stays open')
+    limited = [
+        joint.get('name', '')
+        for joint in tree.iterfind('joint')
+        for limit in joint.iterfind('limit')
+        if any(key.endswith('}acceleration') for key in limit.attrib)
+    ]
+    text = 'drake:acceleration of {} is not used: write acceleration in <limit>'
+    yield from line_on(limited, text)
 
 
 def _ros2_control(tree: Element) -> Iterator[str]:
+    """Yield lines on joints of <ros2_control>: strange ones, limits, start, and what is driven."""
     joints = {joint.get('name', ''): joint for joint in tree.iterfind('joint')}
-    found = [
-        (joint.get('name', ''), joint)
-        for joint in tree.iterfind('ros2_control/joint')
-        if joint.get('name') in joints
+    named = [(x.get('name', ''), x) for x in tree.iterfind('ros2_control/joint')]
+    strange = [name for name, _ in named if name not in joints]
+    yield from line_on(strange, '<ros2_control> names {}, which is no joint of the URDF')
+    controlled = [(name, x) for name, x in named if name in joints]
+    unlimited = [
+        name
+        for name, x in controlled
+        if any(limits.get('enable', '').lower() == 'false' for limits in x.iter('limits'))
+    ]
+    text = (
+        '<limits enable="false"> in <ros2_control> of {} is not used: limits are those of <limit>'
+    )
+    yield from line_on(unlimited, text)
+    narrower = [name for name, x in controlled if _is_narrower(x, joints[name].find('limit'))]
+    text = 'min and max in <ros2_control> of {} are not used: limits are those of <limit>'
+    yield from line_on(narrower, text)
+    position = 'state_interface[@name="position"]'
+    moved = [
+        name
+        for name, x in controlled
+        if any(_number(_param(state, 'initial_value')) for state in x.iterfind(position))
     ]
     yield from line_on(
-        (
-            name
-            for joint in tree.iterfind('ros2_control/joint')
-            if (name := joint.get('name', '')) not in joints
-        ),
-        '<ros2_control> names {}, which is no joint of the URDF',
-    )
-    yield from line_on(
-        (
-            name
-            for name, each in found
-            for limits in each.iter('limits')
-            if limits.get('enable', '').lower() == 'false'
-        ),
-        '<limits enable="false"> in <ros2_control> of {} is not used: limits are those of <limit>',
-    )
-    yield from line_on(
-        (name for name, each in found if _is_narrower(each, joints[name].find('limit'))),
-        'min and max in <ros2_control> of {} are not used: limits are those of <limit>',
-    )
-    yield from line_on(
-        (
-            name
-            for name, each in found
-            for state in each.iterfind('state_interface[@name="position"]')
-            if _number(_param(state, 'initial_value'))
-        ),
+        moved,
         'initial_value in <ros2_control> of {} is not used: the start is initial_positions of the '
         'simulator',
     )
-    driven = {name for name, each in found if each.find('command_interface') is not None}
+    driven = {name for name, x in controlled if x.find('command_interface') is not None}
+    others = [
+        name
+        for name, joint in joints.items()
+        if driven and moves(joint) and joint.find('mimic') is None and name not in driven
+    ]
     yield from line_on(
-        (
-            name
-            for name, joint in joints.items()
-            if driven and moves(joint) and joint.find('mimic') is None and name not in driven
-        ),
+        others,
         '{}: without a command_interface in <ros2_control>, and driven like the others: joints:= '
         'leaves joints out',
     )
+    yield from _mimic_of_ros2_control(
+        (name, x, joints[name].find('mimic')) for name, x in controlled
+    )
+
+
+def _mimic_of_ros2_control(
+    controlled: Iterable[tuple[str, Element, Element | None]],
+) -> Iterator[str]:
+    """Yield lines on <ros2_control>'s joints that follow otherwise than by <mimic>.
+
+    `controlled`: names of joints, their elements in <ros2_control>, and their <mimic>.
+    """
+    lacking, freed, otherwise = [], [], []
+    for name, joint, mimic in controlled:
+        if mimic is None:
+            lacking += [name] * bool(_param(joint, 'mimic'))
+            continue
+        freed += [name] * (joint.get('mimic') == 'false')
+        for key, default in (('multiplier', '1'), ('offset', '0')):
+            text = _param(joint, key)
+            if text is not None and _number(text) != _number(mimic.get(key, default)):
+                otherwise.append(name)
+    text = 'mimic in <ros2_control> of {} is not used: write <mimic> in the joint itself'
+    yield from line_on(lacking, text)
+    text = (
+        'mimic="false" in <ros2_control> of {} is not used: remove <mimic> from the joint itself'
+    )
+    yield from line_on(freed, text)
+    text = 'multiplier and offset in <ros2_control> of {} are not used: those of <mimic> are'
+    yield from line_on(otherwise, text)
 
 
 def _misspelt(tree: Element) -> Iterator[str]:
-    kinds = (each.get('type', '') for each in tree.iterfind('ros2_control'))
-    yield from line_on(
-        (repr(kind) for kind in kinds if kind not in ('', *_KINDS)),
-        f'type of <ros2_control> is {{}}; allowed: {", ".join(_KINDS)}',
-    )
-    names = [
-        each.get('name', '')
-        for kind in ('command_interface', 'state_interface')
-        for each in tree.iterfind(f'ros2_control/joint/{kind}')
-    ]
-    yield from line_on(
-        (
-            f'{name!r} (did you mean {near}?)'
-            for name in names
-            if name not in _INTERFACES
-            for near in get_close_matches(name.lower(), _INTERFACES, 1, 0.85)
-        ),
-        'in <ros2_control> the interface {}',
-    )
-
-
-def _mimic_of_ros2_control(tree: Element) -> Iterator[str]:
-    mimics = {joint.get('name', ''): joint.find('mimic') for joint in tree.iterfind('joint')}
-    found = [
-        (joint.get('name', ''), joint)
-        for joint in tree.iterfind('ros2_control/joint')
-        if joint.get('name') in mimics
-    ]
-    led = [(name, each, mimics[name]) for name, each in found]
-    yield from line_on(
-        (name for name, each, own in led if own is None and _param(each, 'mimic')),
-        'mimic in <ros2_control> of {} is not used: write <mimic> in the joint itself',
-    )
-    yield from line_on(
-        (name for name, each, own in led if own is not None and each.get('mimic') == 'false'),
-        'mimic="false" in <ros2_control> of {} is not used: remove <mimic> from the joint itself',
-    )
-    yield from line_on(
-        (
-            name
-            for name, each, own in led
-            for key, usual in (('multiplier', '1'), ('offset', '0'))
-            if own is not None and (given := _param(each, key)) is not None
-            if _number(given) != _number(own.get(key, usual))
-        ),
-        'multiplier and offset in <ros2_control> of {} are not used: those of <mimic> are',
-    )
+    kinds = [x.get('type', '') for x in tree.iterfind('ros2_control')]
+    strange = [repr(kind) for kind in kinds if kind not in ('', *_KINDS)]
+    yield from line_on(strange, f'type of <ros2_control> is {{}}; allowed: {", ".join(_KINDS)}')
+    near = []
+    for kind in ('command_interface', 'state_interface'):
+        for interface in tree.iterfind(f'ros2_control/joint/{kind}'):
+            name = interface.get('name', '')
+            if name not in _INTERFACES:
+                meant = get_close_matches(name.lower(), _INTERFACES, 1, 0.85)
+                near += [f'{name!r} (did you mean {x}?)' for x in meant]
+    yield from line_on(near, 'in <ros2_control> the interface {}')
 
 
 def _param(owner: Element, name: str) -> str | None:

@@ -13,8 +13,8 @@ from arm_dynamics.urdf_rules import UrdfRule
 from arm_dynamics.urdf_rules.names import repeated
 from arm_dynamics.urdf_tree import number
 
-# What an SRDF may contain, and elements in these.
-_KNOWN = {
+# What an SRDF may contain; some elements have parts.
+ELEMENTS_OF_SRDF = {
     *('group', 'group_state', 'end_effector', 'virtual_joint', 'passive_joint'),
     *('disable_collisions', 'link_sphere_approximation', 'joint_property'),
 }
@@ -73,7 +73,7 @@ class SrdfRule(UrdfRule):
 
 def _strange_elements(srdf: Element) -> Iterator[str]:
     """Yield a line on elements that no SRDF has."""
-    strange = [f'<{x.tag}>' for x in srdf if x.tag not in _KNOWN]
+    strange = [f'<{x.tag}>' for x in srdf if x.tag not in ELEMENTS_OF_SRDF]
     for owner in srdf:
         known = _KNOWN_IN.get(owner.tag)
         if known is not None:

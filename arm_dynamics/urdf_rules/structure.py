@@ -10,6 +10,7 @@ from arm_dynamics.mimic import Mimic
 from arm_dynamics.urdf_elements import MOMENTS, MOVING_JOINTS, link_of, moves
 from arm_dynamics.urdf_numbers import INERTIAL, JOINT, MIMIC, Elements, check_numbers
 from arm_dynamics.urdf_rules import UrdfRule
+from arm_dynamics.urdf_rules.srdf import ELEMENTS_OF_SRDF
 
 _REQUIRED = {
     'mass': ('value',),
@@ -42,11 +43,6 @@ _OTHER_FORMATS = {
     '`./ws pip install rod` and `./ws rod -f arm.sdf -o arm.urdf`, and compare masses and limits',
 }
 
-_OF_SRDF = (
-    *('group', 'group_state', 'disable_collisions', 'end_effector', 'virtual_joint'),
-    'passive_joint',
-)
-
 # A URDF with more joints takes minutes to load.
 _MOST_JOINTS = 200
 
@@ -68,7 +64,7 @@ def _check_urdf(tree: Element) -> None:
     root = tree.tag.rpartition('}')[2]
     if root in _OTHER_FORMATS:
         raise ArmError(f'this is {_OTHER_FORMATS[root]}')
-    if tree.find('link') is None and any(x.tag in _OF_SRDF for x in tree):
+    if tree.find('link') is None and any(x.tag in ELEMENTS_OF_SRDF for x in tree):
         raise ArmError('this is an SRDF, not a URDF: give the URDF')
     if tree.tag != 'robot' == root:
         raise ArmError(f'not a URDF: remove xmlns="{tree.tag[1:].partition("}")[0]}" of <robot>')

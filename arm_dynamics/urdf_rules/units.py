@@ -1,6 +1,5 @@
 """Refuses a URDF of which no physical arm can be; each line has the probable mistake."""
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 from xml.etree.ElementTree import Element
 
@@ -9,9 +8,12 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.urdf_elements import MOMENTS, vector
 from arm_dynamics.urdf_rules import UrdfRule
+from arm_dynamics.urdf_tree import length, mass_of, number
 
-# Of a link [kg], between two joints [m], and of an angle [rad]: beyond, the unit is another.
-_HEAVIEST, _FARTHEST, _MOST_TURNED = 2e4, 50.0, 40.0
+# Beyond these numbers the unit is another.
+_HEAVIEST = 2e4  # link [kg]
+_FARTHEST = 50.0  # from joint to joint, and of a centre of mass [m]
+_MOST_TURNED = 40.0  # angle [rad]
 _LIGHT = 0.01  # a lighter link may stand for a rotor [kg]
 
 
@@ -22,93 +24,67 @@ class UnitsRule(UrdfRule):
 
     def read(self, tree: Element) -> bool:
         """Raise ArmError for numbers of which only another unit makes an arm."""
-        check_units(tree)
+        for link in tree.iterfind('link'):
+            _check_inertial(link, f'link {link.get("name")!r}')
+        bounds = []
+        for joint in tree.iterfind('joint'):
+            where, far = f'joint {joint.get("name")!r}', length(joint)
+            if far > _FARTHEST:
+                raise ArmError(
+                    f'{where} is {far:g} m from the joint before it; are lengths written in '
+                    'millimetres?'
+                )
+            turn = float(abs(vector(joint.find('origin'), 'rpy')).max())
+            if turn > _MOST_TURNED:
+                raise ArmError(
+                    f'{where}: <origin> turns by {turn:g} rad; is it written in degrees?'
+                )
+            if joint.find('limit') is not None and joint.get('type') == 'revolute':
+                both = (abs(number(joint, 'limit', key)) for key in ('lower', 'upper'))
+                bounds.append((max(both), where))
+        if bounds and all(_MOST_TURNED < bound <= 720.0 for bound, _ in bounds):
+            bound, where = bounds[0]
+            raise ArmError(f'{where}: its <limit> is {bound:g} rad; is it written in degrees?')
         return False
 
     def check(self, tree: Element, model: Any) -> None:
         """Raise ArmError for a tensor with which no arm can be."""
+        if not model.impossible_inertias:
+            return
         rng, rotors = np.random.default_rng(0), np.diag(model.armature)
         places = (model.random_configuration(rng) for _ in range(20))
-        matrices = (model.mass_matrix(q) - rotors for q in places)
-        check_tensors(tree, model.impossible_inertias, matrices)
+        least = min(_least(model.mass_matrix(q) - rotors) for q in places)
+        tensors = {
+            link.get('name', ''): inertia
+            for link in tree.iterfind('link')
+            for inertia in link.iterfind('inertial/inertia')
+        }
+        by_least_moment = sorted(model.impossible_inertias.items(), key=lambda x: x[1][0][0])
+        for link, ((a, b, c), _) in by_least_moment:
+            rows = _is_row_by_row(tensors[link])
+            if rows or least < 0.0:
+                why = '; are its rows written in place of ixx ixy ixz iyy iyz izz?' * rows
+                matrix = f'; the mass matrix has the eigenvalue {least:.3g}' * (least < 0.0)
+                raise ArmError(
+                    f'link {link!r}: no body has the principal moments {a:.4g}, {b:.4g}, {c:.4g} '
+                    f'kg m^2{matrix}{why or ": correct its <inertia>"}'
+                )
 
 
-def check_units(tree: Element) -> None:
-    """Raise ArmError for numbers of which only another unit makes an arm."""
-    masses = [
-        (float(mass.get('value', '0')), link.get('name'))
-        for link in tree.iterfind('link')
-        for mass in link.iterfind('inertial/mass')
-    ]
-    for mass, name in masses:
-        if mass > _HEAVIEST:
-            raise ArmError(f'link {name!r}: its mass is {mass:g} kg; is it written in grams?')
-    for link in tree.iterfind('link'):
-        for inertial in link.iterfind('inertial'):
-            _check_size(inertial, f'link {link.get("name")!r}')
-    turns = []
-    for joint in tree.iterfind('joint'):
-        where, origin = f'joint {joint.get("name")!r}', joint.find('origin')
-        far = float(np.linalg.norm(vector(origin, 'xyz')))
-        if far > _FARTHEST:
-            raise ArmError(
-                f'{where} is {far:g} m from the joint before it; are lengths written in '
-                'millimetres?'
-            )
-        turn = float(abs(vector(origin, 'rpy')).max())
-        if turn > _MOST_TURNED:
-            raise ArmError(f'{where}: <origin> turns by {turn:g} rad; is it written in degrees?')
-        limit = joint.find('limit')
-        if limit is not None and joint.get('type') == 'revolute':
-            bounds = [abs(float(limit.get(key, '0'))) for key in ('lower', 'upper')]
-            turns.append((max(bounds), where))
-    if turns and all(_MOST_TURNED < turn <= 720.0 for turn, _ in turns):
-        turn, where = turns[0]
-        raise ArmError(f'{where}: its <limit> is {turn:g} rad; is it written in degrees?')
-
-
-def _check_size(inertial: Element, where: str) -> None:
-    """Raise ArmError for a centre of mass, or moments for a mass, as far away as no link is."""
-    far = float(np.linalg.norm(vector(inertial.find('origin'), 'xyz')))
+def _check_inertial(link: Element, where: str) -> None:
+    """Raise ArmError for a mass, a centre of mass or moments as no link has them."""
+    mass, far = mass_of(link), length(link, 'inertial/origin')
+    if mass > _HEAVIEST:
+        raise ArmError(f'{where}: its mass is {mass:g} kg; is it written in grams?')
     if far > _FARTHEST:
         raise ArmError(f'{where}: its centre of mass is {far:g} m away; is it in millimetres?')
-    mass, inertia = inertial.find('mass'), inertial.find('inertia')
-    if mass is not None and inertia is not None:
-        heavy = float(mass.get('value', '0'))
-        most = max(abs(float(inertia.get(name, '0'))) for name in MOMENTS)
-        if heavy > _LIGHT and most > heavy * _FARTHEST**2:
-            raise ArmError(
-                f'{where}: {most:g} kg m^2 is that of {heavy:g} kg at a radius of '
-                f'{np.sqrt(most / heavy):.3g} m; is it in g mm^2 or kg mm^2, or a mesh in '
-                'millimetres?'
-            )
-
-
-def check_tensors(
-    tree: Element, impossible: Mapping[str, tuple[Array, Array]], matrices: Iterable[Array]
-) -> None:
-    """Raise ArmError for a tensor with which no arm can be.
-
-    Args:
-        tree: the URDF.
-        impossible: as `impossible_inertias` returns them; where there are none, all is well.
-        matrices: mass matrices (n, n) in the joint range.
-    """
-    least = min(map(_least, matrices)) if impossible else 0.0
-    for link, ((a, b, c), _) in sorted(impossible.items(), key=lambda item: item[1][0][0]):
-        rows = any(
-            _is_row_by_row(inertia)
-            for each in tree.iterfind('link')
-            for inertia in each.iterfind('inertial/inertia')
-            if each.get('name') == link
+    most = max(abs(number(link, 'inertial/inertia', name)) for name in MOMENTS)
+    if mass > _LIGHT and most > mass * _FARTHEST**2:
+        raise ArmError(
+            f'{where}: {most:g} kg m^2 is that of {mass:g} kg at a radius of '
+            f'{np.sqrt(most / mass):.3g} m; is it in g mm^2 or kg mm^2, or a mesh in '
+            'millimetres?'
         )
-        if rows or least < 0.0:
-            why = '; are its rows written in place of ixx ixy ixz iyy iyz izz?' * rows
-            matrix = f'; the mass matrix has the eigenvalue {least:.3g}' * (least < 0.0)
-            raise ArmError(
-                f'link {link!r}: no body has the principal moments {a:.4g}, {b:.4g}, {c:.4g} '
-                f'kg m^2{matrix}{why or ": correct its <inertia>"}'
-            )
 
 
 def _least(matrix: Array) -> float:

@@ -48,7 +48,8 @@ _TURNS = np.pi * np.array([0.5, 1.0, -0.5])
 _UNITS = {False: {'turns': 2.0 * np.pi, 'deg': np.pi / 180.0, 'mrad': 1e-3}, True: {'mm': 1e-3}}
 _UNEXPLAINED = 0.1
 _HALVES = 0.62, 1.6  # usual scales of links that are 30 % off, also with a mass at the tool
-_STILL, _TINY = 0.02, 1e-3  # of a joint that shows nothing: range [rad | m], share of torques
+_STILL = 0.02  # range of a joint that shows nothing [rad | m]
+_TINY = 1e-3  # and of its torques, over the largest range
 _SEVERAL = 3  # joints that show a usual scale
 
 

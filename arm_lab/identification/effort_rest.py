@@ -21,15 +21,16 @@ from arm_dynamics.model import STANDSTILL
 from arm_lab.identification.signals import CUT_OFF_ENDS, MotionSamples, Piece
 
 _GAIN = 0.3  # log ratio of variances from which on friction or an offset is shown
-_LATEST, _FAR = 0.04, 0.25  # of the delays that are tried, and of those tried if none fits [s]
+_LATEST = 0.04  # of the delays that are tried [s]
+_FAR = 0.25  # of those tried if none of these fits [s]
 _LEAST_LATER = 0.005  # delay from which the efforts are read later [s]
 _GAIN_FAR = 1.0  # mean log ratio of variances over those without a delay, of a far one
-_STEP, _FINE = 0.004, 0.0005  # between them, first and then [s]
+_STEP, _FINE = 0.004, 0.0005  # between the delays that are tried first, and then [s]
 _LOWEST = 4.0  # the cutoff over that of the filters, where the recording is long enough
 _LONGEST = 60.0  # part of a recording that is used [s]
 _LEAST_LEFT = 1e-12  # share of a variance below which it is rounding
 _FEW = 3  # joints: with fewer, thirds of the time are left out instead
-_SURE = 0.975
+_SURE = 0.975  # quantile of both sides of an interval of 95 %
 _APART = 1.5  # of a delay's width: so far from those of the other joints it is another one
 _LEAST_APART = 0.002  # and at least [s]
 

@@ -12,10 +12,14 @@ from arm_lab.identification.effort_rest import share_left
 FAR = 30.0  # ratio that a rotor may make which the model lacks, or has in vain
 _WEIGHT = 0.5  # share of weight in a modelled effort
 _STRANGE = 6.0  # ratio of a joint's scale to the usual one, or its inverse, that no arm's mass has
-_BEYOND, _FEW = 3.0, 0.5  # times an effort's limit; share of the joints that may be beyond theirs
-# Of clipped efforts: share of their range that is an end, of states that are beyond, of variance
-# left between the ends, slope over the model's there, and least share between.
-_END, _AT_END, _EXPLAINED, _FLAT, _BETWEEN = 0.1, 0.03, 0.1, 0.4, 0.25
+_BEYOND = 3.0  # times an effort's limit
+_FEW = 0.5  # share of the joints that may be beyond their limits; if more are, these are none
+# Of clipped efforts:
+_END = 0.1  # share of their range that is an end
+_AT_END = 0.03  # share of the states in which the model is beyond an end
+_EXPLAINED = 0.1  # share of the variance that the model leaves between the ends
+_FLAT = 0.4  # slope at an end over that of the model
+_BETWEEN = 0.25  # share of the states between the ends
 
 
 def of_another_scale(

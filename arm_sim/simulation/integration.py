@@ -23,11 +23,11 @@ from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import with_arrays
 
 CONTINUOUS = 'continuous'
-# Longest steps: of implicitfast for what is not smooth, of rk4 [s], and of rk4 in units of 1/rate
-# of the fastest decay of the arm with its drives (stable below 2.78).
-# Configurations in which the decay is looked at; steps of a period from where a simulation is far
-# slower than its arm, while 1 to 20 are usual.
-_ROUGH, _SMOOTH, _OF_DECAY, _SAMPLES, _MANY = 0.000_25, 0.002, 1.5, 10, 100
+_ROUGH = 0.000_25  # longest step of implicitfast for what is not smooth [s]
+_SMOOTH = 0.002  # longest step of rk4 [s]
+_OF_DECAY = 1.5  # and of rk4 times the rate of the fastest decay (stable below 2.78)
+_SAMPLES = 10  # configurations in which the decay is looked at
+_MANY = 100  # steps of a period from where a simulation is far slower than its arm; usual: 1 to 20
 _SLOW = 'steps per period, as inertia is tiny for its servo: slow; add rotors, <dynamics armature>'
 # Over this time the acceleration at an instant is a difference of velocities [s].
 INSTANT = 1e-8

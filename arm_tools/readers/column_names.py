@@ -30,30 +30,31 @@ def named_columns(option: str, joints: Sequence[str]) -> dict[str, str]:
     Raises:
         ArmError: the option is not `NAME=COLUMN,NAME=COLUMN`.
     """
-    if not option.strip():
-        return {}
-    own = [f'{j}.{x}' for j in joints for x in QUANTITIES]
-    keys = '|'.join(map(re.escape, ('time', *QUANTITIES, *own)))
-    found: dict[str, str] = {}
-    for part in _PARTS.split(option.strip()):
-        name, equal, column = (x.strip() for x in part.partition('='))
-        if not equal or not column or not re.fullmatch(keys, name):
+    of_one_joint = [f'{j}.{x}' for j in joints for x in QUANTITIES]
+    columns: dict[str, str] = {}
+    for name, column in _pairs(option):
+        if not column or name not in ('time', *QUANTITIES, *of_one_joint):
+            part = f'{name}={column}' if column else name
             raise ArmError(
                 f'--columns {part!r}: it must be NAME=COLUMN with NAME one of time, '
-                f'{", ".join(QUANTITIES)}, or of one joint, as {own[0]}'
+                f'{", ".join(QUANTITIES)}, or of one joint, as {of_one_joint[0]}'
             )
-        found |= _of_joints(name, column, joints) if name in QUANTITIES else {name: column}
-    return found
+        columns |= _of_joints(name, column, joints) if name in QUANTITIES else {name: column}
+    return columns
+
+
+def _pairs(option: str) -> list[tuple[str, str]]:
+    """Return the names of this package in `--columns`, and the file's; '' where one is missing."""
+    parts = filter(None, _PARTS.split(option.strip(' ,')))
+    pairs = (part.partition('=') for part in parts)
+    return [(name.strip(), column.strip()) for name, _, column in pairs]
 
 
 def _of_joints(name: str, column: str, joints: Sequence[str]) -> dict[str, str]:
     """Return the names of all joints' columns of a quantity."""
     if len(joints) > 1 and not _PLACE.search(column):
         raise ArmError(f'--columns {name}={column}: which joint? {_HOW}')
-    found = {}
-    for k, joint in enumerate(joints):
-        found[f'{joint}.{name}'] = _with_joint(column, joint, k)
-    return found
+    return {f'{joint}.{name}': _with_joint(column, joint, k) for k, joint in enumerate(joints)}
 
 
 def _with_joint(name: str, joint: str, k: int) -> str:
@@ -76,12 +77,10 @@ def rate_in(time: str) -> float:
 
 def array_names(option: str) -> dict[str, str]:
     """Return the names of a file's arrays by quantity."""
-    named = (x.partition('=') for x in option.split(',') if x.strip())
-    found = {name.strip(): column.strip() for name, _, column in named}
-    for name in found:
-        if name not in ('time', *QUANTITIES) or not found[name]:
-            raise ArmError(f'--columns {option!r}: of arrays it is time=T,position=Q,effort=E')
-    return found
+    names = dict(_pairs(option))
+    if not names.keys() <= {'time', *QUANTITIES} or not all(names.values()):
+        raise ArmError(f'--columns {option!r}: of arrays it is time=T,position=Q,effort=E')
+    return names
 
 
 def joint_names_in(option: str, joints: Sequence[str]) -> list[str]:
@@ -90,13 +89,13 @@ def joint_names_in(option: str, joints: Sequence[str]) -> list[str]:
     Raises:
         ArmError: the option names more than positions.
     """
-    found = named_columns(option, joints)
-    if not all(x.endswith('.position') for x in found):
+    names = named_columns(option, joints)
+    if not all(x.endswith('.position') for x in names):
         raise ArmError(
             f'--columns {option!r}: messages have no columns but names of joints: '
             'position=left_{joint}'
         )
-    return [found.get(f'{x}.position', x) for x in joints]
+    return [names.get(f'{x}.position', x) for x in joints]
 
 
 def renaming(option: str) -> Callable[[str], str]:
@@ -106,8 +105,7 @@ def renaming(option: str) -> Callable[[str], str]:
         ArmError: the option is neither `position=left_{joint}` nor `elbow.position=q3`.
     """
     alone, around = dict[str, str](), list[re.Pattern[str]]()
-    for part in _PARTS.split(option.strip()):
-        name, _, theirs = (x.strip() for x in part.partition('='))
+    for name, theirs in _pairs(option):
         before, place, after = theirs.partition('{joint}')
         if name == 'position' and place:
             around.append(re.compile(f'{re.escape(before)}(.+){re.escape(after)}'))
@@ -115,7 +113,7 @@ def renaming(option: str) -> Callable[[str], str]:
             alone[theirs] = name.removesuffix('.position')
         else:
             raise ArmError(
-                f'--columns {part!r}: of messages it must be position=left_{{joint}}, or of one '
+                f'--columns {option!r}: of messages it must be position=left_{{joint}}, or of one '
                 'joint, as elbow.position=q3'
             )
 

@@ -5,9 +5,11 @@ a node that was started again published continues the stream.
 """
 
 import struct
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
@@ -64,6 +66,18 @@ class Stream:
         return f'{self.topic} ({len(self.stamps)} states{rate}, {efforts})'
 
 
+_ARRAYS = 'numbers', 'stamps', 'received', 'q', 'v', 'effort'  # of a Stream
+
+
+class _Publisher(NamedTuple):
+    """By what the messages of publishers on one topic differ."""
+
+    topic: str
+    joints: tuple[str, ...]
+    frame: str
+    has_effort: bool
+
+
 def streams_of(
     messages: Iterable[Recorded], joint_names: Sequence[str], commands: bool = False
 ) -> list[Stream]:
@@ -74,9 +88,9 @@ def streams_of(
     """
     decoded, wanted = decoder(JOINT_STATE), set(joint_names)
     others: dict[tuple[str, ...], str] = {}  # topics, by names of other joints
-    found: dict[tuple[object, ...], list[tuple[object, ...]]] = {}
-    damaged: dict[str, ArmError] = {}
-    kinds: dict[str, str] = {}
+    states: defaultdict[_Publisher, list[tuple[object, ...]]] = defaultdict(list)
+    damaged: dict[str, ArmError] = {}  # by topic
+    kinds: dict[str, str] = {}  # by topic
     for number, message in enumerate(messages):
         kinds.setdefault(message.topic, message.kind)
         if message.kind != JOINT_STATE or message.topic.endswith(COMMANDS) != commands:
@@ -92,25 +106,25 @@ def streams_of(
         order = [state.name.index(name) for name in joint_names]
         none = np.full(len(order), np.nan)
         values = [x[order] if len(x) else none for x in (state.position, state.velocity)]
-        effort = state.effort[order] if len(state.effort) else none
-        key = message.topic, tuple(state.name), state.header.frame_id, len(state.effort) > 0
+        has_effort = len(state.effort) > 0
+        effort = state.effort[order] if has_effort else none
+        publisher = _Publisher(message.topic, tuple(state.name), state.header.frame_id, has_effort)
         row = number, seconds(state), 1e-9 * message.time_ns, *values, effort
-        found.setdefault(key, []).append(row)
-    for at, why in damaged.items():  # a gripper's are no harm
-        if not found or at in {key[0] for key in found}:
-            raise ArmError(f'{at}: {why}')
-    if not found:
+        states[publisher].append(row)
+    for topic, why in damaged.items():  # a gripper's are no harm
+        if not states or topic in {x.topic for x in states}:
+            raise ArmError(f'{topic}: {why}')
+    if not states:
         refuse_others(kinds)
         raise _no_states(joint_names, others, kinds, commands)
-    for topic, names, *_ in found:
-        for name in joint_names:
-            count = names.count(name) if isinstance(names, tuple) else 1
-            if count > 1:
-                raise ArmError(f'{topic}: a state has the joint {name!r} {count} times')
     streams: list[Stream] = []
-    for (topic, *_), rows in found.items():
+    for publisher, rows in states.items():
+        for name in joint_names:
+            if (count := publisher.joints.count(name)) > 1:
+                what = f'a state has the joint {name!r} {count} times'
+                raise ArmError(f'{publisher.topic}: {what}')
         columns = [np.array(column) for column in zip(*rows, strict=True)]
-        streams = _added(streams, Stream(str(topic), *columns))
+        streams = _added(streams, Stream(publisher.topic, *columns))
     return streams
 
 
@@ -145,10 +159,8 @@ def _added(streams: list[Stream], new: Stream) -> list[Stream]:
     for old in of_topic:
         first, second = sorted([old, new], key=lambda each: each.received[0])
         if first.received[-1] < second.received[0]:
-            pairs = zip(
-                list(vars(first).values())[1:], list(vars(second).values())[1:], strict=True
-            )
-            whole = Stream(old.topic, *(np.concatenate(pair) for pair in pairs))
+            pairs = ((vars(first)[x], vars(second)[x]) for x in _ARRAYS)
+            whole = Stream(old.topic, *map(np.concatenate, pairs))
             return [whole if each is old else each for each in streams]
     number = f'#{len(of_topic) + 1}' if of_topic else ''
     return [*streams, replace(new, topic=f'{new.topic}{number}')]

@@ -34,7 +34,8 @@ _MOST = 1 << 30  # bytes of text, of which a compressed file may have a thousand
 _FEW = 0.01  # share of damaged rows beyond which the file is not what it seems
 _SORTED = 0.75  # groups of rows over rows, of a table that is sorted by joint
 _ALIKE = 3  # lines of numbers with which the rows begin, or fewer if there are fewer
-_NEAR, _STEP, _MOSTLY = 10.0, 0.05, 0.8  # steps, and [rad]: a first state is so near to the next
+_NEAR, _STEP = 10.0, 0.05  # a first state is nearer to the next than so many steps and [rad],
+_MOSTLY = 0.8  # in this share of the columns
 _BEGIN = 100  # bytes that show the encoding
 _COMMENTS = '#', '%'
 
