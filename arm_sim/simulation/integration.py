@@ -23,11 +23,8 @@ from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import with_arrays
 
 CONTINUOUS = 'continuous'
-_ROUGH = 0.000_25  # longest step of implicitfast for what is not smooth [s]
-_SMOOTH = 0.002  # longest step of rk4 [s]
-_OF_DECAY = 1.5  # and of rk4 times the rate of the fastest decay (stable below 2.78)
-_SAMPLES = 10  # configurations in which the decay is looked at
-_MANY = 100  # steps of a period from where a simulation is far slower than its arm; usual: 1 to 20
+_ROUGH, _SMOOTH = 0.000_25, 0.002  # longest steps: of implicitfast, and of rk4 [s]
+_OF_DECAY = 1.5  # longest step of rk4 times the rate of the fastest decay (stable below 2.78)
 _SLOW = 'steps per period, as inertia is tiny for its servo: slow; add rotors, <dynamics armature>'
 # Over this time the acceleration at an instant is a difference of velocities [s].
 INSTANT = 1e-8
@@ -57,7 +54,7 @@ def integration_of(models: Sequence[RobotModel], each: Sequence[Any]) -> Integra
     pairs = {(id(m), id(p)): (m, p) for m, p in zip(models, cycle(each), strict=False)}
     rate = max(_decay(*pair) for pair in pairs.values())
     steps = max(1, ceil(first.timestep * max(1.0 / _SMOOTH, rate / _OF_DECAY) - 1e-9))
-    if steps > _MANY:
+    if steps > 100:  # 1 to 20 are usual
         say_once(f'{model.name}: {steps} {_SLOW}')
     return Integration('rk4', steps)
 
@@ -80,12 +77,11 @@ def _decay(model: RobotModel, parameters: Any) -> float:
     if not (stiffness.any() or damping.any()):
         return 0.0
     rng, fastest = np.random.default_rng(0), 0.0
-    random = (model.random_configuration(rng) for _ in range(_SAMPLES))
+    random = (model.random_configuration(rng) for _ in range(10))
     for q in (model.neutral(), *random):  # stretched, where coaxial joints move little
         root = np.linalg.inv(np.linalg.cholesky(model.mass_matrix(q)))
-        by_damper, by_spring = (
-            np.linalg.eigvalsh(root * values @ root.T)[-1] for values in (damping, stiffness)
-        )
+        by_damper = np.linalg.eigvalsh(root * damping @ root.T)[-1]
+        by_spring = np.linalg.eigvalsh(root * stiffness @ root.T)[-1]
         fastest = max(fastest, float(by_damper), float(np.sqrt(max(by_spring, 0.0))))
     return fastest
 

@@ -126,7 +126,7 @@ def inspected(
 
 def _parted(lines: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the findings that are decided, and the others."""
-    still_open = [x for x in lines if isinstance(x, Undecided)]
+    still_open: list[str] = [x for x in lines if isinstance(x, Undecided)]
     return [x for x in lines if not isinstance(x, Undecided)], still_open
 
 
