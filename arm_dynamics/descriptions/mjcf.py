@@ -19,6 +19,7 @@ from arm_dynamics.urdf_elements import number_text, set_inertial, set_origin
 _HINGE, _SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
 _TYPES = {_HINGE: 'revolute', _SLIDE: 'prismatic'}
 _ENDLESS = 1e10  # bound of a joint without limits [m]
+HOLDING = 1e9  # from which damping, friction or rotor of a joint hold it: no URDF may have more
 _LOOPS = (int(mujoco.mjtEq.mjEQ_CONNECT), int(mujoco.mjtEq.mjEQ_WELD))
 _COUPLING = int(mujoco.mjtEq.mjEQ_JOINT)
 _ON_JOINTS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
@@ -157,7 +158,8 @@ class Mjcf:
             'friction': m.dof_frictionloss[dof],
             'armature': m.dof_armature[dof] + gears @ m.actuator_armature[drives],
         }
-        SubElement(added, 'dynamics', {key: repr(float(x)) for key, x in dynamics.items()})
+        written = {key: repr(min(float(x), HOLDING)) for key, x in dynamics.items()}
+        SubElement(added, 'dynamics', written)
 
     def _effort(self, joint: int) -> float:
         """Return the largest effort of a joint's actuators [N.m | N]; 0: no limit."""

@@ -11,6 +11,7 @@ import numpy as np
 from arm_dynamics.checks import ArmError, some_of
 from arm_dynamics.descriptions import mjcf, mjcf_model
 from arm_dynamics.descriptions.held_joints import hold_others
+from arm_dynamics.descriptions.mjcf_constraints import check_freedom, check_movable, swinging
 from arm_dynamics.descriptions.mjcf_lacks import lacking
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import ParameterValues
@@ -52,8 +53,10 @@ def converted(
             )
         held = hold_others(tree, moving, tip_frame, mjcf_file.coupled)
     model = RobotModel(ElementTree.tostring(tree, encoding='unicode'))
+    check_movable(m, model.joint_names)
     lacks = lacking(m, model, native)
     if native:
+        check_freedom(m, model.joint_names)
         of_mjcf.set('springs', mjcf_model.springs_at(m, model.joint_names, mjcf_file.coupled))
     else:
         mjcf_model.check_damping(m, model)
@@ -72,6 +75,11 @@ def converted(
     if lacks:
         where = "not in the controllers' model" if native else 'not simulated'
         lines.append(f'{where}: {"; ".join(lacks)}')
+    if native and (loose := swinging(m, model.joint_names)):
+        lines.append(
+            f'{some_of(loose)}: nothing drives or holds them, and the law does not know that they '
+            'swing and push the arm off its goals; mjcf:=converted holds them still'
+        )
     return tree, parameters, list(held), lines
 
 

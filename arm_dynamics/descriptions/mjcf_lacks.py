@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from arm_dynamics.checks import some_of
 from arm_dynamics.descriptions.mjcf import actuators_on
+from arm_dynamics.descriptions.mjcf_constraints import equality_names
 from arm_dynamics.descriptions.mjcf_model import has_spring, home, home_state, servo_of
 from arm_dynamics.descriptions.mjcf_shapes import SOLIDS
 from arm_dynamics.model import RobotModel
@@ -56,7 +57,7 @@ def _equalities(m: mujoco.MjModel, model: RobotModel) -> list[str]:
     for k in np.flatnonzero(joints & m.eq_active0.astype(bool)):
         led.setdefault(m.joint(m.eq_obj1id[k]).name, int(k))
     used = {k for name, k in led.items() if name in followers}
-    return _names('equality', (k for k in range(m.neq) if k not in used), m)
+    return equality_names(m, (k for k in range(m.neq) if k not in used))
 
 
 def _actuators(m: mujoco.MjModel, model: RobotModel) -> list[str]:

@@ -61,7 +61,8 @@ CASES = [
     ('other drives m', {'end': '<actuator><general name="m" joint="a" gainprm="9" '
      'biastype="affine" biasprm="1 -9 0"/></actuator>'}),
     ('tendons t', {'end': '<tendon><fixed name="t"><joint joint="a" coef="1"/></fixed></tendon>'}),
-    ('equalities e', {'end': '<equality><joint name="e" joint1="a"/></equality>'}),
+    ('equalities e',
+     {'end': '<equality><joint name="e" joint1="a" active="false"/></equality>'}),
     ('actuators s', {'end': '<actuator><motor name="s" site="end"/></actuator>'}),
     ('other drives v', {'end': '<actuator><velocity name="v" joint="a" kv="2"/></actuator>'}),
     ('other drives m', {'end': SERVO.format('gear="50"')}),

@@ -1,0 +1,72 @@
+"""Joints of an MJCF that equalities or huge friction hold, and joints that nothing holds."""
+
+import mujoco
+import pytest
+
+from arm_dynamics.checks import ArmError
+from arm_dynamics.descriptions.mjcf_constraints import equality_names
+from arm_sim.robot import Robot
+
+ARM = """<mujoco><worldbody><body name="hook" pos="1 0 0" mocap="true"/>
+<body name="one"><joint name="a" {a}/><geom size="0.05" fromto="0 0 0 0 0 0.3" type="capsule"/>
+<body name="two" pos="0 0 0.3"><joint name="b" axis="0 1 0" {b}/>
+<geom size="0.05" fromto="0 0 0 0.3 0 0" type="capsule"/></body></body></worldbody>
+<actuator><position name="m" joint="a" kp="50" kv="5"/>{drive}</actuator>{end}</mujoco>"""
+DRIVE = '<position name="n" joint="b" kp="50" kv="5"/>'
+
+
+@pytest.fixture
+def written(tmp_path):
+    def write(end='', a='', b='', drive=DRIVE):
+        file = tmp_path / 'arm.xml'
+        file.write_text(ARM.format(end=f'<equality>{end}</equality>', a=a, b=b, drive=drive))
+        return str(file)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ('weld', 'why'),
+    [
+        ('<weld body1="two"/>', r'<equality> \(weld of two and world\) lets them move in no way'),
+        ('<weld name="grip" body1="hook" body2="two"/>', r'<equality> \(grip\) lets them move in'),
+        ('<connect body1="two" anchor="0.3 0 0"/>', r'connect of two and world\) lets them move'),
+        ('<joint joint1="b"/>', r'joint of b\) lets them move in 1 of 2 ways'),
+    ],
+)
+def test_an_arm_that_equalities_hold_is_refused_with_their_names(written, weld, why):
+    with pytest.raises(ArmError, match=f'joints a, b are commanded, and .*{why}'):
+        Robot.load(f'{written(weld)} joints:=a,b')
+
+
+def test_equalities_that_are_switched_off_or_leave_the_arm_free_are_no_reason(written):
+    Robot.load(written('<weld body1="two" active="false"/>'))
+    assert Robot.load(written('<joint joint1="b" joint2="a"/>')).model.joint_names == ('a',)
+
+
+def test_equalities_without_names_are_named_by_what_they_couple():
+    text = ARM.format(
+        a='', b='', drive='', end='<equality><joint joint1="b"/><weld body1="one"/></equality>'
+    )
+    m = mujoco.MjModel.from_xml_string(text)
+    assert equality_names(m, range(2)) == ['joint of b', 'weld of one and world']
+
+
+def test_joints_that_nothing_drives_or_holds_are_named(written, capfd):
+    assert Robot.load(written(drive='')).model.joint_names == ('a',)
+    said = capfd.readouterr().err
+    assert 'arm.xml: b: nothing drives or holds them' in said
+    assert 'arm.xml: not commanded: b; joints:= chooses what moves' in said
+
+
+@pytest.mark.parametrize('b', ['stiffness="9"', 'frictionloss="1"', 'damping="1e11"'])
+def test_joints_with_springs_or_friction_do_not_swing(written, capfd, b):
+    Robot.load(written(drive='', b=b))
+    assert 'nothing drives' not in capfd.readouterr().err
+
+
+def test_a_joint_that_huge_damping_holds_is_refused_where_it_is_commanded(written):
+    file = written(b='damping="1e+11"')
+    with pytest.raises(ArmError, match=r'joints b: damping="1e\+11" keeps them .* joints:=a \('):
+        Robot.load(file)
+    assert Robot.load(f'{file} joints:=a').model.joint_names == ('a',)
