@@ -206,7 +206,6 @@ def _file_of(robot: str, folder: str = 'urdf') -> tuple[Path, str]:
         for file in candidates(robot, Path.cwd() / 'here'):
             if file.is_file():
                 return file, ''
-        raise ArmError(f'robot {robot!r}: no such file in a package that is sourced')
     for source in SOURCES.names() if '/' not in robot else ():
         named: tuple[Path, str] | None = SOURCES.load(source)(robot)
         if named:
@@ -214,14 +213,9 @@ def _file_of(robot: str, folder: str = 'urdf') -> tuple[Path, str]:
                 say_once(f'{robot!r} is {named[0]} of another package; did you mean {near}?')
             return named
     kind, names = ('robot', robot_names()) if folder == 'urdf' else ('gripper', gripper_names())
-    near = ''.join(f', nearest {name!r},' for name in get_close_matches(robot.lower(), names, n=1))
-    what = 'is a folder' if path.is_dir() else 'does not exist'
-    here = f' ({str(path.absolute())!r} {what})' if path.suffix or '/' in robot else ''
-    raise ArmError(
-        f'{kind} {robot!r} is neither a shipped {kind} ({", ".join(names)}){near} '
-        f'nor the path of a URDF file, a xacro or an MJCF{here}, nor a model of '
-        'example-robot-data or robot_descriptions, where these are installed'
-    )
+    from arm_dynamics.robot_words import meant
+
+    raise ArmError(meant(robot, kind, names))
 
 
 @dataclass(frozen=True)

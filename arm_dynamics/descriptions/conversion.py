@@ -52,7 +52,10 @@ def urdf_file(
         return file  # refused where it is read as a URDF
     xacro = _is_xacro(file, tree)
     if xacro_args and not xacro:
-        raise ArmError(f'xacro_args is {xacro_args!r}; {str(file)!r} is no xacro: leave it out')
+        from arm_dynamics.robot_words import near_option
+
+        near = near_option(xacro_args) or ': leave it out'
+        raise ArmError(f'xacro_args is {xacro_args!r}; {str(file)!r} is no xacro{near}')
     if xacro:
         from arm_dynamics.descriptions.xacro_files import urdf_of_xacro
 
@@ -126,7 +129,8 @@ def _written(
         sections = {name: {'ros__parameters': values} for name, values in parameters.items()}
         parameter_file(path).write_text(yaml.safe_dump(sections))
     if held:
-        _log(file, f'held still: {some_of(held)}; joints:= chooses what moves')
+        still = 'held still' if tree.find('mjcf') is None else 'not commanded'
+        _log(file, f'{still}: {some_of(held)}; joints:= chooses what moves')
     return path
 
 

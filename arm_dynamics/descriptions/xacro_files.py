@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from arm_dynamics.checks import ArmError, line_on, say_once, some_of
 from arm_dynamics.mesh_files import near_file
 from arm_dynamics.packages import link_as_installed, packages_around
+from arm_dynamics.robot_words import near_option
 from arm_dynamics.temporary_folder import own_folder
 
 _LONGEST = 60.0  # time that a file may take [s]
@@ -85,6 +86,7 @@ def _lines(answer: Mapping[str, str]) -> Iterator[str]:
         yield f'xacro: {" ".join(re.sub(chr(27) + "[^m]*m", "", line).split())}'
     for name in answer.get('unused', '').split():
         near = ''.join(f'; did you mean {x}:=?' for x in get_close_matches(name, asked, 1))
+        near = near or near_option(name)
         yield f'xacro_args: {name}:= has no effect, as the file has no such argument{near}'
     hidden = [name for name in answer.get('lacking', '').split() if name in os.environ]
     text = 'xacro does not see the environment variable {}: write its value'

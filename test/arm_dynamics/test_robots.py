@@ -368,7 +368,7 @@ def test_package_paths_lead_through_sourced_packages(tmp_path, monkeypatch):
     (folder / 'arm.urdf').write_text(ARM)
     monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
     assert find_urdf('package://my_arm/urdf/arm.urdf') == folder / 'arm.urdf'
-    with pytest.raises(ArmError, match='no such file in a package that is sourced'):
+    with pytest.raises(ArmError, match="/my_arm/urdf/other.urdf' does not exist$"):
         find_urdf('package://my_arm/urdf/other.urdf')
 
 

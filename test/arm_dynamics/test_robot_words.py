@@ -1,0 +1,48 @@
+"""A robot's name that names none: the option, package or file that was meant."""
+
+import pytest
+from arms import ARM
+
+from arm_dynamics import ArmError
+from arm_dynamics.robots import find_urdf
+
+
+@pytest.mark.parametrize(
+    ('said', 'answer'),
+    [
+        ('ur5e tipframe:=tool0', "is no xacro; did you mean tip_frame:=?"),
+        ('ur5e tip-frame:=tool0', 'is no xacro; did you mean tip_frame:=?'),
+        ('ur5e joint:=elbow_joint', 'is no xacro; did you mean joints:=?'),
+        ('ur5e inertia=estimate', "'inertia=estimate' is not name:=value; did you mean inertia:="),
+        ('ur5e tip_frame: tool0', "'tip_frame:' is not name:=value; did you mean tip_frame:=?"),
+        ('ur5e side:=left', 'is no xacro: leave it out'),
+        ('my joints arm.urdf', "'my joints arm.urdf' is neither a shipped robot"),
+        ('file:///none/arm.urdf', 'does not exist; give a path'),
+    ],
+)  # fmt: skip
+def test_options_that_are_spelt_otherwise_are_answered_by_the_nearest(said, answer):
+    with pytest.raises(ArmError) as refused:
+        find_urdf(said)
+    assert answer in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ('said', 'answer'),
+    [
+        ('my_arms/urdf/arm.urdf', "'my_arms' is not sourced: source its workspace; did you mean "
+         "'my_arm'?"),
+        ('other/urdf/arm.urdf', "'other' is not sourced: source its workspace"),
+        ('my_arm/urdf/arm.xacro', "/urdf/arm.xacro' does not exist; there is 'arm.urdf'"),
+        ('my_arm/urdf', "/my_arm/urdf': name a file in it"),
+    ],
+)  # fmt: skip
+def test_packages_and_files_that_are_not_there_are_answered_by_the_nearest(
+    tmp_path, monkeypatch, said, answer
+):
+    folder = tmp_path / 'share' / 'my_arm' / 'urdf'
+    folder.mkdir(parents=True)
+    (folder / 'arm.urdf').write_text(ARM)
+    monkeypatch.setenv('AMENT_PREFIX_PATH', str(tmp_path))
+    with pytest.raises(ArmError) as refused:
+        find_urdf(f'package://{said}')
+    assert str(refused.value).endswith(answer)
