@@ -3,7 +3,8 @@
     servo_kp = wn^2 m,   servo_kd = 2 zeta wn m
 
 m is the mean of M_jj(q) over the joint's range, but at least such that Coulomb friction holds a
-joint no farther than STICTION off its target: wn^2 m >= friction / STICTION.
+joint no farther than STICTION off its target: wn^2 m >= friction / STICTION. wn is at least such
+that the joint's own damping D slows it little: servo_kp >= SERVO_FREQUENCY D.
 
 Laws are designed as in a comparison, at the arm's start.
 """
@@ -36,7 +37,9 @@ def with_servo_gains(sections: Sections, model: RobotModel) -> Sections:
     poses = [model.random_configuration(rng) for _ in range(_POSES)]
     inertia = np.mean([model.mass_matrix(q).diagonal() for q in poses], axis=0)
     least = model.friction / (SERVO_FREQUENCY**2 * STICTION)
-    gains = second_order_gains(SERVO_FREQUENCY, 1.0, np.maximum(inertia, least).clip(1e-6))
+    inertia = np.maximum(inertia, least).clip(1e-6)
+    wn = np.sqrt(SERVO_FREQUENCY * np.maximum(SERVO_FREQUENCY, model.damping / inertia))
+    gains = second_order_gains(wn, 1.0, inertia)
     values = {name: list(each) for name, each in zip(_SERVO, gains, strict=True)}
     return {**sections, SHARED: {**sections.get(SHARED, {}), **values}}
 

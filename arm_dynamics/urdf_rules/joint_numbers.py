@@ -30,6 +30,8 @@ _SINGLE = 0.7  # share of the joints that are on one way to the tool of a single
 _SOFT = 19.0  # soft limit; beyond, degrees may be meant [rad]
 _PERIOD = 1e-3  # of control [s]
 _NONE = 1e-9  # inertia of a joint that moves none [kg m^2 | kg]
+_LAG = 1.0  # longest lag of a law's gains by inertia [s]
+_LAW_FREQUENCY = 20.0  # for which these gains are designed [rad/s]
 _RATIOS = np.pi / 180.0, 180.0 / np.pi
 
 
@@ -57,6 +59,11 @@ class JointNumbersRule(UrdfRule):
             _chattering(model),
             '{}: friction so large for the inertia that a law which cancels it chatters at 1 kHz; '
             'is the rotor missing, <dynamics armature="">? Law servo bears it',
+        )
+        yield from line_on(
+            _lagging(model),
+            '{}: damping so large for the inertia that laws with gains by inertia, as pd, lag for '
+            'seconds; is the rotor missing, <dynamics armature="">? Law servo bears it',
         )
 
 
@@ -173,6 +180,14 @@ def _chattering(model: Any) -> list[str]:
     inertia = np.diagonal(model.mass_matrix(model.neutral()))
     chatters = (model.friction * _PERIOD > STANDSTILL * inertia) & (inertia > _NONE)
     return [model.joint_names[i] for i in np.flatnonzero(chatters)]
+
+
+def _lagging(model: Any) -> list[str]:
+    """Return the joints that their damping slows to this time constant under wn^2 M."""
+    inertia = np.diagonal(model.mass_matrix(model.neutral()))
+    lags = (model.damping > _LAG * _LAW_FREQUENCY**2 * inertia) & (inertia > _NONE)
+    found = [model.joint_names[i] for i in np.flatnonzero(lags)]
+    return [name for name in found if name not in _chattering(model)]  # one line is enough
 
 
 def _efforts(model: Any) -> Iterator[str]:

@@ -39,6 +39,16 @@ def test_servos_hold_a_joint_with_friction_half_a_milliradian_off_at_most(robot,
     assert with_friction['servo_kd'][1] == 2.0 * with_friction['servo_kp'][1] / SERVO_FREQUENCY
 
 
+def test_servos_move_a_joint_with_damping_far_beyond_its_inertia(robot, tmp_path):
+    (tmp_path / 'oil.yaml').write_text('/**: {ros__parameters: {damping: [0.0, 3000.0, 0.0]}}')
+    oily = Robot.load(str(tmp_path / 'arm.urdf'), tmp_path / 'oil.yaml')
+    damped, plain = (each.parameters('simulator') for each in (oily, robot))
+    assert damped['servo_kp'][1] == pytest.approx(SERVO_FREQUENCY * 3000.0)
+    assert 0.0 < damped['servo_kd'][1] < 3000.0
+    for name in ('servo_kp', 'servo_kd'):
+        assert damped[name][::2] == pytest.approx(plain[name][::2], rel=1e-12)
+
+
 def test_gains_that_a_file_gives_are_kept(tmp_path, robot):
     config = tmp_path / 'own.yaml'
     config.write_text('/**: {ros__parameters: {servo_kp: [7.0], kp: [5.0]}}')
