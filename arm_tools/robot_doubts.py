@@ -159,7 +159,8 @@ class Shapes:
         if not any(isinstance(self._find(name), str) for name in self._files(kind)):
             with suppress(ArmError, RuntimeError):  # of Qhull
                 shapes = self._link.findall(kind)
-                bodies = [body for shape in shapes if (body := body_of(shape, self._find))]
+                found = (body_of(shape, self._find) for shape in shapes)
+                bodies = [body.inertia for body in found if body]
         body = sum(bodies, pin.Inertia.Zero())
         if not body.mass > 0.0:
             return []

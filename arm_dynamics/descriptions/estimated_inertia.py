@@ -8,13 +8,15 @@ from xml.etree.ElementTree import Element
 import coal
 import numpy as np
 import pinocchio as pin
+from numpy.typing import NDArray
 
 from arm_dynamics.checks import ArmError, Array, in_range, say_once, some_of
 from arm_dynamics.shapes import mesh_finder, read_mesh
-from arm_dynamics.urdf_elements import origin_of, set_inertial, vector
+from arm_dynamics.urdf_elements import link_of, moves, origin_of, set_inertial, vector
 from arm_dynamics.urdf_numbers import INERTIAL, check_numbers
 
 DENSITY = 1000.0
+_POINTS, _LEAST_OVERLAP = 20_000, 0.01  # of each shape; share of the volume that counts twice
 
 
 class Estimate(NamedTuple):
@@ -54,7 +56,8 @@ def estimate_of(options: Mapping[str, str]) -> Estimate | None:
 def estimate_inertias(tree: Element, file: Path, by: Estimate) -> str:
     """Give each link without mass the inertia of its shapes; return what was done, for the log.
 
-    The shapes are those of <collision>, else of <visual>; meshes count as their convex hulls.
+    The shapes are those of <collision>, else of <visual>; meshes count as their convex hulls. What
+    is inside several shapes of a link, or of links fixed to each other, counts once.
 
     Args:
         tree: the URDF, which is changed.
@@ -64,7 +67,8 @@ def estimate_inertias(tree: Element, file: Path, by: Estimate) -> str:
     Raises:
         ArmError: no such link has a shape, or the total mass is below that of the other links.
     """
-    find, bodies, known, is_asked = mesh_finder(str(file)), {}, 0.0, False
+    find, known, is_asked = mesh_finder(str(file)), 0.0, False
+    found: dict[str, tuple[Element, list[Body]]] = {}
     empty = []  # links whose shapes have no volume
     for link in tree.iterfind('link'):
         for inertial in link.iterfind('inertial'):
@@ -77,10 +81,11 @@ def estimate_inertias(tree: Element, file: Path, by: Estimate) -> str:
             is_asked |= link.find(kind) is not None
             shapes = [body for each in link.iterfind(kind) if (body := body_of(each, find))]
             if shapes:
-                bodies[link.get('name', '')] = link, sum(shapes, pin.Inertia.Zero())
+                found[link.get('name', '')] = link, shapes
                 break
         else:
             empty += [link.get('name', '')] * any(x.tag in ('collision', 'visual') for x in link)
+    bodies = {name: (link, _of_shapes(name, found, tree)) for name, (link, _) in found.items()}
     if not bodies:
         why = 'no link without mass has a shape that is found and has a volume'
         if known and not is_asked:
@@ -98,12 +103,82 @@ def estimate_inertias(tree: Element, file: Path, by: Estimate) -> str:
     left = f'; no shape is found and has a volume, so no mass: {some_of(empty)}' if empty else ''
     return (
         f'inertia estimated from shapes at {density:.4g} kg/m^3: {len(bodies)} links, '
-        f'{density * volume:.4g} kg; with the other links {density * volume + known:.4g} kg{left}'
+        f'{density * volume:.4g} kg; with the other links {density * volume + known:.4g} kg'
+        + '; total_mass:=KG gives them the mass of the arm' * (not by.total_mass)
+        + left
     )
 
 
-def body_of(shape: Element, find: Callable[[str], Path | str]) -> pin.Inertia | None:
-    """Return the inertia of a <collision> or <visual> at density 1; None without a volume."""
+class Body(NamedTuple):
+    """A shape as a body of density 1.
+
+    Attributes:
+        inertia: in the link.
+        pose: of the shape in the link.
+        half: (3,) half the size of a box about `middle` in the shape's frame that holds it.
+        middle: (3,).
+        inside: whether points (k, 3) in the shape's frame are inside.
+    """
+
+    inertia: pin.Inertia
+    pose: pin.SE3
+    half: Array
+    middle: Array
+    inside: Callable[[Array], NDArray[np.bool_]]
+
+
+def _of_shapes(
+    name: str, found: Mapping[str, tuple[Element, list[Body]]], tree: Element
+) -> pin.Inertia:
+    """Return the inertia of a link's shapes, with its share of what is inside several shapes.
+
+    These are shapes of links that are fixed to each other. What overlaps is found at random points
+    of each shape, always the same ones.
+    """
+    fixed = {link_of(x, 'child'): x for x in tree.iterfind('joint') if not moves(x)}
+    places = {each: _place(each, fixed) for each in found}
+    root, here = places[name]
+    around = [
+        shape._replace(pose=here.actInv(place * shape.pose))
+        for each, (other, place) in places.items()
+        if other == root
+        for shape in found[each][1]
+    ]
+    whole = sum((shape.inertia for shape in found[name][1]), pin.Inertia.Zero())
+    rng, twice, points = np.random.default_rng(0), [], []
+    for own in found[name][1] if len(around) > 1 else ():
+        local = own.middle + own.half * rng.uniform(-1.0, 1.0, (_POINTS, 3))
+        local = local[own.inside(local)]
+        at = local @ own.pose.rotation.T + own.pose.translation
+        count = sum(x.inside((at - x.pose.translation) @ x.pose.rotation) for x in around)
+        twice.append(own.inertia.mass * (1.0 - 1.0 / np.maximum(count, 1)) / max(len(at), 1))
+        points.append(at)
+    if not twice or sum(map(np.sum, twice)) < _LEAST_OVERLAP * whole.mass:
+        return whole
+    mass, at = np.concatenate(twice), np.concatenate(points)
+    left = whole.mass - mass.sum()
+    centre = (whole.mass * whole.lever - mass @ at) / left
+    second = _second_moment(whole) - np.einsum('k,ki,kj->ij', mass, at, at)
+    second -= left * np.outer(centre, centre)
+    return pin.Inertia(left, centre, np.eye(3) * np.trace(second) - second)
+
+
+def _place(link: str, fixed: Mapping[str, Element]) -> tuple[str, pin.SE3]:
+    """Return the first of the links that are fixed to each other, and where the link is in it."""
+    if link not in fixed:
+        return link, pin.SE3.Identity()
+    root, place = _place(link_of(fixed[link], 'parent'), fixed)
+    return root, place * origin_of(fixed[link])
+
+
+def _second_moment(body: pin.Inertia) -> Array:
+    """Return the integral of x x^T (3, 3) of a body's density about the link's origin."""
+    about = np.eye(3) * np.trace(body.inertia) / 2.0 - body.inertia
+    return about + body.mass * np.outer(body.lever, body.lever)
+
+
+def body_of(shape: Element, find: Callable[[str], Path | str]) -> Body | None:
+    """Return the body of a <collision> or <visual>; None without a volume."""
     for each in shape.iterfind('geometry/*'):
         try:
             pose = origin_of(shape)
@@ -112,41 +187,62 @@ def body_of(shape: Element, find: Callable[[str], Path | str]) -> pin.Inertia | 
                 if isinstance(file, str):
                     say_once(f'inertia:=estimate: {file}')
                     return None
-                return pose.act(_of_hull(file, vector(each, 'scale', '1 1 1')))
-            solid = _solid(each)
+                return _of_hull(file, vector(each, 'scale', '1 1 1'), pose)
+            solid, inside = _solid(each)
         except (TypeError, ValueError):  # a number that is none, or too few numbers
             raise ArmError(f'inertia:=estimate: <{each.tag} {each.attrib}> is no shape') from None
         if solid is not None and solid.computeVolume() > 0.0:
             moments = solid.computeMomentofInertiaRelatedToCOM()
-            return pose.act(pin.Inertia(solid.computeVolume(), solid.computeCOM(), moments))
+            body = pin.Inertia(solid.computeVolume(), solid.computeCOM(), moments)
+            solid.computeLocalAABB()
+            box = solid.aabb_local
+            sides = (box.max_ - box.min_) / 2.0, (box.max_ + box.min_) / 2.0
+            return Body(pose.act(body), pose, *sides, inside)
     return None
 
 
-def _of_hull(file: Path, scale: Array) -> pin.Inertia:
-    """Return the inertia of a mesh's convex hull at density 1, as a sum of tetrahedra."""
+def _of_hull(file: Path, scale: Array, pose: pin.SE3) -> Body:
+    """Return a mesh's convex hull, with an inertia as a sum of tetrahedra."""
     from scipy.spatial import ConvexHull  # slow to import
 
     points = np.asarray(read_mesh(file, scale).vertices())
     middle = points.mean(axis=0)
-    corners = (points - middle)[ConvexHull(points).simplices]  # with the fourth one at zero
+    hull = ConvexHull(points)
+    corners = (points - middle)[hull.simplices]  # with the fourth one at zero
     volumes = np.abs(np.linalg.det(corners)) / 6.0
     total, sums = float(volumes.sum()), corners.sum(axis=1)
     centre = volumes @ sums / (4.0 * total)
     outer = np.einsum('kci,kcj->kij', corners, corners) + np.einsum('ki,kj->kij', sums, sums)
     second = np.einsum('k,kij->ij', volumes, outer) / 20.0 - total * np.outer(centre, centre)
-    return pin.Inertia(total, middle + centre, np.eye(3) * np.trace(second) - second)
+    body = pin.Inertia(total, middle + centre, np.eye(3) * np.trace(second) - second)
+    low, high = points.min(axis=0), points.max(axis=0)
+    planes = np.unique(hull.equations.round(9), axis=0)  # once for all triangles of a plane
+
+    def inside(at: Array) -> NDArray[np.bool_]:
+        return np.asarray((at @ planes[:, :3].T + planes[:, 3] <= 0.0).all(axis=1))
+
+    return Body(pose.act(body), pose, (high - low) / 2.0, (high + low) / 2.0, inside)
 
 
-def _solid(each: Element) -> Any:
-    """Return the shape of a box, cylinder, sphere or capsule; None for others."""
+def _solid(each: Element) -> tuple[Any, Callable[[Array], NDArray[np.bool_]]]:
+    """Return the shape of a box, cylinder, sphere or capsule, and what is inside; None: others."""
     radius, length = (float(each.get(name, '0')) for name in ('radius', 'length'))
+    half = length / 2.0
     match each.tag:
         case 'box':
-            return coal.Box(*vector(each, 'size'))
+            sides = vector(each, 'size')
+            return coal.Box(*sides), lambda at: (np.abs(at) <= sides / 2.0).all(axis=1)
         case 'cylinder':
-            return coal.Cylinder(radius, length)
-        case 'capsule':
-            return coal.Capsule(radius, length)
-        case 'sphere':
-            return coal.Sphere(radius)
-    return None
+            return coal.Cylinder(
+                radius, length
+            ), lambda at: (np.hypot(at[:, 0], at[:, 1]) <= radius) & (np.abs(at[:, 2]) <= half)
+        case 'capsule' | 'sphere':
+            kind = coal.Capsule(radius, length) if each.tag == 'capsule' else coal.Sphere(radius)
+            along = half if each.tag == 'capsule' else 0.0
+
+            def inside(at: Array) -> NDArray[np.bool_]:
+                beyond = at[:, 2] - at[:, 2].clip(-along, along)
+                return np.linalg.norm(np.c_[at[:, :2], beyond], axis=1) <= radius
+
+            return kind, inside
+    return None, lambda at: np.zeros(len(at), dtype=bool)

@@ -1,0 +1,65 @@
+"""Masses estimated from shapes: what several shapes have in common counts once."""
+
+import numpy as np
+import pytest
+
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
+
+ARM = """<robot name="arm"><link name="base"/><link name="one">{own}</link>
+<joint name="a" type="revolute"><parent link="base"/><child link="one"/><axis xyz="0 0 1"/>
+<limit lower="-1" upper="1" effort="100" velocity="1"/></joint>{more}</robot>"""
+FIXED = """<link name="shell">{}</link><joint name="f" type="fixed"><parent link="one"/>
+<child link="shell"/><origin xyz="0 0 0.2" rpy="0 0 1.5707963267948966"/></joint>"""
+
+
+def shape(text, xyz='0 0 0'):
+    return f'<collision><origin xyz="{xyz}"/><geometry>{text}</geometry></collision>'
+
+
+def inertia(tmp_path, own, more=''):
+    file = tmp_path / 'arm.urdf'
+    file.write_text(ARM.format(own=own, more=more))
+    return RobotModel(find_urdf(f'{file} inertia:=estimate')).pin_model.inertias[1]
+
+
+def box(x, y, z, at):
+    mass = 1000.0 * x * y * z
+    about = mass / 12.0 * np.diag([y * y + z * z, x * x + z * z, x * x + y * y])
+    return mass, np.array(at), about
+
+
+UNION = box(0.3, 0.2, 0.2, (0.05, 0.0, 0.0))
+BOX = shape('<box size="0.2 0.2 0.2"/>')
+
+
+@pytest.mark.parametrize(
+    ('own', 'more'),
+    [
+        (BOX + shape('<box size="0.2 0.2 0.2"/>', '0.1 0 0'), ''),
+        (BOX, FIXED.format(shape('<box size="0.2 0.2 0.2"/>', '0 -0.1 -0.2'))),
+        (BOX + BOX + shape('<box size="0.1 0.2 0.2"/>', '0.15 0 0'), ''),
+    ],
+)
+def test_what_shapes_have_in_common_counts_once(tmp_path, own, more):
+    found, (mass, centre, about) = inertia(tmp_path, own, more), UNION
+    assert found.mass == pytest.approx(mass, rel=0.02)
+    np.testing.assert_allclose(found.lever, centre, atol=2e-3)
+    np.testing.assert_allclose(found.inertia, about, atol=0.03 * about.max())
+
+
+@pytest.mark.parametrize(
+    'text',
+    ['<cylinder radius="0.1" length="0.2"/>', '<capsule radius="0.1" length="0.2"/>',
+     '<sphere radius="0.1"/>'],
+)  # fmt: skip
+def test_a_shape_that_is_written_twice_counts_once(tmp_path, text):
+    once, twice = (inertia(tmp_path, shape(text) * count) for count in (1, 2))
+    assert twice.mass == pytest.approx(once.mass, rel=1e-9)
+    np.testing.assert_allclose(twice.inertia, once.inertia, atol=0.03 * once.inertia.max())
+
+
+def test_shapes_that_touch_add_up(tmp_path):
+    found = inertia(tmp_path, BOX + shape('<box size="0.1 0.2 0.2"/>', '0.15 0 0'))
+    np.testing.assert_allclose(found.inertia, UNION[2], atol=1e-12)
+    assert found.mass == pytest.approx(UNION[0], rel=1e-12)
