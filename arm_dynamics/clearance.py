@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -18,7 +19,7 @@ from arm_dynamics.shapes import mesh_finder, read_mesh, with_shapes
 _TOUCHING = 1e-4  # distance of pairs that touch [m]
 _NEVER = -100.0  # margin of a pair that is left out [m]
 _LARGE = 10.0  # radius of no link [m]
-_SRDF = ', or <disable_collisions> of an SRDF next to the URDF'
+_SRDF = ', or <disable_collisions> of an SRDF next to the URDF, {}, as that of a *_moveit_config'
 FLOOR, TABLE = 'the floor', 'the table'
 
 
@@ -206,7 +207,9 @@ class Clearance:
             if not clear:
                 near = self.nearest(each, least)
                 off = f'at least {least * 1e3:g} mm off is allowed'
-                raise ArmError(f'{near}, t = {t:.2f} s; {off}{_SRDF * (near.other[:4] == "link")}')
+                name = Path(self.model.file).stem.removesuffix('_inertia_estimated')
+                srdf = _SRDF.format(f'{name}.srdf') * (near.other[:4] == 'link')
+                raise ArmError(f'{near}, t = {t:.2f} s; {off}{srdf}')
 
     def are_clear(self, q: Array, least: float) -> Iterator[bool]:
         """Yield for each configuration of q (m, n) whether all pairs are `least` [m] apart."""

@@ -202,10 +202,9 @@ def _file_of(robot: str, folder: str = 'urdf') -> tuple[Path, str]:
     path = Path(robot).expanduser()
     if path.is_file():
         return path, ''
-    if '://' in robot:
-        for file in candidates(robot, Path.cwd() / 'here'):
-            if file.is_file():
-                return file, ''
+    for file in candidates(robot, Path.cwd() / 'here') if '://' in robot else ():
+        if file.is_file():
+            return file, ''
     for source in SOURCES.names() if '/' not in robot else ():
         named: tuple[Path, str] | None = SOURCES.load(source)(robot)
         if named:

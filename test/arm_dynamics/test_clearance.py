@@ -347,6 +347,9 @@ def test_a_refused_pair_of_links_has_the_remedy(tmp_path):
     file.write_text(
         with_balls(find_urdf('ur5e').read_text(), {'shoulder_link': 0.3, 'forearm_link': 0.122})
     )
-    remedy = '5 mm off is allowed, or <disable_collisions> of an SRDF next to the URDF; nor with'
+    remedy = (
+        r'5 mm off is allowed, or <disable_collisions> of an SRDF next to the URDF, arm\.srdf, as '
+        r'that of a \*_moveit_config; nor with'
+    )
     with pytest.raises(ArmError, match=remedy):
         make_task('cube', Robot.load(str(file))).points()
