@@ -10,6 +10,7 @@ from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.descriptions.conversion import make_meshes_absolute
 from arm_dynamics.model import RobotModel
 from arm_dynamics.temporary_folder import cached_by_files, temporary_folder
+from arm_dynamics.tool_link import srdf_of
 from arm_dynamics.urdf_elements import link_of, moves, read_tree
 
 _PREFIX = 'gripper_'  # of names of a gripper that the arm has as well
@@ -21,9 +22,9 @@ _FLANGE = re.compile(r'(.*_)?flange(_link|_frame)?', re.IGNORECASE)
 def with_gripper(arm: Path, gripper: Path, frame: str = '') -> Path:
     """Return the URDF of an arm that carries a gripper in place of its own tool.
 
-    The joined robot is a temporary file `arm_gripper.urdf`. Its SRDF names the tool link: the
-    gripper's link whose name is or ends in grasp or tcp, otherwise the root of the gripper. Names
-    of links and joints that both have get the prefix `gripper_`.
+    The joined robot is a temporary file `arm_gripper.urdf`. Its SRDF disables what the arm's does,
+    and names the tool link: that of the gripper whose name is or ends in grasp or tcp, otherwise
+    the gripper's root. Names of links and joints that both have get the prefix `gripper_`.
 
     Args:
         arm, gripper: URDF files.
@@ -53,7 +54,11 @@ def with_gripper(arm: Path, gripper: Path, frame: str = '') -> Path:
     path.write_text(ElementTree.tostring(tree, encoding='unicode'))
     tool = next(filter(_GRASP.fullmatch, links), roots[0])
     srdf = Element('robot', name=path.stem)
-    SubElement(srdf, 'end_effector', name='gripper', parent_link=tool, group='gripper')
+    SubElement(srdf, 'end_effector', name='gripper', parent_link=tool)
+    if (of_arm := srdf_of(arm)) is not None:
+        there = {link.get('name') for link in tree.iterfind('link')}
+        pairs = read_tree(of_arm, f'SRDF {of_arm}').iterfind('disable_collisions')
+        srdf.extend(x for x in pairs if {x.get('link1'), x.get('link2')} <= there)
     path.with_suffix('.srdf').write_text(ElementTree.tostring(srdf, encoding='unicode'))
     return path
 

@@ -8,6 +8,7 @@ from arm_controllers.gripper import gripper_joint
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.robots import RobotArgument, check_data_only, find_urdf
+from arm_dynamics.self_contact import touching_links
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.robot import Robot
 from arm_sim.simulation.model_check import check_model
@@ -43,6 +44,18 @@ def test_the_gripper_is_on_the_flange_in_place_of_the_tool():
     flange = arm.forward_kinematics(q, 'flange')
     base = both.forward_kinematics(np.append(q, np.zeros(both.nv - 6)), 'gripper_base')
     np.testing.assert_allclose(base.homogeneous, flange.homogeneous, atol=1e-12)
+
+
+def test_what_the_srdf_of_the_arm_disables_stays_so_and_no_line_is_about_the_new_one(tmp_path):
+    pairs = '<disable_collisions link1="{}" link2="forearm_link" reason="Never"/>'
+    links = ('shoulder_link', 'tool0')  # the second one goes with the arm's own tool
+    (tmp_path / 'arm.urdf').write_text(find_urdf('ur5e').read_text())
+    (tmp_path / 'arm.srdf').write_text(
+        f'<robot name="ur5e">{"".join(map(pairs.format, links))}</robot>'
+    )
+    model = Robot.load(f'{tmp_path / "arm.urdf"} gripper:=parallel').model
+    assert 'arm_parallel.srdf disables 1' in touching_links(model, '')[1]
+    assert [note for note in model.notes if 'SRDF' in note] == []
 
 
 def test_each_joint_has_the_numbers_of_its_own_file():
