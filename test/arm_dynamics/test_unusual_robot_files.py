@@ -218,6 +218,19 @@ def test_an_arm_whose_inertia_makes_the_simulation_slow_is_named_once(capfd):
     assert said in capfd.readouterr().err
 
 
+def test_a_joint_whose_damping_is_far_beyond_its_inertia_is_named_and_servos_bear_it(tmp_path):
+    """As in dm_control's manipulator."""
+    file, axis, left = tmp_path / 'arm.urdf', '<axis xyz="0 1 0"/>', {}
+    for rotor in ('', ' armature="9"'):
+        file.write_text(ARM.replace(axis, f'{axis}<dynamics damping="3000"{rotor}/>'))
+        for law in ('pd', 'servo'):
+            run = arm_sim.run(str(file), law=law, task='step')
+            left[law + rotor] = abs(run.record.q_end - run.record.q_reference[-1]).max()
+        named = [x for x in run.loaded.robot.model.notes if 'laws with gains by inertia' in x]
+        assert [x.partition(': ')[0] for x in named] == ([] if rotor else ['a, b'])
+    assert left['servo'] < 1e-3 < left['pd']
+
+
 @pytest.mark.parametrize('words', ['"{}"', "'{}'", '{} ', ' {}\n', '"{}" mjcf:=native'])
 def test_a_path_may_be_in_quotes_and_have_spaces_around(tmp_path, words):
     file = tmp_path / 'my arm.urdf'
