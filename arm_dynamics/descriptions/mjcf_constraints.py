@@ -71,7 +71,7 @@ def swinging(m: mujoco.MjModel, names: Sequence[str]) -> list[str]:
     driven = {joint for each in moved_by_actuators(m) for joint in each}
     of_tendons = set(m.wrap_objid[m.wrap_type == mujoco.mjtWrap.mjWRAP_JOINT].tolist())
     loose = (pushes & ~bound)[m.jnt_dofadr]  # each joint has one degree of freedom
-    others = set(np.flatnonzero(loose)) - own - driven - of_tendons
+    others = set(np.flatnonzero(loose).tolist()) - own - driven - of_tendons
     return [m.joint(k).name for k in sorted(others) if not has_spring(m, k)]
 
 
