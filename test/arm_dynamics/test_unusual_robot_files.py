@@ -11,6 +11,7 @@ from repository import ROOT
 import arm_sim
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.robots import find_urdf
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.robot import Robot
 from arm_sim.simulation.model_check import check_model
@@ -220,13 +221,16 @@ def test_an_arm_whose_inertia_makes_the_simulation_slow_is_named_once(capfd):
 
 def test_a_joint_whose_damping_is_far_beyond_its_inertia_is_named_and_servos_bear_it(tmp_path):
     """As in dm_control's manipulator."""
-    file, axis, left = tmp_path / 'arm.urdf', '<axis xyz="0 1 0"/>', {}
+    file, axis = tmp_path / 'arm.urdf', '<axis xyz="0 1 0"/>'
+    left = {}
     for rotor in ('', ' armature="9"'):
-        file.write_text(ARM.replace(axis, f'{axis}<dynamics damping="3000"{rotor}/>'))
+        text = ARM.replace(axis, f'{axis}<dynamics damping="300"{rotor}/>')
+        file.write_text(text.replace('effort="50"', 'effort="5000"'))
+        robot = Robot.load(str(file))
         for law in ('pd', 'servo'):
-            run = arm_sim.run(str(file), law=law, task='step')
-            left[law + rotor] = abs(run.record.q_end - run.record.q_reference[-1]).max()
-        named = [x for x in run.loaded.robot.model.notes if 'laws with gains by inertia' in x]
+            run = LoadedExperiment(Experiment.of_files(str(file), 'step', law), robot)
+            left[law + rotor] = abs(run.track(run.run()).joint_error[-1]).max()
+        named = [x for x in robot.model.notes if 'laws with gains by inertia' in x]
         assert [x.partition(': ')[0] for x in named] == ([] if rotor else ['a, b'])
     assert left['servo'] < 1e-3 < left['pd']
 
