@@ -27,6 +27,12 @@ def unit(quantity: str, prismatic: bool) -> str:
     return ('m' if prismatic else 'rad') + per
 
 
+def units(both: str, prismatic: NDArray[np.bool_]) -> str:
+    """Return of a text such as 'rad | m' what joints have: if all turn, or all slide, one unit."""
+    mixed = prismatic.any() and not prismatic.all()
+    return both if mixed else both.split(' | ')[-int(prismatic[0])]
+
+
 class JointLimitError(ArmError):
     """A joint quantity outside its limits.
 

@@ -4,7 +4,6 @@
 """
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -24,14 +23,16 @@ from guard_study import (
 from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.laws import law_names
 from arm_controllers.parameter_values import read_fields
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import Array, units
+from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import like, parameter
 from arm_lab.command_line import Name, RobotOptions
 from arm_lab.commands.call import program
-from arm_lab.experiments.executors import Jobs
+from arm_lab.experiments.executors import Jobs, ordered
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.ranges import Ranges
 from arm_lab.experiments.report import Listing, Report
+from arm_lab.progress import progress
 
 _FIXED = (12.0, 16.0, 20.0)  # thresholds of all joints, to compare with [N.m | N]
 
@@ -109,7 +110,8 @@ def thresholds(options: Options) -> Report:
     drawn, fresh = guarded(plain, given), guarded(replace(plain, seed=options.seed + 1), given)
     jobs = [(drawn, each) for each in _chunks(options.duration)]
     jobs += [(fresh, each) for each in _chunks(options.check_duration)]
-    maxima = options.jobs.ordered('arms', _maxima, jobs)
+    with options.jobs.executor() as own, progress('arms', len(jobs)) as advance:
+        maxima = ordered(own, _maxima, jobs, advance)
     count = len(_chunks(options.duration))
     exact = thresholds_of(np.concatenate(maxima[:count]), options.alarms * LEG / 1e5)
     rounded: Array = np.ceil(exact * 100.0) / 100.0
@@ -126,7 +128,7 @@ def thresholds(options: Options) -> Report:
         dict(zip(('joint', 'threshold', 'step_threshold'), (name, *each), strict=True))
         for name, each in zip(names, columns, strict=True)
     ]
-    draw, listing = partial(_figure, found, names, title), Listing(title, headings, rows)
+    draw, listing = partial(_figure, found, robot.model, title), Listing(title, headings, rows)
     notes = found.lines()
     if options.check_duration:
         notes.append(f'false alarms in {found.checked:g} s of other motions: {found.alarms}')
@@ -138,9 +140,10 @@ def thresholds(options: Options) -> Report:
 main = program(Options, thresholds)
 
 
-def _figure(found: Thresholds, names: Sequence[str], title: str) -> Any:
+def _figure(found: Thresholds, model: RobotModel, title: str) -> Any:
     from arm_sim.pictures import BLUE, ORANGE, legend, new_figure, style
 
+    names = model.joint_names
     figure = new_figure(7.0, 1.6 + 0.3 * len(names), title)
     axis, places = figure.subplots(), np.arange(len(names))
     bars = zip(
@@ -150,7 +153,7 @@ def _figure(found: Thresholds, names: Sequence[str], title: str) -> Any:
         axis.barh(places + offset, values, 0.38, color=color, label=label)
     axis.set_yticks(places, names)
     axis.invert_yaxis()
-    style(axis, '', 'residual [N.m | N]', grid='x')
+    style(axis, '', f'residual [{units("N.m | N", model.prismatic)}]', grid='x')
     legend(axis)
     return figure
 

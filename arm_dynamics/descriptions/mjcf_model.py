@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
-from arm_dynamics.checks import ArmError, some_of
+from arm_dynamics.checks import ArmError, some_of, unit
 from arm_dynamics.descriptions.mjcf import actuators_on
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import ParameterValues
@@ -81,7 +81,7 @@ def springs_at(m: mujoco.MjModel, names: Sequence[str], coupled: Sequence[str]) 
     sprung = [name for name in coupled if has_spring(m, m.joint(name).id)]
     if sprung and (moved := [name for name in names if name in coupled]):
         return f'springs of {some_of(sprung)} act through a loop on joint {moved[0]!r}{_REMEDY}'
-    most, where = 0.0, ''
+    most, where, of = 0.0, '', ''
     for _ in range(10):
         for joint in joints:
             limited = m.jnt_limited[joint.id]
@@ -92,9 +92,10 @@ def springs_at(m: mujoco.MjModel, names: Sequence[str], coupled: Sequence[str]) 
             size = abs(float(data.qfrc_spring[joint.dofadr[0]]))
             if size > most:
                 most, where = size, str(joint.name)
+                of = unit('torque', bool(joint.type[0] == mujoco.mjtJoint.mjJNT_SLIDE))
     if most < _TOLERANCE:
         return ''
-    how = f'springs and tendons of the MJCF give up to {most:.3g} N.m | N'
+    how = f'springs and tendons of the MJCF give up to {most:.3g} {of}'
     return f'{how} at joint {where!r}{_REMEDY}'
 
 

@@ -60,6 +60,7 @@ class ExcitationReport(Report):
         """
         robot = Robot.load(options.robot, options.config)
         model, own = robot.model, robot.parameters()
+        self._model = model
         around = {name: own[name] for name in ('floor', 'table') if name in own}
         parameters = ExcitationParameters(**around, **vars(options.search))
         cycles = options.cycles
@@ -94,7 +95,7 @@ class ExcitationReport(Report):
         motion = self.found.motion
         times = np.linspace(0.0, motion.period, 1001)
         q, v, _ = motion.states(times)
-        return motion_figure(times, q, v, self.goal.joint_names)
+        return motion_figure(times, q, v, self._model)
 
 
 excite = call(

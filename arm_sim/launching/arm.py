@@ -19,7 +19,7 @@ from arm_controllers.laws.servo import ServoParameters
 from arm_controllers.parameter_file import sections_text, yaml_value
 from arm_controllers.parameter_values import as_ros_value
 from arm_dynamics.actuators import ACTUATORS, actuators_of
-from arm_dynamics.checks import ArmError, one_of
+from arm_dynamics.checks import ArmError, one_of, units
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import RobotArgument, find_urdf
 from arm_dynamics.temporary_folder import temporary_folder
@@ -185,20 +185,21 @@ def _actuator(law: str, wanted: str, in_files: Mapping[str, Any]) -> Any:
 
 
 _FIELDS = {
-    'servo': 'position [rad | m]',
-    'velocity': 'velocity [rad/s | m/s]',
-    'torque': 'effort [N.m | N]',
-    'voltage': 'effort [V]',
+    'servo': ('position', 'rad | m'),
+    'velocity': ('velocity', 'rad/s | m/s'),
+    'torque': ('effort', 'N.m | N'),
+    'voltage': ('effort', 'V'),
 }
 
 
 def _instructions(model: RobotModel, actuator: str | Sequence[str]) -> str:
     """Return the log line about the duties of an external controller."""
-    each = list(zip(actuators_of(actuator, model.joint_names), model.joint_names, strict=True))
+    own = actuators_of(actuator, model.joint_names)
+    each = {kind: [k for k, x in enumerate(own) if x == kind] for kind in _FIELDS if kind in own}
     parts = [
-        f'{field} of {", ".join(name for own, name in each if own == kind)}'
-        for kind, field in _FIELDS.items()
-        if any(own == kind for own, _ in each)
+        f'{_FIELDS[kind][0]} [{units(_FIELDS[kind][1], model.prismatic[joints])}] of '
+        f'{", ".join(model.joint_names[k] for k in joints)}'
+        for kind, joints in each.items()
     ]
     return (
         'external: waiting for your controller. It answers each message on joint_states by one on '

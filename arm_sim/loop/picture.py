@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.lib.stride_tricks import sliding_window_view
 
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import Array, units
 from arm_dynamics.model import RobotModel
 from arm_sim.loop.measures import RECOVERED, Tracking, rms
 from arm_sim.loop.record import Record
@@ -55,11 +55,12 @@ def draw_errors(axis: Axes, t: Array, errors: Sequence[tuple[Array, str, str]]) 
     legend(axis, loc='best', frameon=True, framealpha=0.9, edgecolor='none')
 
 
-def draw_torques(axis: Axes, record: Record, share: Array, names: Sequence[str]) -> None:
+def draw_torques(axis: Axes, record: Record, share: Array, model: RobotModel) -> None:
     """Draw torques, a lane for each joint on its own scale; `share` (k, n): of their limits.
 
     At the end of a lane are the joint's largest torque and its share, red at the limit.
     """
+    names = model.joint_names
     places = np.arange(len(names))[::-1]
     for joint, place in enumerate(places):
         course, color = record.effort[:, joint], COLORS[joint % len(COLORS)]
@@ -75,22 +76,23 @@ def draw_torques(axis: Axes, record: Record, share: Array, names: Sequence[str])
         )  # fmt: skip
     axis.set_yticks(places, [name.removesuffix('_joint') for name in names])
     axis.set_ylim(-0.6, len(names) - 0.4)
-    title = 'torque, each on its own scale; its peak [N.m | N] and share of the limit'
+    unit = units('N.m | N', model.prismatic)
+    title = f'torque, each on its own scale; its peak [{unit}] and share of the limit'
     style(axis, title, 'time [s]', grid='')
     axis.tick_params(axis='y', length=0)
 
 
 def tracking_figure(
-    record: Record, tracking: Tracking, report: Mapping[str, Any], event: float | None = None
+    record: Record, tracking: Tracking, report: Mapping[str, Any], task: Any
 ) -> Figure:
-    """Return the picture of a run: the tip's error over time, its event [s], and the torques."""
+    """Return the picture of a run of a task: the tip's error, its event, and the torques."""
     height = 3.4 + 0.45 * len(report['joint_names'])
     figure = new_figure(10.0, height, f'{report["task"]}: {title_of(report)}')
     errors, torques = figure.subplots(2, 1, sharex=True, height_ratios=(1.0, (height - 3.0) / 3.0))
     error = tracking.error * 1e3
     errors.plot(record.t, error, lw=1.4, color=BLUE)
     title = f'tracking error of the tip: {rms(error):.3g} mm RMS, at most {error.max():.3g} mm'
-    recovery = report['recovery_s']
+    recovery, event = report['recovery_s'], task.event
     if event is not None:
         errors.axvspan(event, event + recovery if recovery > 0.0 else event, color='0.93', lw=0)
         errors.axvline(event, color='0.5', lw=0.8, ls='--')
@@ -100,7 +102,7 @@ def tracking_figure(
     elif event is not None and np.isnan(recovery):
         title += f'; at the end still above {RECOVERED:g} mm'
     style(errors, title, '', 'error [mm]')
-    draw_torques(torques, record, tracking.effort_share, report['joint_names'])
+    draw_torques(torques, record, tracking.effort_share, task.robot.model)
     return figure
 
 
@@ -137,9 +139,7 @@ def joints_figure(
             1.01, 0.5, note, va='center', fontsize=SMALL, color=ORANGE, transform=right.transAxes
         )
     at = f'; dashed: event at {", ".join(f"{each:g}" for each in events)} s' if events else ''
-    kinds = zip(('rad', 'm'), (~model.prismatic, model.prismatic), strict=True)
-    units = [unit for unit, some in kinds if some.any()]
-    unit, small = ' | '.join(units), ' | '.join(f'm{each}' for each in units)
+    unit, small = (units(each, model.prismatic) for each in ('rad | m', 'mrad | mm'))
     titles = f'position [{unit}], on its reference (grey){at}', f'reference - position [{small}]'
     for axis, title in zip(axes[0], titles, strict=True):
         axis.set_title(title, fontsize=TEXT + 1)
@@ -148,14 +148,15 @@ def joints_figure(
     return figure
 
 
-def motion_figure(t: Array, q: Array, v: Array, names: Sequence[str]) -> Figure:
+def motion_figure(t: Array, q: Array, v: Array, model: RobotModel) -> Figure:
     """Return positions and velocities (k, n) over times (k,), a line per joint."""
     figure = new_figure(7.0, 5.0)
-    labels = 'position [rad | m]', 'velocity [rad/s | m/s]'
+    of_q, of_v = (units(each, model.prismatic) for each in ('rad | m', 'rad/s | m/s'))
+    labels = f'position [{of_q}]', f'velocity [{of_v}]'
     for axis, values, label in zip(
         figure.subplots(2, 1, sharex=True), (q, v), labels, strict=True
     ):
-        for column, name, color in zip(values.T, names, cycle(COLORS)):
+        for column, name, color in zip(values.T, model.joint_names, cycle(COLORS)):
             axis.plot(t, column, label=name, color=color, lw=1.2)
         style(axis, '', '', label)
     axis.set_xlabel('time [s]', fontsize=TEXT)

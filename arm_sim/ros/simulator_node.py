@@ -16,7 +16,7 @@ from arm_controllers.ros.parameters import declare_parameters, refuse_unknown_pa
 from arm_controllers.ros.process_settings import pin_to_core
 from arm_controllers.ros.qos import CONTROL_QOS
 from arm_controllers.ros.services import serve
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, units
 from arm_dynamics.model import RobotModel
 from arm_dynamics.plugins import extension
 from arm_dynamics.robots import RobotArgument
@@ -184,17 +184,18 @@ class SimulatorNode(Node):
 
 
 _ADDED = {
-    'armature': 'rotor inertia {} kg m^2 | kg',
-    'damping': 'damping {} N.m.s/rad | N.s/m',
-    'friction': 'Coulomb friction {} N.m | N',
+    'armature': ('rotor inertia', 'kg m^2 | kg'),
+    'damping': ('damping', 'N.m.s/rad | N.s/m'),
+    'friction': ('Coulomb friction', 'N.m | N'),
 }
 
 
 def _added(model: RobotModel) -> str:
     """Return what the parameters change in the joints of the URDF, for the first log line."""
-    numbers = {
-        name: ', '.join(f'{each:g}' for each in (values[:1] if np.ptp(values) == 0.0 else values))
-        for name, values in model.added.items()
-    }
-    values = [_ADDED[name].format(text) for name, text in numbers.items()]
-    return f"parameters in place of the URDF's: {', '.join(values)}; " if values else ''
+    said = []
+    for name, values in model.added.items():
+        what, of = _ADDED[name]
+        shown = values[:1] if np.ptp(values) == 0.0 else values
+        numbers = ', '.join(f'{each:g}' for each in shown)
+        said.append(f'{what} {numbers} {units(of, model.prismatic)}')
+    return f"parameters in place of the URDF's: {', '.join(said)}; " if said else ''

@@ -73,7 +73,7 @@ class TaskReport:
         """Return the picture, a matplotlib Figure."""
         from arm_sim.loop.picture import tracking_figure
 
-        return tracking_figure(run.record, run.tracking, report, self.task.event)
+        return tracking_figure(run.record, run.tracking, report, self.task)
 
     def progress(self, share: float) -> str:
         """Return what to say when this share of the duration has passed."""

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from tyro.conf import Positional
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, units
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
 from arm_lab.command_line import Folder, RobotOptions
@@ -166,7 +166,7 @@ def listings(found: Difference, model: RobotModel) -> list[Listing]:
         friction = f'{found.coulomb[j]:.4g}', f'{found.viscous[j]:.4g}'
         row = [*(f'{x:.4g}' for x in _sizes(found.tau[:, j])), *shares, *friction]
         torque.append([name, *(['-'] * len(row) if found.hidden[j] else row)])
-    of_q, of_tau = _units(model, 'mrad', 'mm'), _units(model, 'N.m', 'N')
+    of_q, of_tau = (units(each, model.prismatic) for each in ('mrad | mm', 'N.m | N'))
     return [
         Listing(f'position, real minus simulated [{of_q}]', ('joint', *_OF_MOTION), motion),
         Listing(
@@ -247,8 +247,3 @@ def picture(found: Difference, model: RobotModel, robot: str) -> Figure:
 
 def _sizes(values: np.ndarray) -> tuple[float, float]:
     return float(rms(values)), float(np.abs(values).max())
-
-
-def _units(model: RobotModel, revolute: str, prismatic: str) -> str:
-    kinds = np.where(model.prismatic, prismatic, revolute)
-    return ' | '.join(dict.fromkeys(kinds.tolist()))

@@ -7,6 +7,7 @@ from typing import Annotated
 from matplotlib.figure import Figure
 from tyro.conf import Positional
 
+from arm_dynamics.checks import units
 from arm_dynamics.parameters import parameter
 from arm_lab.command_line import RobotOptions, command
 from arm_lab.commands.call import call
@@ -64,7 +65,8 @@ class RecordingReport(Report):
 
     def _draw(self) -> Figure:
         samples = self.found.samples
-        figure = new_figure(9.0, 5.0, 'efforts as they are read [N.m | N] over time [s]')
+        of = units('N.m | N', self._model.prismatic)
+        figure = new_figure(9.0, 5.0, f'efforts as they are read [{of}] over time [s]')
         for i, axis in enumerate(panels(figure, self._model.nv)):
             axis.plot(samples.times - samples.times[0], samples.effort[:, i], BLUE, lw=0.8)
             axis.set_title(self._model.joint_names[i])

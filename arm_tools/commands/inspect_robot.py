@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 from tyro.conf import Positional
 
-from arm_dynamics.checks import ArmError, some_of
+from arm_dynamics.checks import ArmError, some_of, units
 from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
@@ -69,6 +69,7 @@ class RobotReport(Report):
         notes = [*model.notes, *doubts(model), *_for_simulation(model), *_not_drawn(model)]
         weak = weak_joints(model)
         notes += weak.values()
+        of = units('N.m | N', model.prismatic)
         listings = [
             Listing(
                 f'{model.name}: tool {model.tip_frame}, reach from the first joint '
@@ -80,7 +81,7 @@ class RobotReport(Report):
             ),
             Listing(
                 'the same URDF in other readers: differences',
-                ('reader', 'tool [mm]', 'mass [kg]', 'gravity [N.m | N]', 'not read, because'),
+                ('reader', 'tool [mm]', 'mass [kg]', f'gravity [{of}]', 'not read, because'),
                 [_other(each) for each in others],
                 texts=('not read, because',),
             ),

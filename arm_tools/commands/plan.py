@@ -166,7 +166,7 @@ class PlanReport(Report):
         from arm_sim.loop.picture import motion_figure
 
         motion = self.found.motion
-        return motion_figure(motion.times, motion.q, motion.v, self.joint_names)
+        return motion_figure(motion.times, motion.q, motion.v, self._robot.model)
 
 
 def _pose(numbers: tuple[float, ...]) -> Array:

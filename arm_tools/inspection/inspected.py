@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from arm_dynamics.checks import ArmError, Array, one_of
+from arm_dynamics.checks import ArmError, Array, one_of, units
 from arm_dynamics.model import RobotModel
 from arm_lab.identification.conventions import Conventions, Reading, in_time
 from arm_lab.identification.effort_rest import Rest
@@ -176,7 +176,8 @@ def _resolution(samples: MotionSamples, names: Sequence[str]) -> list[str]:
         if len(effort) and np.ptp(effort) == 0.0
     ]
     shown = ', '.join(f'{step:.2g}' for step in steps)
-    lines = [f'resolution: smallest steps of the positions {shown} [rad | m]']
+    of = units('rad | m', model.prismatic)
+    lines = [f'resolution: smallest steps of the positions {shown} [{of}]']
     if silent:
         lines.append(f'efforts: {", ".join(silent)}: always the same, none is recorded')
     return lines

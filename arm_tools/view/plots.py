@@ -4,7 +4,7 @@ from html import escape
 
 import numpy as np
 
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import Array, units
 from arm_dynamics.model import RobotModel
 from arm_sim.palette import COLORS
 from arm_tools.view.monitor import ArmMonitor
@@ -60,8 +60,7 @@ class Plots:
         """Build the plots at the present place of viser's `gui`."""
         names = model.joint_names
         self._span = gui.add_dropdown('Last', tuple(SPANS), initial_value='20 s')
-        unit = 'm' if model.prismatic.all() else 'rad'
-        self._unit = 'rad | m' if model.prismatic.any() and unit == 'rad' else unit
+        self._unit = units('rad | m', model.prismatic)
         gui.add_html(legend(names))
         self._titles, self._plots = [], []
         for columns in (len(names), len(names), 1):

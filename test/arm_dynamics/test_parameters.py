@@ -7,7 +7,7 @@ import pytest
 
 from arm_controllers.laws import Law
 from arm_controllers.parameter_values import parameter_fields, read_fields
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, units
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, PerJoint, Stepping, parameter, with_arrays
 from arm_dynamics.robots import find_urdf
@@ -88,3 +88,10 @@ def test_a_plain_dataclass_of_parameters_will_do():
     assert Mine(arm, Plain()).parameters.kp == (4.0,)
     (field,) = parameter_fields(Plain)
     assert (field.name, field.default, field.description, field.allowed) == ('kp', (4.0,), '', '')
+
+
+def test_a_picture_or_table_has_the_unit_of_the_joints_that_an_arm_has():
+    both = 'N.m | N'
+    turning, sliding, mixed = (np.array(x, dtype=bool) for x in ([0, 0], [1, 1], [0, 1]))
+    assert [units(both, x) for x in (turning, sliding, mixed)] == ['N.m', 'N', both]
+    assert units('V', mixed) == 'V'

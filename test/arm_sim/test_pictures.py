@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from itertools import pairwise
+from types import SimpleNamespace
 
 import matplotlib as mpl
 import numpy as np
@@ -99,7 +100,9 @@ def test_every_torque_can_be_seen_however_small_compared_with_the_others():
     zeros = np.zeros((101, 3))
     record = Record(t, zeros, zeros, zeros, zeros, effort, np.zeros(3))
     (axis,) = pictures.panels(pictures.new_figure(6.0, 3.0), 1)
-    draw_torques(axis, record, np.abs(effort) / 100.0, ['a_joint', 'b', 'c'])
+    model = SimpleNamespace(joint_names=('a_joint', 'b', 'c'), prismatic=np.zeros(3, dtype=bool))
+    draw_torques(axis, record, np.abs(effort) / 100.0, model)
+    assert '[N.m]' in axis.get_title()
     courses = [line.get_ydata() for line in axis.get_lines() if len(line.get_ydata()) == 101]
     assert [round(float(np.ptp(each)), 3) for each in courses] == [0.84, 0.84, 0.0]
     assert [each.get_text() for each in axis.get_yticklabels()] == ['a', 'b', 'c']

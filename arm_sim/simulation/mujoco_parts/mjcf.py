@@ -6,7 +6,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import Array, unit
 from arm_dynamics.descriptions.mjcf_files import compiled
 from arm_dynamics.descriptions.mjcf_model import check_springs
 from arm_sim.simulation.model_check import MODEL_TOLERANCE
@@ -68,5 +68,6 @@ class Mjcf(ArmDescription):
                 most, joint = float(torque.max()), int(torque.argmax())
         return (
             f'springs and tendons of the MJCF, which the controllers do not know, give '
-            f'up to {most:.3g} N.m | N at joint {model.joint_names[joint]!r}',
+            f'up to {most:.3g} {unit("torque", model.prismatic[joint])} at joint '
+            f'{model.joint_names[joint]!r}',
         ) * (most > MODEL_TOLERANCE)

@@ -132,7 +132,10 @@ class CubeReport(TaskReport):
         """Draw the cube in 3D, both errors over time, and the torques."""
         from arm_sim.tasks.cube.picture import cube_figure
 
-        return cube_figure(run.record, run.tracking, self.path_error(run), self.parameters, report)
+        return cube_figure(
+            run.record, run.tracking, self.path_error(run), self.parameters, report,
+            self.robot.model,
+        )  # fmt: skip
 
     def progress(self, share: float) -> str:
         """Return the line that names the stroke which is drawn."""

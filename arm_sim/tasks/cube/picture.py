@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from arm_dynamics.checks import Array
+from arm_dynamics.model import RobotModel
 from arm_sim.loop.measures import Tracking
 from arm_sim.loop.picture import ALL_ROUNDING_MM, ROUNDING_MM, draw_errors, draw_torques, envelope
 from arm_sim.loop.record import Record
@@ -23,6 +24,7 @@ def cube_figure(
     path_error: Array,
     cube: CubeWalk,
     report: Mapping[str, Any],
+    model: RobotModel,
 ) -> Figure:
     """Return the cube in 3D, both errors over time, and the torques as shares of their limits."""
     figure = new_figure(
@@ -46,7 +48,7 @@ def cube_figure(
     style(errors, '', '', 'error [mm]')
     errors.set_xlim(0, cube.duration)
     errors.set_title('error along the strokes (corner to corner)', pad=16, fontsize=TEXT + 1)
-    draw_torques(torques, record, tracking.effort_share, report['joint_names'])
+    draw_torques(torques, record, tracking.effort_share, model)
     return figure
 
 
