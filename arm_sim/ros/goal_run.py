@@ -143,15 +143,11 @@ class GoalRun:
             )
         self._run_until = node.create_publisher(Time, 'simulator/run_until', CONTROL_QOS)
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
-        self.states: list[bytes] = []
-        self.contacts: list[bytes] = []
-        self.objects: list[tuple[int, bytes]] = []
-        self._wrenches: dict[int, bytes] = {}
+        self._goal: Any = None
+        self._clear()
         self.diagnostics: dict[str, str] = {}
         self.fault = ''
         self._oldest_ms = self.wall_time = 0.0
-        self.latest_ns = -1
-        self.commands: list[bytes] = []
         self._on_progress: Callable[[], Any] = lambda: None
         node.create_subscription(
             UInt8MultiArray, loop_messages.TOPIC, self.on_batch, RECORD_QOS, raw=True
@@ -170,6 +166,8 @@ class GoalRun:
             raise ArmError(f'joint_states come from another launch: {sender}; end that first')
         self.wait_until(self._run_until.get_subscription_count, 'simulator')
         self.call(self._pause, SetBool.Request(data=True))
+        if self._goal:  # the goal of the pass before, which may last longer than the pass
+            self.waiting.answer(self._goal.cancel_goal_async, self._server)
         self._clear()
         self.call(self._reset, Trigger.Request())
         self.fault = ''
@@ -180,12 +178,9 @@ class GoalRun:
         return states.q[-1], states.v[-1]
 
     def _clear(self) -> None:
-        self.states.clear()
-        self.contacts.clear()
-        self._wrenches.clear()
-        self.objects.clear()
-        self.latest_ns = -1
-        self.commands.clear()
+        self.states, self.contacts, self.commands = list[bytes](), list[bytes](), list[bytes]()
+        self.objects: list[tuple[int, bytes]] = []
+        self.latest_ns, self._wrenches = -1, dict[int, bytes]()
 
     def _wait_for_command(self, count: int = 1) -> None:
         """Wait for answers of the controller, which refuses goals before the first one."""
@@ -279,6 +274,7 @@ class GoalRun:
         handle = self.waiting.answer(partial(self._follow.send_goal_async, request), self._server)
         if not handle.accepted:
             raise ArmError(f'{self._server} rejected the goal; its log says why')
+        self._goal = handle
         return handle.get_result_async()
 
     def _recorded(self, goal: Goal, result: Any) -> Any:
