@@ -61,7 +61,7 @@ class CommandOptions(Parameters):
     Attributes:
         command: the command line as it was typed.
         folder: of the files that the command writes; None: it writes none.
-        stopped: what the command says after Ctrl-C, or ''.
+        stopped: what the command says after Ctrl-C; '': whether its files are lost.
         rest: name of the field that takes every word from the first one that is no option.
     """
 
@@ -90,6 +90,7 @@ class RobotOptions(CommandOptions):
 
 
 OptionsT = TypeVar('OptionsT', bound=CommandOptions)
+STOPPED = 130  # exit code after Ctrl-C
 
 
 def typed(line: str) -> str:
@@ -118,16 +119,19 @@ def command(
 
         @wraps(function)
         def main(words: Sequence[str] | None = None) -> int:
+            said = kind.stopped
             try:
                 with interruptible(*signals), named_faults():
-                    return function(read(kind, name, words)) or 0
+                    code = function(read(kind, name, words)) or 0
             except ArmError as error:
                 print(f'{name}: {error}', file=sys.stderr)
                 return 2 if isinstance(error, UsageError) else 1
             except KeyboardInterrupt:
-                if kind.stopped:
-                    print(f'{name}: stopped; {kind.stopped}', file=sys.stderr)
-                return 130
+                code, writes = STOPPED, {'output', 'output_dir'} & {x.name for x in fields(kind)}
+                said = said or 'its results are lost' * bool(writes)
+            if code == STOPPED and said:
+                print(f'{name}: stopped; {said}', file=sys.stderr)
+            return code
 
         return main
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, get_type_hints
 
 from arm_dynamics.parameters import default_of, facts
 from arm_dynamics.plugin_faults import named_faults
-from arm_lab.command_line import OptionsT, command
+from arm_lab.command_line import STOPPED, OptionsT, command
 from arm_lab.experiments.report import Report
 from arm_lab.options import every_field, from_python
 from arm_sim.output_folder import writable_folder
@@ -77,6 +77,8 @@ def call(
         result.line = result.line or given.line()
         if given.folder:
             result.write(given.folder, result.line)
+        if result.code == STOPPED:  # the caller stops as well
+            raise KeyboardInterrupt
         return result
 
     known = {each.name: each for _, each, _ in every_field(kind)}

@@ -14,7 +14,7 @@ from tyro.conf import Positional
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import like, parameter
-from arm_lab.command_line import CommandOptions, File, Folder
+from arm_lab.command_line import STOPPED, CommandOptions, File, Folder
 from arm_lab.commands import judge
 from arm_lab.commands.call import call, program
 from arm_lab.experiments.executors import Jobs
@@ -79,7 +79,10 @@ def graded(limits: str, seconds: float, job: tuple[str, str]) -> Grade:
 
 
 def grades(options: Options) -> Report:
-    """Return the grades, in the order of the submissions; `found` is a list of `Grade`."""
+    """Return the grades, in the order of the submissions; `found` is a list of `Grade`.
+
+    After Ctrl-C they are those of the submissions that were done.
+    """
     files = options.submissions
     if not files:
         raise ArmError('submissions is empty; give Python files with a law each')
@@ -88,7 +91,7 @@ def grades(options: Options) -> Report:
     with TemporaryDirectory() as other:
         within = options.folder or Path(other)
         jobs = [(file, str(within / f'{i}_{Path(file).stem}')) for i, file in enumerate(files)]
-        found = options.jobs.ordered('submissions', work, jobs)
+        found = list(options.jobs.done('submissions', work, jobs).values())
     headings = ('submission', 'held', 'checksum', 'first failure')
     rows = [
         (x.submission, f'{x.held} of {x.trials}', x.checksum[:8] or '-', x.reason) for x in found
@@ -98,7 +101,8 @@ def grades(options: Options) -> Report:
     listing = Listing(title, headings, rows, texts=('checksum', 'first failure'), bad=bad)
     draw = partial(_figure, found, title)
     plain = [each._asdict() for each in found]
-    return Report('grades', [listing], plain, draw, found=found)
+    code = STOPPED if len(found) < len(files) else 0
+    return Report('grades', [listing], plain, draw, found=found, code=code)
 
 
 def _figure(found: Sequence[Grade], title: str) -> Figure:

@@ -13,14 +13,14 @@ from tyro.conf import Positional
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import share_folder
-from arm_lab.command_line import CommandOptions, File, Folder, Name
+from arm_lab.command_line import STOPPED, CommandOptions, File, Folder, Name
 from arm_lab.commands.call import call, program
 from arm_lab.experiments.report import Report
 from arm_lab.judging import report
 from arm_lab.judging.law_trials import judge_law
 from arm_lab.judging.plan import read_plan
 from arm_lab.judging.trials import judge_all
-from arm_lab.judging.verdict import Judgement
+from arm_lab.judging.verdict import Judgement, StoppedJudgement
 from arm_lab.progress import progress
 
 
@@ -100,10 +100,10 @@ def judged(options: Options) -> JudgementReport:
     if not options.controller and not options.law:
         print('judge: no command; waiting for the controller in this ROS_DOMAIN_ID')
     with TemporaryDirectory() as other:
-        found = _judgements(options, options.folder or Path(other))
+        found, stopped = _judgements(options, options.folder or Path(other))
     others = _unlike_the_first(found)
     result = JudgementReport((others or found)[0])
-    result.code = int(not result.held or bool(others))
+    result.code = STOPPED if stopped else int(not result.held or bool(others))
     result.notes = [result.found.summary, *[_agreement(found)] * (options.repeat > 1)]
     return result
 
@@ -116,10 +116,11 @@ judge = call(
 main = program(Options, judged, signal.SIGTERM)
 
 
-def _judgements(options: Options, folder: Path) -> list[Judgement]:
+def _judgements(options: Options, folder: Path) -> tuple[list[Judgement], bool]:
     """Judge `repeat` times; only once where the first judgement does not hold.
 
-    Ctrl-C ends the series; the judgements until then are summed up.
+    Ctrl-C ends the series; return the judgements until then, or the trials of the first one, and
+    whether it came.
     """
     repeat, words, law = options.repeat, options.controller, options.law
     if words and law:
@@ -137,13 +138,15 @@ def _judgements(options: Options, folder: Path) -> list[Judgement]:
                     found.append(judge_law(plan, law, folder, options.seconds, show))
                 else:
                     found.append(judge_all(plan, words, folder, show))
-            except KeyboardInterrupt:
-                if found:
-                    print(_agreement(found))
-                raise
+            except KeyboardInterrupt as stop:
+                if not found and isinstance(stop, StoppedJudgement) and stop.judgement.verdicts:
+                    found.append(stop.judgement)
+                if not found:
+                    raise
+                return found, True
             if not found[0].held:
                 break
-    return found
+    return found, False
 
 
 def _unlike_the_first(found: Sequence[Judgement]) -> list[Judgement]:

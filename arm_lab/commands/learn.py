@@ -7,7 +7,7 @@ from typing import Annotated
 from tyro.conf import UseAppendAction
 
 from arm_dynamics.parameters import parameter
-from arm_lab.command_line import CommandOptions, Folder, Name, Names
+from arm_lab.command_line import STOPPED, CommandOptions, Folder, Name, Names
 from arm_lab.commands.call import call, program
 from arm_lab.experiments.executors import Jobs
 from arm_lab.experiments.experiment import Experiment
@@ -81,12 +81,13 @@ def passes(options: Options) -> Report:
             )
             experiments[f'{law}, {text.strip("{}")}'] = suited(one.load()).experiment
     job = partial(errors_of, passes=options.passes, cutoff=options.cutoff)
-    found = options.jobs.ordered('courses', job, list(experiments.values()))
-    curves = dict(zip(experiments, found, strict=True))
+    found, names = options.jobs.done('courses', job, list(experiments.values())), [*experiments]
+    curves = {names[number]: errors for number, errors in found.items()}
     rows = [{'law, error': name, 'passes_mm': errors} for name, errors in curves.items()]
     draw = partial(passes_figure, curves)
     listing = _listing(curves, options.passes)
-    return Report('learning', [listing], rows, draw, found=curves)
+    code = STOPPED if len(curves) < len(names) else 0
+    return Report('learning', [listing], rows, draw, found=curves, code=code)
 
 
 learn = call(

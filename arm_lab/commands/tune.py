@@ -12,7 +12,7 @@ import numpy as np
 from arm_controllers.laws import law_names
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import parameter
-from arm_lab.command_line import Folder, Name, command
+from arm_lab.command_line import STOPPED, Folder, Name, command
 from arm_lab.commands.call import call
 from arm_lab.commands.experiment_options import ExperimentOptions
 from arm_lab.experiments.batchable import check_tunable
@@ -105,7 +105,7 @@ def _tune(options: Options, law: str, work: Executor) -> Tuned:
 
 def _tune_all(options: Options, work: Executor, folder: Path) -> int:
     """Tune every law; the row of a law that cannot be tuned says why."""
-    rows = []
+    rows, stopped = list[Surveyed](), False
     options.experiment().load()  # refuse a missing robot once, not for every law
     for law in tunable_laws():
         print(f'{law}:')
@@ -116,6 +116,12 @@ def _tune_all(options: Options, work: Executor, folder: Path) -> int:
             rows.append(Surveyed(law, reason=str(error)))
             print(f'tune: {error}', file=sys.stderr)
             continue
+        except KeyboardInterrupt:
+            if not rows:
+                raise
+            print(f'stopped: {law} and what follows is not tuned', file=sys.stderr)
+            stopped = True
+            break
         seconds = time.monotonic() - start
         rows.append(Surveyed(law, tuned, believed(tuned, work), seconds))
         tuned.write(folder, options.command)
@@ -125,4 +131,6 @@ def _tune_all(options: Options, work: Executor, folder: Path) -> int:
     new_console().print(listing.terminal())
     listing.write(folder / 'tune_all.md', options.command)
     print(f'wrote tune_all.md, and gains, numbers and picture of each law, to {folder}')
+    if stopped:
+        return STOPPED
     return 0 if all(row.tuned and row.tuned.holds for row in rows) else 1

@@ -265,13 +265,25 @@ class Jobs(Parameters):
         """Return the executor of the jobs, to be entered."""
         return executor(self.workers, self.scheduler)
 
-    def ordered(
+    def done(
         self,
         what: str,
         function: Callable[[Job], Answer],
         jobs: Sequence[Job],
         console: Console | None = None,
-    ) -> list[Answer]:
-        """Return the answers in the order of the jobs; show the progress as a number of `what`."""
-        with self.executor() as processes, progress(what, len(jobs), console) as advance:
-            return ordered(processes, function, jobs, advance)
+    ) -> dict[int, Answer]:
+        """Return the answers by their job's number; show the progress as a number of `what`.
+
+        After Ctrl-C these are the answers until then; it is raised where there are none.
+        """
+        answers: dict[int, Answer] = {}
+        try:
+            with self.executor() as processes, progress(what, len(jobs), console) as advance:
+                for number, answer in completed(processes, function, jobs):
+                    answers[number] = answer
+                    advance(len(answers))
+        except KeyboardInterrupt:
+            if not answers:
+                raise
+            print(f'stopped: {len(answers)} of {len(jobs)} {what} are done', file=sys.stderr)
+        return dict(sorted(answers.items()))

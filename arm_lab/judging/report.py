@@ -25,15 +25,17 @@ _SMALLEST = 1e-3  # errors below it are not shown [mm]
 
 
 def listing(judgement: Judgement) -> Listing:
-    """Return the table; a measure that no trial has is left out."""
+    """Return the table; with what has a limit; a measure that no trial has is left out."""
     had = {
         name
         for each in judgement.verdicts
         for name, value in each.measures.items()
         if not math.isnan(value)
     }
-    columns = [one for one in all_measures() if one.name in had.intersection(_SHOWN)]
-    headings = ('task', 'engine', 'variant', *(each.heading for each in columns), 'verdict')
+    limited = {name for trial in judgement.plan.trials for name in trial.limits}
+    columns = [one for one in all_measures() if one.name in had & {*_SHOWN, *limited}]
+    of_numbers = [each.heading or each.name for each in columns]
+    headings = ('task', 'engine', 'variant', *of_numbers, 'verdict')
     rows = []
     for each in judgement.verdicts:
         values = [(each.measures.get(one.name, math.nan), one.format) for one in columns]
@@ -41,7 +43,7 @@ def listing(judgement: Judgement) -> Listing:
         trial = each.trial
         rows.append((trial.task, trial.engine, trial.variant, *cells, each.words))
     bad = [i for i, each in enumerate(judgement.verdicts) if not each.held]
-    texts = [heading for heading in headings if heading[-1] != ']']
+    texts = [heading for heading in headings if heading not in of_numbers]
     return Listing(_title(judgement), headings, rows, texts=texts, bad=bad)
 
 
@@ -90,12 +92,13 @@ def junit(judgement: Judgement) -> ElementTree.Element:
     time = sum(each.seconds for each in judgement.verdicts)
     attributes = {name: str(value) for name, value in counts.items()}
     suite = ElementTree.Element('testsuite', attributes | {'name': 'judge', 'time': f'{time:.3f}'})
+    why = 'stopped' if judgement.stopped else 'the first trial failed'
     for trial in judgement.plan.trials:
         names = {'classname': f'judge.{trial.task}', 'name': trial.name}
         case = ElementTree.SubElement(suite, 'testcase', names)
         each = done.get(trial.name)
         if each is None:
-            ElementTree.SubElement(case, 'skipped', message='the first trial failed')
+            ElementTree.SubElement(case, 'skipped', message=why)
             continue
         case.set('time', f'{each.seconds:.3f}')
         if not each.held:

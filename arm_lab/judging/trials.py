@@ -18,7 +18,7 @@ from arm_dynamics.parameters import changed
 from arm_lab.experiments.over_topics import launch_arguments, launched
 from arm_lab.judging.physics import check_physics
 from arm_lab.judging.plan import JudgedTrial, JudgingPlan
-from arm_lab.judging.verdict import Judgement, Verdict
+from arm_lab.judging.verdict import Judgement, StoppedJudgement, Verdict
 from arm_lab.own_domain import own_domain
 from arm_sim.loop.measures import measure_names
 from arm_sim.loop.record import Record
@@ -102,21 +102,31 @@ def judgement(
     """Return the judgement of a controller, called `name`, from all trials.
 
     `tried` returns a trial's record and the task's own limits, or raises ArmError.
+
+    Raises:
+        StoppedJudgement: Ctrl-C.
     """
     found: list[Verdict] = []
-    for trial in plan.trials:
-        begin = time.monotonic()
-        try:
-            record, limits = tried(trial)
-        except ArmError as error:
-            found.append(Verdict(trial, time.monotonic() - begin, reason=str(error)))
-            if len(found) == 1:  # nothing else would do better
+    try:
+        for trial in plan.trials:
+            found.append(_tried(trial, tried))
+            if found[0].reason:  # nothing else would do better
                 break
-        else:
-            seconds = time.monotonic() - begin
-            found.append(_verdict(trial, seconds, record, limits))
-        advance(len(found))
+            advance(len(found))
+    except KeyboardInterrupt:
+        raise StoppedJudgement(Judgement(plan, name, tuple(found), stopped=True)) from None
     return Judgement(plan, name, tuple(found))
+
+
+def _tried(
+    trial: JudgedTrial, tried: Callable[[JudgedTrial], tuple[Record, list[Check]]]
+) -> Verdict:
+    begin = time.monotonic()
+    try:
+        record, limits = tried(trial)
+    except ArmError as error:
+        return Verdict(trial, time.monotonic() - begin, reason=str(error))
+    return _verdict(trial, time.monotonic() - begin, record, limits)
 
 
 def _verdict(

@@ -63,11 +63,13 @@ class Judgement:
         plan: what was tried.
         command: the controller's, as it was given.
         verdicts: in the order of the plan; a first trial that fails ends the judgement.
+        stopped: whether Ctrl-C has ended it.
     """
 
     plan: JudgingPlan
     command: str
     verdicts: tuple[Verdict, ...]
+    stopped: bool = False
 
     @property
     def held(self) -> bool:
@@ -91,6 +93,18 @@ class Judgement:
         """What came of it, in a line."""
         count, done = len(self.plan.trials), len(self.verdicts)
         held = sum(each.held for each in self.verdicts)
-        left = f', {count - done} not run' if done < count else ''
+        left = f', {count - done} not run' + ' (stopped)' * self.stopped if done < count else ''
         of_all = f'; SHA-256 of all: {self.checksum[:16]}...' if self.checksum else ''
         return f'{held} of {count} trials held{left}{of_all}'
+
+
+class StoppedJudgement(KeyboardInterrupt):
+    """Ctrl-C during a trial.
+
+    Attributes:
+        judgement: from the trials before it.
+    """
+
+    def __init__(self, judgement: Judgement):
+        super().__init__()
+        self.judgement = judgement

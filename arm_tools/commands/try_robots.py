@@ -8,7 +8,7 @@ from typing import Annotated
 from tyro.conf import Positional
 
 from arm_dynamics.parameters import parameter
-from arm_lab.command_line import CommandOptions, Folder, command
+from arm_lab.command_line import STOPPED, CommandOptions, Folder, command
 from arm_lab.experiments.executors import Jobs
 from arm_lab.progress import new_console
 from arm_sim.loop.report import plain, write_json
@@ -53,7 +53,7 @@ def main(options: Options) -> int:
     console = new_console(stderr=options.json)
     size = 0 if options.no_pictures else SIZE if len(names) > _FEW else 3 * SIZE
     job = partial(try_robot, poses=options.poses, size=size)
-    trials = Trials(options.jobs.ordered('arms', job, names, console))
+    trials = Trials([*options.jobs.done('arms', job, names, console).values()])
     report = {'command': options.command, 'arms': trials.rows()}
     if options.json:
         print(json.dumps(plain(report), indent=2))
@@ -70,5 +70,7 @@ def main(options: Options) -> int:
     elif not options.no_pictures:
         console.print(next((x.no_picture for x in trials.tried if x.no_picture), 'no pictures'))
     console.print(f'{trials.verdict}\nwrote {", ".join(files)} to {folder}')
+    if len(trials.tried) < len(names):
+        return STOPPED
     refused = options.robots and any(each.own.reason for each in trials.tried)
     return int(bool(refused) or any(each.faults for each in trials.tried))

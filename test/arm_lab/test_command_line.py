@@ -147,6 +147,22 @@ def test_a_command_ends_with_its_exit_code_and_says_why_in_one_line(what, code, 
     assert capsys.readouterr().err == message
 
 
+@dataclass(frozen=True)
+class WithFolder(WithRest):
+    """A command that writes files."""
+
+    output_dir: str = parameter('results', 'folder for files')
+
+
+def test_ctrl_c_says_that_the_results_of_a_command_that_writes_files_are_lost(capsys):
+    @command(WithFolder)
+    def main(options):
+        raise KeyboardInterrupt
+
+    assert main([]) == 130
+    assert capsys.readouterr().err == 'test_command_line: stopped; its results are lost\n'
+
+
 def test_other_errors_of_a_command_are_not_hidden():
     @command(WithRest)
     def main(options):

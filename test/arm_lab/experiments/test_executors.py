@@ -23,7 +23,7 @@ from optional import optional
 from arm_dynamics.checks import ArmError
 from arm_lab.commands import compare_controllers
 from arm_lab.experiments import monte_carlo
-from arm_lab.experiments.executors import Work, completed, executor, ordered
+from arm_lab.experiments.executors import Jobs, Work, completed, executor, ordered
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.monte_carlo import run_monte_carlo
 from arm_lab.experiments.spreads import Spread
@@ -165,6 +165,18 @@ def test_without_dask_the_option_says_what_to_install(tmp_path, capsys, monkeypa
     error = capsys.readouterr().err
     assert 'pip install' in error
     assert error.count('\n') == 1
+
+
+def test_ctrl_c_keeps_the_answers_of_independent_jobs(capsys):
+    def job(number):
+        if number == 2:
+            raise KeyboardInterrupt
+        return 10 * number
+
+    assert Jobs(workers=1).done('arms', job, range(5)) == {0: 0, 1: 10}
+    assert capsys.readouterr().err == 'stopped: 2 of 5 arms are done\n'
+    with pytest.raises(KeyboardInterrupt):
+        Jobs(workers=1).done('arms', job, range(2, 5))
 
 
 # Runs that are resumed

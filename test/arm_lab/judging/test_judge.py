@@ -1,5 +1,6 @@
 """Judging a controller: what the file says, refusals, reports; and one over topics."""
 
+import json
 import os
 import re
 import signal
@@ -211,6 +212,36 @@ def test_ctrl_c_during_many_judgements_reports_those_that_were_made(tmp_path, mo
     printed = capsys.readouterr()
     assert '3 judgements: 0 unlike the first, one checksum' in printed.out
     assert printed.err == 'judge: stopped; all started processes have ended\n'
+
+
+def test_ctrl_c_during_a_trial_leaves_the_files_of_the_trials_before_it(
+    tmp_path, monkeypatch, capsys
+):
+    plan = plan_of(tmp_path)
+    done = []
+
+    def tried(trial):
+        done.append(trial)
+        if len(done) == 3:
+            raise KeyboardInterrupt
+        return trial.loaded.changed(law='computed_torque').run(), []
+
+    def judge_all(plan, *_):
+        return trials.judgement(plan, 'ours', tried)
+
+    monkeypatch.setattr('arm_lab.commands.judge.judge_all', judge_all)
+    to = ['--limits', str(tmp_path / 'limits.yaml'), '--output-dir', str(tmp_path / 'out')]
+    assert main([*to, 'python3', 'x.py']) == 130
+    printed = capsys.readouterr()
+    assert ' of 8 trials held, 6 not run (stopped); ' in printed.out
+    assert printed.err == 'judge: stopped; all started processes have ended\n'
+    suite = ElementTree.parse(tmp_path / 'out' / 'judgement.xml').getroot()
+    reasons = [each.get('message') for each in suite.iter('skipped')]
+    assert reasons == ['stopped'] * 6
+    assert len(json.loads((tmp_path / 'out' / 'judgement.json').read_text())['trials']) == 2
+    done.clear()
+    with pytest.raises(KeyboardInterrupt):  # so that pytest ends as well
+        trials.judgement(plan, 'ours', tried)
 
 
 def test_the_checksum_distinguishes_judgements_that_differ_in_a_bit_of_a_trial(tmp_path):
