@@ -97,11 +97,13 @@ def grades(options: Options) -> Report:
         (x.submission, f'{x.held} of {x.trials}', x.checksum[:8] or '-', x.reason) for x in found
     ]
     bad = [i for i, each in enumerate(found) if each.held < each.trials]
-    title = f'{len(files)} submission{"s" * (len(files) > 1)} on {options.limits}'
+    is_stopped = len(found) < len(files)
+    done = f'{len(found)} of ' * is_stopped + f'{len(files)} submission{"s" * (len(files) > 1)}'
+    title = f'{done} on {options.limits}'
     listing = Listing(title, headings, rows, texts=('checksum', 'first failure'), bad=bad)
     draw = partial(_figure, found, title)
     plain = [each._asdict() for each in found]
-    code = STOPPED if len(found) < len(files) else 0
+    code = STOPPED if is_stopped else 0
     return Report('grades', [listing], plain, draw, found=found, code=code)
 
 
