@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from arm_dynamics.checks import in_range
+from arm_dynamics.checks import in_range, units
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
 from arm_lab.command_line import File, RobotOptions, typed
@@ -109,7 +109,13 @@ main = program(Options, ExcitationReport)
 
 def _listing(model: RobotModel, found: Excitation) -> Listing:
     title = f'{model.name}: {found.motion.period:g} s, condition number {found.condition:.4g}'
-    headings = ('joint', 'start', 'from', 'to', 'velocity', 'acceleration', 'torque / limit')
+    of_q, of_v, of_a = (
+        units(each, model.prismatic) for each in ('rad | m', 'rad/s | m/s', 'rad/s^2 | m/s^2')
+    )
+    headings = (
+        'joint', f'start [{of_q}]', f'from [{of_q}]', f'to [{of_q}]', f'velocity [{of_v}]',
+        f'acceleration [{of_a}]', 'torque / limit',
+    )  # fmt: skip
     times = np.linspace(0.0, found.motion.period, 1001)
     q, v, a = found.motion.states(times)
     rows = []
