@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from arm_controllers.ros.serialized_messages import LARGEST, JointStateReader
+from arm_controllers.ros.serialized_messages import FIELDS, LARGEST, JointStateReader
 from arm_dynamics.checks import Array
 
 # The field of a JointState by command interface.
@@ -42,16 +42,21 @@ class CommandReader(JointStateReader):
                 return command
         return self._ordered.read(shape.names, self._in_their_order(), 'command')
 
+    @property
+    def never(self) -> list[str]:
+        """The fields of the opened message, if none of them is that of any joint's commands."""
+        given = [name for name in FIELDS if len(self._opened.values[name])]
+        return given if set(given).isdisjoint(self._used) else []
+
     def is_nan(self) -> bool:
         """Whether the opened message has a command, and none of its numbers is one."""
         shape = self._opened
         if shape is self._expected and len(self._used) == 1:
             values = shape.values[self._used[0]]
             return bool(np.isnan(values if shape.order is None else values[shape.order]).all())
-        if not any(len(shape.values[name]) for name in self._used):
-            return False
+        given = any(len(shape.values[name]) for name in self._used)
         ours = any(name in self._field_of for name in shape.names)
-        return ours and bool(np.isnan(self._in_their_order()).all())
+        return given and ours and bool(np.isnan(self._in_their_order()).all())
 
     def _in_their_order(self) -> Array:
         """Return the commands in the opened message's order; NaN for joints that are not ours."""

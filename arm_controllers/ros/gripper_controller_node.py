@@ -27,6 +27,7 @@ from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_controllers.ros.active_controllers import ActiveControllers, watch_active_controllers
 from arm_controllers.ros.command_output import CommandOutput
+from arm_controllers.ros.diagnostics import WHO_SENDS
 from arm_controllers.ros.in_process import InProcessTransport
 from arm_controllers.ros.log import Log
 from arm_controllers.ros.messages import set_stamp, to_ns
@@ -51,6 +52,7 @@ _Answer: TypeAlias = (
 _ACTIONS = {'parallel_gripper_command': ParallelGripperCommand, 'gripper_command': GripperCommand}
 _MOST_WAITING = 10  # goals that begin later
 _LATEST_NS = 3600 * 10**9  # from the acceptance of a goal to its begin
+_SILENCE = 10  # without a state, after which goals are aborted [s]
 # Parameters of ros2_controllers that say what is always so here.
 _WITHOUT_MEANING = ('state_interfaces', 'max_effort_interface', 'max_velocity_interface')
 
@@ -106,7 +108,7 @@ class GripperControllerNode(LifecycleNode):
         self._goals: list[tuple[int, ServerGoalHandle, GripperGoal]] = []  # that begin later
         self._running: ServerGoalHandle | None = None
         self._next_feedback_ns, self._latest = 0, (0.0, 0.0)
-        self._activated_at = time.monotonic()
+        self._activated_at, self._silent = time.monotonic(), 0
         self.create_timer(1.0, self._on_second)
         options = JointState, STATES, self.on_state, CONTROL_INPUT_QOS
         self._topic = self.create_subscription(*options, raw=True).topic_name
@@ -175,6 +177,7 @@ class GripperControllerNode(LifecycleNode):
 
     def on_state(self, raw: bytes) -> None:
         """Answer a serialised state."""
+        self._silent = 0
         if self._state is CycleState.RELEASING:
             self._release()
         free = '', self.get_name()
@@ -240,7 +243,8 @@ class GripperControllerNode(LifecycleNode):
         """Refuse a goal that this gripper cannot do; the log says why."""
         try:
             if self._state not in (*AWAITING, CycleState.COMMANDING):
-                raise ArmError('the controller is not active')
+                why = self._claims.rejected.get(self.get_name())
+                raise ArmError(why or 'the controller is not active')
             if len(self._goals) >= _MOST_WAITING:
                 raise ArmError(f'{_MOST_WAITING} goals wait for their begin')
             self._goal_of(request.command)
@@ -256,9 +260,8 @@ class GripperControllerNode(LifecycleNode):
 
     def _on_goal(self, handle: ServerGoalHandle) -> None:
         """Begin a goal, or keep it until its stamp."""
-        command, start_ns = handle.request.command, 0
-        if self._kind is ParallelGripperCommand:
-            start_ns = to_ns(command.header.stamp)
+        command = handle.request.command
+        start_ns = to_ns(command.header.stamp) if self._kind is ParallelGripperCommand else 0
         goal, commanding = self._goal_of(command), self._state is CycleState.COMMANDING
         if commanding and not self._is_in_time(start_ns, handle, self._time_ns):
             return
@@ -278,13 +281,12 @@ class GripperControllerNode(LifecycleNode):
         return False
 
     def _on_second(self) -> None:
-        """End goals that have waited too long for the first state."""
-        if self._state in AWAITING and time.monotonic() - self._activated_at > LONGEST_WAIT:
-            if self._goals:
-                self._log.warning(
-                    f'goals ended: no state came within {LONGEST_WAIT:g} s of the activation; is'
-                    ' the simulator running?'
-                )
+        """End goals that can no longer end because no state comes."""
+        self._silent += 1  # a stopped process has received nothing, and counts nothing
+        waits = self._state in AWAITING and time.monotonic() - self._activated_at > LONGEST_WAIT
+        if waits or (self._state is CycleState.COMMANDING and self._silent > _SILENCE):
+            if self._goals or self._running is not None:
+                self._log.warning(f'goals ended: no state for {self._silent} s: {WHO_SENDS}')
             self._end_all()
 
     def _begin(self, handle: ServerGoalHandle, goal: GripperGoal) -> None:

@@ -205,11 +205,11 @@ class Claims:
         self._claims.clear()
         self._expired.clear()
 
-    def reject(self, source: str, reason: str) -> None:
-        """End the claim of a source under whose name more than one publisher commands."""
+    def reject(self, source: str, reason: str, spoofed: bool = True) -> None:
+        """End the claim of a source; `spoofed`: several publishers command under its name."""
         self.release(source)
         self._expired.pop(source, None)
-        self._remember(source, reason, spoofed=True)
+        self._remember(source, reason, spoofed)
 
     def _remember(self, source: str, reason: str, spoofed: bool) -> None:
         competing = [name for name, each in self._rejections.items() if not each.spoofed]

@@ -35,5 +35,4 @@ def _remedy(plant: Plant, model: RobotModel, command: Array) -> str:
         joint = int(asked.argmax())
         if asked[joint] > _ABSURD_EFFORT:
             return f'a command asked for {command[joint]:.3g} of {plant.joint_names[joint]!r}'
-    step = plant.parameters.timestep
-    return f'reduce timestep ({step:g} s) or the gains'
+    return f'reduce timestep ({plant.parameters.timestep:g} s) or the gains'

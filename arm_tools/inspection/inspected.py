@@ -77,7 +77,7 @@ def inspected(
     q, of_turns = unwrapped(in_radians(samples.q, names, prismatic, how.units), names, prismatic)
     samples, of_states = measured_states_of(replace(samples, q=q), names)
     are_clipped, of_limits = efforts_at_limit(samples, names)
-    lines += [*of_turns, *of_states, *of_limits, *_resolution(samples, names)]
+    lines += [*of_turns, *of_states, *of_limits, *_resolution(samples, model)]
     if samples.effort.any() and not np.ptp(samples.effort, axis=0).any():
         raise ArmError(
             f'recording {str(path)!r}: the efforts of all joints are always the same: record '
@@ -163,7 +163,7 @@ def _moved(samples: MotionSamples, known: EffortsAre, names: Sequence[str]) -> M
     return replace(samples, q=q[:, order], effort=effort)
 
 
-def _resolution(samples: MotionSamples, names: Sequence[str]) -> list[str]:
+def _resolution(samples: MotionSamples, model: RobotModel) -> list[str]:
     """Return a line on the steps of the positions, and on joints without efforts."""
     steps = []
     for column in samples.q.T:
@@ -172,7 +172,7 @@ def _resolution(samples: MotionSamples, names: Sequence[str]) -> list[str]:
         steps.append(float(values.min()) if len(values) else np.nan)
     silent = [
         name
-        for name, effort in zip(names, samples.effort.T, strict=True)
+        for name, effort in zip(model.joint_names, samples.effort.T, strict=True)
         if len(effort) and np.ptp(effort) == 0.0
     ]
     shown = ', '.join(f'{step:.2g}' for step in steps)

@@ -157,6 +157,22 @@ def test_a_goal_stalls_on_an_object(gripper):
     assert abs(effort + 20.0) < 0.2
 
 
+def test_a_goal_ends_where_no_state_comes_any_more(gripper):
+    gripper.show(0.03)
+    sent = gripper.accepted(0.0)
+    gripper.show(0.03)
+    second = next(each for each in gripper.node.timers if each.timer_period_ns == 10**9)
+    for _ in range(10):
+        second.callback()
+    assert not sent.end.done()
+    second.callback()
+    assert gripper.result(sent)[0] == ABORTED
+    gripper.show(0.03)  # the simulator is back
+    again = gripper.accepted(0.03)
+    gripper.show(0.03, steps=5)
+    assert gripper.result(again)[0] == SUCCEEDED
+
+
 def test_a_canceled_goal_ends_and_the_gripper_holds_where_it_is(gripper):
     gripper.show(0.03)
     sent = gripper.accepted(0.0)

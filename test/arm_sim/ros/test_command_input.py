@@ -11,9 +11,10 @@ from long_wait import spin_until
 rclpy = pytest.importorskip('rclpy')
 
 from sensor_msgs.msg import JointState  # noqa: E402
+from std_msgs.msg import String  # noqa: E402
 
 from arm_controllers.ros.in_process import InProcessTransport  # noqa: E402
-from arm_controllers.ros.qos import STATE_QOS  # noqa: E402
+from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS  # noqa: E402
 from arm_controllers.ros.running import make_executor  # noqa: E402
 from arm_controllers.ros.serialized_messages import JointStateWriter  # noqa: E402
 from arm_sim.ros.command_input import CommandInput  # noqa: E402
@@ -33,12 +34,15 @@ def commands():
     )
     made.clock, made.refused, made.node = clock, refused, node
 
+    def take(raw):
+        transport.command_server('/joint_commands')(raw, 1)
+
     def send(name, joints, time_ns=0):
         command = JointStateWriter([NAMES[k] for k in joints], ('effort',), name)
         command.effort[:] = GRAVITY[joints]
-        transport.command_server('/joint_commands')(command.serialized(time_ns), 1)
+        take(command.serialized(time_ns))
 
-    made.send = send
+    made.take, made.send = take, send
     yield made
     node.destroy_node()
     rclpy.try_shutdown()
@@ -61,6 +65,25 @@ def test_a_claim_after_a_timeout_has_the_joints_of_the_command_that_makes_it(com
     commands.send('wrist', WRIST, now_ns)
     assert claims(commands) == {'wrist': tuple(NAMES[k] for k in WRIST)}
     assert not commands.refused
+
+
+def test_a_controller_that_commands_what_no_actuator_takes_is_told_so(commands):
+    # It would answer for ever, and its goals would never end.
+    messages, executor = [], make_executor()
+    commands.node.create_subscription(
+        String, 'active_controllers', lambda message: messages.append(message.data), LATCHED_QOS
+    )
+    executor.add_node(commands.node)
+    command = JointStateWriter(NAMES, ('position',), 'servo')
+    commands.take(command.serialized(0))
+    why = (
+        "'servo' commands position, which the actuators of its joints do not take: start the "
+        'simulator with actuator servo'
+    )
+    assert commands.refused == [why]
+    spin_until(executor, lambda: any(why in message for message in messages))
+    commands.send('other', [*ARM, *WRIST])  # without a claim of the first one in the way
+    assert {*claims(commands)} == {'other'}
 
 
 def test_commands_of_several_controllers_that_come_at_once_are_all_used(commands):
