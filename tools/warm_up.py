@@ -14,7 +14,7 @@ from arm_sim.engines.analytical import AnalyticalPlant
 from arm_sim.simulation.plant import PlantParameters
 
 start = time.monotonic()
-model = RobotModel.from_urdf(find_urdf('ur5e'))
+model = RobotModel.from_urdf(find_urdf('ur5e'), armature=0.1)
 warm_up(model)
 AnalyticalPlant(model, PlantParameters())
 for module in (

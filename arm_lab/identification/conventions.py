@@ -51,6 +51,8 @@ _HALVES = 0.62, 1.6  # usual scales of links that are 30 % off, also with a mass
 _STILL = 0.02  # range of a joint that shows nothing [rad | m]
 _TINY = 1e-3  # and of its torques, over the largest range
 _SEVERAL = 3  # joints that show a usual scale
+# Independent ways of the joints, over the longest one, that show where gravity points.
+_WAYS, _SPREAD = 3, 0.1
 
 
 class Reading(NamedTuple):
@@ -221,8 +223,13 @@ def conventions(
 
 
 def _mounted(model: RobotModel, states: _States, score: float) -> tuple[float, ...]:
-    """Return another gravity than the model's that leaves less than any reading; else ()."""
-    if not model.gravity.any():
+    """Return another gravity than the model's that leaves less than any reading; else ().
+
+    Along one way, as of a single goal, friction looks like weight.
+    """
+    spread = np.linalg.svd(states.q - states.q.mean(axis=0), compute_uv=False)
+    ways = int((spread > _SPREAD * spread[0]).sum())
+    if ways < min(_WAYS, model.nv) or not model.gravity.any():
         return ()
     rest = _torques(model, states, 0.0)
     gravity, own = other_gravity(model, states.q, rest, lambda x: _regression(x, states).score)

@@ -50,3 +50,19 @@ def test_a_wrist_whose_efforts_are_below_its_weight_is_in_another_unit(tmp_path)
     samples = MotionSamples(samples.times, samples.q, effort)
     found = inspected(archive(tmp_path / 'a.npz', samples), rotors)
     assert any('wrist_1_joint alone in another unit' in x for x in found.open)
+
+
+@pytest.mark.parametrize('seed', [0, 1, 2])
+def test_friction_along_one_way_is_no_wall(tmp_path, seed):
+    # Of one goal: a friction that rises with the way looks like weight along another axis.
+    model, rng = load_arm('ur5e'), np.random.default_rng(seed)
+    times, start = np.arange(0.0, 8.0, 0.004), rng.uniform(-1.0, 1.0, 6)
+    way = 0.5 - 0.5 * np.cos(np.pi * np.clip(times / 3.0 - 0.5, 0.0, 1.0))
+    q = start + np.outer(way, 0.3 * rng.choice([-1.0, 1.0], 6))
+    v, friction = np.gradient(q, times, axis=0), [10.0, 10.0, 10.0, 3.0, 3.0, 3.0]
+    states = zip(q, v, np.gradient(v, times, axis=0), strict=True)
+    effort = np.array([model.inverse_dynamics(*state) for state in states])
+    effort += np.outer(way, friction * rng.choice([-1.0, 1.0], 6))
+    effort += 0.01 * rng.standard_normal(effort.shape)
+    found = inspected(archive(tmp_path / 'a.npz', MotionSamples(times, q, effort)), model)
+    assert not any(x.startswith('gravity: the efforts fit') for x in found.open)
