@@ -141,7 +141,7 @@ class ControllerNode(LifecycleNode):
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Stop commanding: goals are aborted with this reason, the simulator brakes and holds."""
-        self._stop('the controller was deactivated')
+        self._stop('the controller was deactivated and is not active')
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
