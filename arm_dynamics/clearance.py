@@ -1,7 +1,6 @@
 """Distances of an arm from the floor, a table, objects and itself, by Pinocchio and coal."""
 
 from collections.abc import Callable, Iterator, Sequence, Set
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -10,32 +9,17 @@ import coal
 import numpy as np
 import pinocchio as pin
 
-from arm_dynamics.checks import ArmError, Array, in_range, one_line, some_of
+from arm_dynamics.checks import ArmError, Array, one_line, some_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.object_shapes import ObjectShape
-from arm_dynamics.parameters import Parameters, parameter
 from arm_dynamics.shapes import mesh_finder, read_mesh, with_shapes
+from arm_dynamics.surroundings import Surroundings
 
 _TOUCHING = 1e-4  # distance of pairs that touch [m]
 _NEVER = -100.0  # margin of a pair that is left out [m]
 _LARGE = 10.0  # radius of no link [m]
 _SRDF = ', or <disable_collisions> of an SRDF next to the URDF, {}, as that of a *_moveit_config'
 FLOOR, TABLE = 'the floor', 'the table'
-
-
-@dataclass(frozen=True, kw_only=True)
-class Surroundings(Parameters):
-    """Obstacles around an arm, in its base frame."""
-
-    floor: bool = parameter(True, 'if true, the plane z = 0 of the base frame is a floor')
-    table: tuple[float, ...] = parameter(
-        (), 'box in the base frame: centre x, y, z and sizes along them [m]; empty: none', length=6
-    )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for size in self.table[3:]:
-            in_range('size of table', size, 0.0, np.inf, True)
 
 
 class Nearest(NamedTuple):

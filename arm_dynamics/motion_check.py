@@ -5,10 +5,11 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.clearance import Clearance
 from arm_dynamics.model import RobotModel
 from arm_dynamics.object_shapes import ObjectShape
 from arm_dynamics.scene_clearance import OWN, scene_clearance
+from arm_dynamics.surroundings import Surroundings
 
 _STEP = 0.01  # largest motion of a link between two checked configurations [m]
 _AT_ONCE = 20  # configurations of a slice

@@ -29,9 +29,10 @@ from conditions import print_conditions
 
 from arm_controllers.follower.goal import Goal
 from arm_dynamics.checks import Array
-from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.clearance import Clearance
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import with_error
+from arm_dynamics.surroundings import Surroundings
 from arm_lab.certificate.certificate import Certifier
 from arm_lab.experiments.ranges import Ranges
 from arm_sim.robot import Robot

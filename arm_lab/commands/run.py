@@ -10,10 +10,10 @@ from arm_controllers.latency import FORMS
 from arm_controllers.laws import law_names
 from arm_controllers.parameter_file import mapping, yaml_value
 from arm_controllers.parameter_values import read_fields
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.parameters import Parameters, facts, like, parameter
 from arm_dynamics.plugins import extension
 from arm_dynamics.robots import RobotArgument
+from arm_dynamics.surroundings import Surroundings
 from arm_lab.command_line import Folder, Name, RobotOptions
 from arm_lab.commands.call import call, program
 from arm_lab.experiments.compared_laws import compared_laws

@@ -7,10 +7,10 @@ import cma
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
 from arm_dynamics.scene_clearance import scene_clearance
+from arm_dynamics.surroundings import Surroundings
 from arm_lab.identification.fourier import FourierSeries, at_rest_at_start
 from arm_lab.identification.regressor import BaseParameters, JointRegressor
 

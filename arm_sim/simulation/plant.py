@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 from arm_controllers.measurement import Measurement
 from arm_dynamics.actuators import ACTUATORS, ActuatorParameters, one_or_each, servo_gains
 from arm_dynamics.checks import ArmError, Array, finite
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.link_loads import External, LinkLoads
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, Stepping, parameter
 from arm_dynamics.plugins import PluginRegistry, is_foreign
+from arm_dynamics.surroundings import Surroundings
 from arm_sim.devices import DeviceParameters, Devices, Setup
 from arm_sim.simulation.contact_state import ContactState
 from arm_sim.simulation.integration import CONTINUOUS

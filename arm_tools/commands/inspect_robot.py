@@ -10,12 +10,12 @@ import numpy as np
 from tyro.conf import Positional
 
 from arm_dynamics.checks import ArmError, some_of, units
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import find_urdf
 from arm_dynamics.scene_clearance import scene_clearance
 from arm_dynamics.shapes import mesh_finder
+from arm_dynamics.surroundings import Surroundings
 from arm_lab.command_line import CommandOptions, Folder, command
 from arm_lab.commands.call import call
 from arm_lab.experiments.report import Listing, Report

@@ -10,9 +10,9 @@ import pinocchio as pin
 from arm_controllers.follower.goal import Goal
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.parameters import parameter
 from arm_dynamics.scene_clearance import scene_clearance
+from arm_dynamics.surroundings import Surroundings
 from arm_lab.command_line import Folder, Name, RobotOptions
 from arm_lab.commands.call import call, program
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment

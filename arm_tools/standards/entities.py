@@ -10,7 +10,8 @@ import numpy as np
 import pinocchio as pin
 
 from arm_dynamics.checks import ArmError, Array, unknown
-from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.clearance import Clearance
+from arm_dynamics.surroundings import Surroundings
 from arm_sim.simulation.simulation import Simulation
 from arm_tools.standards.name_filter import name_filter
 

@@ -4,8 +4,8 @@ import mujoco
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
+from arm_dynamics.surroundings import Surroundings
 from arm_tools.view.camera import FIELD_OF_VIEW, View, camera_for
 from arm_tools.view.offscreen import Offscreen, Picture
 from arm_tools.view.scene import Scene

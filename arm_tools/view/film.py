@@ -8,8 +8,8 @@ import numpy as np
 from rich.console import Console
 
 from arm_dynamics.checks import Array
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
+from arm_dynamics.surroundings import Surroundings
 from arm_lab.progress import progress
 from arm_tools.view.camera import FIELD_OF_VIEW, View, camera_for
 from arm_tools.view.caption import Caption

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.object_shapes import ObjectShape, ShapePoses
+from arm_dynamics.surroundings import Surroundings
 from arm_lab.progress import new_console
 from arm_sim.loop.record import Record
 from arm_sim.notebook import display, in_notebook

@@ -11,8 +11,8 @@ import numpy as np
 import pinocchio as pin
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
+from arm_dynamics.surroundings import Surroundings
 from arm_tools.view.monitor import ArmMonitor
 from arm_tools.view.page_parts import Handle, PageClient, PageEvent
 from arm_tools.view.page_scene import PageScene

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.object_shapes import ObjectShape
+from arm_dynamics.surroundings import Surroundings
 from arm_tools.view.arm_shapes import Shape, arm_shapes
 from arm_tools.view.camera import FIELD_OF_VIEW, View, axes_of, camera_for
 from arm_tools.view.monitor import ArmMonitor, Moment

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from arm_dynamics.checks import Array
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.object_shapes import ObjectShape
 from arm_dynamics.shapes import mesh_finder
+from arm_dynamics.surroundings import Surroundings
 from arm_sim.simulation.mujoco_scene import scene_of
 from arm_sim.simulation.plant import PlantParameters
 from arm_tools.view.meshes import add_meshes

@@ -8,9 +8,10 @@ from pinocchio import GeometryModel
 from scipy.spatial import ConvexHull
 
 from arm_dynamics import ArmError, RobotModel
-from arm_dynamics.clearance import FLOOR, TABLE, Clearance, Surroundings
+from arm_dynamics.clearance import FLOOR, TABLE, Clearance
 from arm_dynamics.object_shapes import ObjectShape
 from arm_dynamics.robots import find_urdf
+from arm_dynamics.surroundings import Surroundings
 from arm_sim.robot import Robot
 from arm_sim.tasks import make_task
 

@@ -7,9 +7,10 @@ import trimesh
 from arms import chain, revolute
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.clearance import Clearance
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
+from arm_dynamics.surroundings import Surroundings
 from arm_sim.simulation.mujoco_file import read_mjcf as read_scene_file
 
 ARM = chain('arm', [revolute(x, 'xyz="0 0 0.2"', '0 1 0') for x in 'ab'])

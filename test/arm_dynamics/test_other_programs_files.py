@@ -9,7 +9,8 @@ from arms import chain, revolute
 from optional import optional
 
 from arm_dynamics import ArmError, RobotModel
-from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.clearance import Clearance
+from arm_dynamics.surroundings import Surroundings
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.robot import Robot
 from arm_sim.simulation.model_check import check_model

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.clearance import Clearance
 from arm_dynamics.scene_clearance import scene_clearance
 from arm_dynamics.self_contact import touching_links
+from arm_dynamics.surroundings import Surroundings
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.robot import Robot
 from arm_sim.simulation.mujoco_model import arm_spec

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from arm_dynamics import ArmError, RobotModel
-from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.clearance import Clearance
 from arm_dynamics.robots import find_urdf
 from arm_dynamics.self_contact import touching_links
+from arm_dynamics.surroundings import Surroundings
 from arm_lab.experiments.experiment import Experiment
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.robot import Robot

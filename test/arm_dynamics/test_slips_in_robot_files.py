@@ -11,9 +11,10 @@ from arms import chain, revolute
 from optional import optional
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.clearance import Clearance
 from arm_dynamics.descriptions.mjcf import Mjcf
 from arm_dynamics.model import RobotModel
+from arm_dynamics.surroundings import Surroundings
 from arm_sim.robot import Robot
 
 ARM = chain('arm', [revolute(x, 'xyz="0 0 0.2"', '0 1 0') for x in 'abc'])

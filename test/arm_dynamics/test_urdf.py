@@ -9,8 +9,9 @@ import pytest
 from arms import chain, examples, revolute
 
 from arm_dynamics import ArmError, RobotModel
-from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.clearance import Clearance
 from arm_dynamics.robots import ArmParameters
+from arm_dynamics.surroundings import Surroundings
 from arm_sim.engines.analytical import AnalyticalPlant
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.simulation.model_check import check_model

@@ -9,7 +9,7 @@ from long_wait import LONG_WAIT
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import CameraInfo, Image
 
-from arm_dynamics.clearance import Surroundings
+from arm_dynamics.surroundings import Surroundings
 from arm_sim.loop.record import Record
 from arm_sim.robot import Robot
 from arm_tools.readers.recorded_messages import messages_of

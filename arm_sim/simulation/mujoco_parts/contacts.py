@@ -102,7 +102,9 @@ class Contacts:
             note = with_shapes(model.urdf)[1]
             found += (f'contacts: {note}',) * bool(note)
             if p.contacts:
-                found += (touching_links(model, p.srdf, tuple(p.initial_positions))[1],)
+                pairs, why = touching_links(model, p.srdf, tuple(p.initial_positions))
+                count = f'self-contact: {len(pairs)} pairs of links can touch'
+                found += ('; '.join(filter(None, (count, why))),)
         if p.scene or p.objects:
             written = read_objects(p.objects)
             if p.scene and scene_file(p.scene).suffix != '.xml':

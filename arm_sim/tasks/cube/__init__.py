@@ -12,10 +12,10 @@ from arm_controllers.follower.trajectory import through
 from arm_controllers.laws import law_names
 from arm_controllers.laws.servo import FEEDFORWARD
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, parameter
 from arm_dynamics.scene_clearance import scene_clearance
+from arm_dynamics.surroundings import Surroundings
 from arm_sim.loop.goals import goal_of, goal_reference, sampled
 from arm_sim.loop.measures import error_facts
 from arm_sim.loop.report import Check, common_rows, error_row

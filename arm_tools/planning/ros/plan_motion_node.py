@@ -12,11 +12,12 @@ from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.pose_messages import poses_from_message
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_dynamics.checks import ArmError, Array, in_range
-from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.clearance import Clearance
 from arm_dynamics.inverse_kinematics import warm_up
 from arm_dynamics.motion_check import MotionCheck
 from arm_dynamics.parameters import parameter, with_arrays
 from arm_dynamics.scene_clearance import scene_clearance
+from arm_dynamics.surroundings import Surroundings
 from arm_interfaces.action import PlanMotion
 from arm_tools.cartesian.ros.motion_action import Motion, MotionAction
 from arm_tools.cartesian.tip_parameters import TipParameters

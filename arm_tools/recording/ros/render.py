@@ -18,10 +18,10 @@ from arm_controllers.ros.messages import to_ns
 from arm_controllers.ros.object_messages import shapes_of
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_dynamics.checks import ArmError, Array, in_range
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import ParameterValues, parameter
 from arm_dynamics.robots import RobotArgument, find_urdf, robot_names
+from arm_dynamics.surroundings import Surroundings
 from arm_lab.command_line import CommandOptions, File, command
 from arm_sim.loop.report import law_of
 from arm_tools.recording.ros.recorded_run import RecordedRun

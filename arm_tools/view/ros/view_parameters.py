@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.parameters import parameter
+from arm_dynamics.surroundings import Surroundings
 
 
 @dataclass(frozen=True)

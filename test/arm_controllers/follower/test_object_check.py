@@ -8,8 +8,9 @@ from following import DT, HOME, MODEL, SECOND, ends, goal, make, run
 
 from arm_controllers.follower.goal import GoalError, ResultCode
 from arm_dynamics.checks import ArmError
-from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.clearance import Clearance
 from arm_dynamics.object_shapes import ObjectShape
+from arm_dynamics.surroundings import Surroundings
 
 ASIDE = HOME + np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 BEND = np.array([0.0, 0.0, 0.15, 0.0, 0.0, 0.0])

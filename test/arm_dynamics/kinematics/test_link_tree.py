@@ -5,9 +5,9 @@ import pytest
 from frames_of_links import in_base
 
 from arm_dynamics import RobotModel
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.kinematics.link_tree import LinkTree
 from arm_dynamics.robots import find_urdf, robot_names
+from arm_dynamics.surroundings import Surroundings
 from arm_tools.view.scene import Scene
 
 # A tool and a camera stand on a slide, which moves on a turntable that has no ends.

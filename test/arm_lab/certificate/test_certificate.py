@@ -8,10 +8,11 @@ import pytest
 from random_trees import random_tree_urdf
 
 from arm_controllers.follower.goal import Goal, GoalError
-from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.clearance import Clearance
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
+from arm_dynamics.surroundings import Surroundings
 from arm_lab.certificate.arms import UncertainArm
 from arm_lab.certificate.certificate import Certifier
 from arm_lab.experiments.ranges import Ranges

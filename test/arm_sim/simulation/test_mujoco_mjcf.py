@@ -14,9 +14,9 @@ from arm_controllers.laws.pd import PD
 from arm_controllers.parameter_values import read_fields
 from arm_controllers.ros.frame_messages import FrameMessages
 from arm_dynamics.checks import ArmError
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.object_shapes import ShapePoses
+from arm_dynamics.surroundings import Surroundings
 from arm_sim.engines.analytical import AnalyticalPlant
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.loop.batch_plant import batch_of

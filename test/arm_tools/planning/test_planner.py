@@ -10,9 +10,10 @@ from optional import optional
 
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
-from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.clearance import Clearance
 from arm_dynamics.model import RobotModel
 from arm_dynamics.scene_clearance import scene_clearance
+from arm_dynamics.surroundings import Surroundings
 from arm_sim.robot import Robot
 from arm_sim.simulation.mujoco_model import arm_spec
 from arm_sim.simulation.plant import PlantParameters

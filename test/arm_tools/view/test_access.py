@@ -14,8 +14,8 @@ from long_wait import LONG_WAIT
 from optional import optional
 
 from arm_dynamics import ArmError, RobotModel
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.robots import find_urdf
+from arm_dynamics.surroundings import Surroundings
 from arm_tools.view import page, server
 from arm_tools.view.access import Access
 from arm_tools.view.monitor import ArmMonitor

@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.object_shapes import ObjectShape
+from arm_dynamics.surroundings import Surroundings
 from arm_sim.robot import Robot
 from arm_tools.view.cameras import Camera, CameraPictures, read_cameras
 from arm_tools.view.scene import Scene

@@ -17,9 +17,9 @@ from PIL import Image
 from repository import ROOT
 
 from arm_dynamics import ArmError, RobotModel
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.object_shapes import ObjectShape
 from arm_dynamics.robots import find_urdf, robot_names
+from arm_dynamics.surroundings import Surroundings
 from arm_tools.view import page, past_film, server, trail
 from arm_tools.view.arm_shapes import arm_shapes, triangles
 from arm_tools.view.event_log import EventLog

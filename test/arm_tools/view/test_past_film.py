@@ -5,8 +5,8 @@ import pytest
 from PIL import Image
 
 from arm_dynamics import ArmError, RobotModel
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.robots import find_urdf
+from arm_dynamics.surroundings import Surroundings
 from arm_tools.view import offscreen, past_film
 from arm_tools.view.monitor import Moment
 

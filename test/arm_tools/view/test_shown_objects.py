@@ -4,10 +4,10 @@ import mujoco
 import numpy as np
 import pytest
 
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.model import RobotModel
 from arm_dynamics.object_shapes import ObjectShape
 from arm_dynamics.robots import find_urdf
+from arm_dynamics.surroundings import Surroundings
 from arm_tools.view.scene import Scene
 from arm_tools.view.shown_objects import RecordedObjects
 

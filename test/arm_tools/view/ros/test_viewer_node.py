@@ -21,8 +21,8 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS
 from arm_dynamics import ArmError, RobotModel
-from arm_dynamics.clearance import Surroundings
 from arm_dynamics.robots import find_urdf, robot_names
+from arm_dynamics.surroundings import Surroundings
 from arm_sim.parent_process import LAUNCH
 from arm_tools.view.ros import viewer_node
 from arm_tools.view.scene import Scene
