@@ -1,9 +1,10 @@
 """Distances of an arm from objects around it and from itself."""
 
-from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.clearance import Clearance
 from arm_dynamics.model import RobotModel
 from arm_dynamics.object_shapes import ObjectShape
 from arm_dynamics.self_contact import touching_links
+from arm_dynamics.surroundings import Surroundings
 
 OWN = 0.005  # distance that links keep from each other [m]
 
@@ -23,9 +24,9 @@ def scene_clearance(
     Raises:
         ArmError: a shape or an SRDF that cannot be read.
     """
-    links, note = touching_links(model, srdf)
+    links, why = touching_links(model, srdf)
     found = Clearance(model, surroundings, objects, links)
     found.own = own
-    if left_out := note.partition('; ')[2]:
-        found.note = '; '.join(filter(None, (found.note, f'pairs of links left out: {left_out}')))
+    left_out = f'pairs of links left out: {why}' if why else ''
+    found.note = '; '.join(filter(None, (found.note, left_out)))
     return found

@@ -3,8 +3,9 @@
 from functools import lru_cache
 from pathlib import Path
 
-from arm_dynamics.clearance import Clearance, Surroundings
+from arm_dynamics.clearance import Clearance
 from arm_dynamics.model import RobotModel
+from arm_dynamics.surroundings import Surroundings
 from arm_dynamics.tool_link import srdf_of
 from arm_dynamics.urdf_elements import read_tree
 
@@ -18,7 +19,7 @@ _MOST_NAMED = 4  # pairs of links in a note
 def touching_links(
     model: RobotModel, srdf: str, start: tuple[float, ...] = ()
 ) -> tuple[LinkPairs, str]:
-    """Return the pairs of links that can touch each other, and a note on those left out.
+    """Return the pairs of links that can touch each other, and why others are left out, or ''.
 
     Left out are links with a common joint, pairs with `disable_collisions` in the SRDF, and pairs
     that overlap at the start.
@@ -41,12 +42,10 @@ def touching_links(
     disabled = apart & {frozenset((row.get('link1', ''), row.get('link2', ''))) for row in rows}
     overlap -= disabled
     watched = frozenset(apart - disabled - overlap)
-    note = f'self-contact: {len(watched)} pairs of links can touch'
-    if found and disabled:
-        note += f'; {Path(found).name} disables {len(disabled)}'
+    why = [f'{Path(found).name} disables {len(disabled)}'] if found and disabled else []
     if overlap:
         named = [' and '.join(sorted(pair)) for pair in overlap][:_MOST_NAMED]
         more = ', ...' if len(overlap) > _MOST_NAMED else ''
         where = 'at the start' if start else 'where joints are nearest to zero'
-        note += f'; {len(overlap)} overlap {where} ({", ".join(sorted(named))}{more})'
-    return watched, note
+        why.append(f'{len(overlap)} overlap {where} ({", ".join(sorted(named))}{more})')
+    return watched, '; '.join(why)
