@@ -23,8 +23,8 @@ def fitted(
     options: PositionParameters,
     known: IdentificationParameters,
     reading: ReadAs,
-) -> ServoFit:
-    """Return the servos of a recording; a line on the console shows each iteration.
+) -> tuple[ServoFit, list[str]]:
+    """Return the servos of a recording, and lines on it; the console shows each iteration.
 
     Raises:
         ArmError: what `read_followed` and `identify_positions` refuse.
@@ -32,16 +32,17 @@ def fitted(
     if known.payload:
         raise ArmError('--payload needs torques; --from positions does not know the load')
     slides = robot.model.prismatic.tolist()
-    followed = read_followed(path, robot.model.joint_names, reading, slides)
+    followed, lines = read_followed(path, robot.model.joint_names, reading, slides)
     q, command = (
         in_radians(each, robot.model.joint_names, robot.model.prismatic, reading.units)
         for each in (followed.q, followed.command)
     )
     followed = Followed(followed.times, q, command)
     with new_console().status(f'identifying from {len(followed.times)} positions') as status:
-        return identify_positions(
+        found = identify_positions(
             robot.model, followed, options, known.cutoff, known.held_back, progress=status.update
         )
+    return found, lines
 
 
 def servo_table(found: ServoFit, robot: Robot) -> Listing:

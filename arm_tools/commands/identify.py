@@ -151,13 +151,14 @@ class IdentifiedReport(Report):
     def _from_positions(self, options: Options) -> Any:
         robot = self._robot
         known = options.positions, options.estimation
-        found = fitted(options.recording, robot, *known, options.reading)
-        self.first = ()
+        found, lines = fitted(options.recording, robot, *known, options.reading)
+        self.first = lines
         self._write = partial(write_servos, robot=robot, found=found)
         self._controller = ' controller:=servo'
         draw = partial(servo_figure, found, robot)
-        numbers = servo_facts(found, robot)
-        return [servo_table(found, robot)], draw, found, servo_notes(found), numbers, 0
+        numbers = servo_facts(found, robot) | {'findings': lines}
+        notes = [*lines, *servo_notes(found)]
+        return [servo_table(found, robot)], draw, found, notes, numbers, 0
 
 
 def _read(options: Options, path: str, model: RobotModel) -> Inspected:

@@ -105,8 +105,8 @@ def read_followed(
     joint_names: Sequence[str],
     how: ReadAs = AS_FOUND,
     slides: Sequence[bool] | None = None,
-) -> Followed:
-    """Return times, positions and position commands of these joints, in their order.
+) -> tuple[Followed, list[str]]:
+    """Return times, positions and position commands of these joints, in their order, and lines.
 
     The numbers are as recorded; `slides` is that of `inspected_samples`. The
     commands are `command` (m, n) of an .npz file (`q_reference` where there is none), the
@@ -117,13 +117,15 @@ def read_followed(
     """
     with reading(path) as file:
         if _is_table(file):
-            table, _ = table_of(file, joint_names, 'command', 'q_reference', how, slides)
+            table, lines = table_of(file, joint_names, 'command', 'q_reference', how, slides)
             followed = Followed(*table)
+            lines += sampling(followed.times)
         elif (file / INFO).is_file():
             how.check_messages()
             followed = followed_of(file, joint_names_in(how.columns, joint_names))
+            lines = sampling(followed.times)
         else:
-            states, _ = _states(file, joint_names, how, effort=False)
+            states, lines = _states(file, joint_names, how, effort=False)
             sent_at, sent = _commands(file, joint_names, how)
             newest = np.searchsorted(sent_at, states.times + _SOON) - 1
             first = int(np.argmax(newest >= 0))
@@ -131,7 +133,7 @@ def read_followed(
             followed = Followed(states.times[first:], states.q[first:], answers)
         if (np.diff(_finite(followed).times) <= 0.0).any():
             raise ArmError('its times do not increase; cut it at the reset')
-        return followed
+        return followed, lines
 
 
 def _is_table(file: Path) -> bool:

@@ -178,14 +178,19 @@ def test_identify_from_positions_writes_what_the_launch_files_take(tmp_path, cap
     table = np.column_stack([followed.times, followed.q, followed.command])
     file = tmp_path / 'x.csv'
     np.savetxt(file, table, delimiter=',', header=header, comments='', fmt='%.17g')
-    read = read_followed(file, names)
+    read, _ = read_followed(file, names)
     for one, other in zip(vars(read).values(), vars(followed).values(), strict=True):
         assert_allclose(one, other, atol=1e-15)
+    rows = file.read_text().splitlines()
+    rows[100] = 'lost'
+    (tmp_path / 'damaged.csv').write_text('\n'.join(rows))
+    assert any('row' in line for line in read_followed(tmp_path / 'damaged.csv', names)[1])
     np.savez(tmp_path / 'x.npz', t=followed.times, q=followed.q, command=followed.command)
-    assert_allclose(read_followed(tmp_path / 'x.npz', names).command, followed.command)
+    assert_allclose(read_followed(tmp_path / 'x.npz', names)[0].command, followed.command)
     options = ['--from', 'positions', '--robot', 'planar_3r', '--output-dir', str(tmp_path)]
     assert command.main([str(file), *options]) == 0
     said = capsys.readouterr().out
+    assert 'sampling: ' in said  # as with torques
     assert re.search(r'commands act 1[23][.\d]* ± [\d.]+ ms after their stamps', said)
     assert 'backlash is not estimated' in said
     report = json.loads((tmp_path / 'identified.json').read_text())

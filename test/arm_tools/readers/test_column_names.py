@@ -74,7 +74,7 @@ def test_columns_without_a_rule_are_named_one_by_one(tmp_path):
 def test_commands_voltages_and_arrays_have_the_option_too(tmp_path):
     file = table(tmp_path / 'x.csv', ['s', 'q1', 'q2', 'u1', 'u2'])
     how = ReadAs(columns='time=s,position=q{1},command=u{1},voltage=u{1}')
-    np.testing.assert_allclose(read_followed(file, JOINTS, how).command, EFFORT)
+    np.testing.assert_allclose(read_followed(file, JOINTS, how)[0].command, EFFORT)
     np.testing.assert_allclose(read_voltages(file, JOINTS, TIMES, how), EFFORT)
     np.savez(tmp_path / 'x.npz', time=TIMES, pos=Q, tau=EFFORT)
     with pytest.raises(ArmError, match="--columns 'time=time,position=pos,effort=tau' reads"):

@@ -298,7 +298,7 @@ def test_degrees_of_the_header_are_not_turned_into_radians_twice(tmp_path):
     rows = [f'{t},{q},1,{q}' for t, q in zip(TIMES, 90.0 * TIMES, strict=True)]
     for unit in ('deg', 'Deg', '°', 'degrees'):
         file.write_text('\n'.join([','.join(names).format(unit, unit), *rows]))
-        np.testing.assert_allclose(read_followed(file, ('a',)).q[:, 0], 0.5 * np.pi * TIMES)
+        np.testing.assert_allclose(read_followed(file, ('a',))[0].q[:, 0], 0.5 * np.pi * TIMES)
         for reader in (inspected_samples, read_followed):
             with pytest.raises(ArmError, match='says degrees, .* omit --units deg'):
                 reader(file, ('a',), ReadAs(units='deg'))

@@ -200,7 +200,7 @@ def test_datasets_of_other_programs_are_read(tmp_path, version, state, effort):
     else:
         with pytest.raises(ArmError, match='has no torques.*--from positions'):
             read_samples(tmp_path, JOINTS)
-    followed = read_followed(tmp_path, JOINTS)
+    followed, _ = read_followed(tmp_path, JOINTS)
     assert_allclose(followed.times, np.arange(40) / 50.0)
     assert_allclose(followed.q, q[:40])
     assert_allclose(followed.command, command[:40])
