@@ -43,7 +43,7 @@ class CommandReader(JointStateReader):
         return self._ordered.read(shape.names, self._in_their_order(), 'command')
 
     @property
-    def never(self) -> list[str]:
+    def strange_fields(self) -> list[str]:
         """The fields of the opened message, if none of them is that of any joint's commands."""
         given = [name for name in FIELDS if len(self._opened.values[name])]
         return given if set(given).isdisjoint(self._used) else []

@@ -63,7 +63,7 @@ class JointNumbersRule(UrdfRule):
         yield from line_on(
             _lagging(model),
             '{}: damping so large for the inertia that laws with gains by inertia, as pd, lag for '
-            'seconds; is the rotor missing, <dynamics armature="">? Servos of a launch do not',
+            'seconds, as servos of a launch do not; is the rotor missing, <dynamics armature="">?',
         )
 
 

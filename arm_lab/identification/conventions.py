@@ -7,8 +7,8 @@ for the other sign. The same regression is made with each joint's position rever
 turn off, with two joints exchanged, and with the efforts in another order. A reading is better by
 sum_j log(r_j / r'_j), where r are the variances that it leaves. Gravity and signs are read with
 the mass at the tool that leaves least: a light wrist under an unknown one looks as if it had the
-other sign. Scales are those of the arm as given. Gravity
-along another axis of the base is such a reading, too.
+other sign. Scales are those of the arm as given. Gravity along another axis of the base is such
+a reading, too.
 """
 
 from collections.abc import Sequence
@@ -51,8 +51,8 @@ _HALVES = 0.62, 1.6  # usual scales of links that are 30 % off, also with a mass
 _STILL = 0.02  # range of a joint that shows nothing [rad | m]
 _TINY = 1e-3  # and of its torques, over the largest range
 _SEVERAL = 3  # joints that show a usual scale
-# Independent ways of the joints, over the longest one, that show where gravity points.
-_WAYS, _SPREAD = 3, 0.1
+_WAYS = 3  # independent ways of the joints, from which these show where gravity points
+_SPREAD = 0.1  # a shorter way, over the longest one, is none
 
 
 class Reading(NamedTuple):

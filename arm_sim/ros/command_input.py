@@ -163,10 +163,10 @@ class CommandInput:
         claims = self._claims
         source, names = reader.sender, claims.own(reader.joint_names)
         reader = self._readers.reopen(raw, reader, names)
-        if reader.never:
+        if reader.strange_fields:
             from arm_sim.ros.strange_commands import refuse
 
-            refuse(claims, source, reader.never)
+            refuse(claims, source, reader.strange_fields)
         reader.command()  # a claim begins with a command that can be used
         if not endpoint.in_process:
             endpoint = self._spoofed.endpoint(source)

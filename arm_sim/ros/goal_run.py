@@ -197,7 +197,8 @@ class GoalRun:
         """
         if self._topic is not None:
             return len(self.commands)
-        return sum(sender_of(raw) == self._server.rpartition('/')[2] for raw in self.commands)
+        name = self._server.rpartition('/')[2]
+        return sum(sender_of(raw) == name for raw in self.commands)
 
     def follow(
         self,

@@ -208,7 +208,8 @@ class TaskNode(Node):
         """Return RMS and maximum of the tip's error [mm]; print them if there are more passes."""
         error = error_facts(record.t, tracking.error, 1e3)
         if self.parameters.passes > 1:
-            self._say(f'pass: {error["rms"]:.3g} mm RMS, at most {error["max"]:.3g} mm')
+            most = f'at most {error["max"]:.3g} mm'
+            self._say(f'pass: tracking error {error["rms"]:.3g} mm RMS, {most}')
         return error
 
     def _send(self, push: Push, q, start_ns: int) -> None:

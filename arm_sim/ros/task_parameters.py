@@ -32,7 +32,9 @@ class TaskNodeParameters(ArmParameters, Stepping):
     passes: int = parameter(
         1, 'number of repetitions; each learns from the one before', min=1, max=1000
     )
-    learning_cutoff: float = parameter(0.0, 'low-pass on learnt efforts [Hz]; 0: none', min=0)
+    learning_cutoff: float = parameter(
+        0.0, 'cutoff of the low-pass filter on learnt efforts [Hz]; 0: none', min=0
+    )
     timeout: float = parameter(120.0, 'longest wait for another node [s]', min=0.1, max=1000)
     output_dir: str = parameter('', 'folder for the results; empty: <task>_output')
     record: str = parameter('mcap', 'format of the recording', one_of=('mcap', 'bag', 'none'))

@@ -25,6 +25,8 @@ from arm_dynamics.parameters import with_arrays
 CONTINUOUS = 'continuous'
 _ROUGH, _SMOOTH = 0.000_25, 0.002  # longest steps: of implicitfast, and of rk4 [s]
 _OF_DECAY = 1.5  # longest step of rk4 times the rate of the fastest decay (stable below 2.78)
+_SAMPLES = 10  # configurations in which the decay is looked at
+_MANY = 100  # steps per period, from where a line says that they are; 1 to 20 are usual
 _SLOW = 'steps per period, as inertia is tiny for its servo: slow; add rotors, <dynamics armature>'
 # Over this time the acceleration at an instant is a difference of velocities [s].
 INSTANT = 1e-8
@@ -54,7 +56,7 @@ def integration_of(models: Sequence[RobotModel], each: Sequence[Any]) -> Integra
     pairs = {(id(m), id(p)): (m, p) for m, p in zip(models, cycle(each), strict=False)}
     rate = max(_decay(*pair) for pair in pairs.values())
     steps = max(1, ceil(first.timestep * max(1.0 / _SMOOTH, rate / _OF_DECAY) - 1e-9))
-    if steps > 100:  # 1 to 20 are usual
+    if steps > _MANY:
         say_once(f'{model.name}: {steps} {_SLOW}')
     return Integration('rk4', steps)
 
@@ -77,7 +79,7 @@ def _decay(model: RobotModel, parameters: Any) -> float:
     if not (stiffness.any() or damping.any()):
         return 0.0
     rng, fastest = np.random.default_rng(0), 0.0
-    random = (model.random_configuration(rng) for _ in range(10))
+    random = (model.random_configuration(rng) for _ in range(_SAMPLES))
     for q in (model.neutral(), *random):  # stretched, where coaxial joints move little
         root = np.linalg.inv(np.linalg.cholesky(model.mass_matrix(q)))
         by_damper = np.linalg.eigvalsh(root * damping @ root.T)[-1]

@@ -87,7 +87,8 @@ class SinusoidReport(TaskReport):
         return joints + common_rows(report)
 
     def _is_prismatic(self, joint: str) -> bool:
-        return bool(self.robot.model.prismatic[self.robot.model.joint_names.index(joint)])
+        model = self.robot.model
+        return bool(model.prismatic[model.joint_names.index(joint)])
 
     def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
         """Draw positions with their reference, and errors below."""
