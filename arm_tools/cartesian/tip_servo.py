@@ -6,10 +6,12 @@ One step of dt goes from the reference q, v to the next one, whose velocity is
 
 with the commanded twist V, the pose error e of the tip from the line that V draws, and the
 largest s <= 1 for which v' keeps every limit: the tip keeps its line and goes slower. J^+ is the
-damped inverse W diag(sigma / (sigma^2 + lambda^2)) U^T of J = U diag(sigma) W^T, whose damping
-grows from 0 at sigma = margin to margin / 2 at a singularity (Nakamura and Hanafusa 1986): along
-the lost direction the tip slows down, along the others it continues. The column of a joint at a
-limit of position is removed from J: its direction is lost, too.
+damped inverse W diag(sigma / (sigma^2 + lambda^2)) U^T of J = U diag(sigma) W^T, where lambda^2
+grows from 0 at sigma = margin to (margin / 2)^2 + dt |V| r at a singularity (Nakamura and Hanafusa
+1986): along the lost direction the tip slows down, along the others it continues. With the lever
+r of the joints, over which sigma changes by r per radian at most, a step does not overshoot the
+boundary, where the arm would shake. The column of a joint at a limit of position is removed from
+J: its direction is lost, too.
 
 The limits are a box for v': |v'| <= v_max, |v' - v| <= a_max dt, and the joint can still come to
 rest before its limit. At a_max that takes n = ceil(|v'| / (a_max dt)) steps, so that
@@ -34,6 +36,7 @@ _LEVER = 0.2  # translation that counts as much as a rotation by one radian [m]
 FARTHEST = 0.01  # a tip farther from its line begins another line [m]
 _SAME_LINE = 1e-3  # a twist in a direction that differs by more begins another line [rad]
 _AT_LIMIT = 0.05  # share of a step's velocity change; slower than this, a joint is at its limit
+_FOLLOWED = 0.03  # share of a twist from which its feasible part is a direction to follow
 _MARGIN = 2.0  # largest velocity of a reference, by the limit
 _LONGEST_STOP = 10.0  # [s]
 
@@ -124,13 +127,13 @@ class TipServo:
             self._line, self._along = None, twist.copy()
         back = np.zeros(6)
         if self._line is not None:
-            error, weighted = self._error(self._line), twist * self.weights**2
+            error, weighted = self.error(self._line), twist * self.weights**2
             along = (error @ weighted) / (twist @ weighted) * twist
             self._line = _moved(self._line, -along)
             back = error - along
             if np.linalg.norm(back * self.weights) > FARTHEST:
                 self._line, back = None, np.zeros(6)
-        v, kept = self._within_limits(twist, self._p.line_gain * back)
+        v, kept = self._within_limits(twist, min(self._p.line_gain, 0.25 / self.dt) * back)
         self._take(v)
         if kept and self._line is None:  # the line begins where the tip follows the twist
             self._line = self.tip()
@@ -141,10 +144,18 @@ class TipServo:
         size = np.linalg.norm(now) * np.linalg.norm(before)
         return bool(now @ before > size * np.cos(_SAME_LINE))
 
+    def left_out(self, twist: Array) -> Array:
+        """Return the part (6,) of a twist in axes of the base that the joints do not give here.
+
+        An arm of fewer than six joints lacks ways everywhere, others at a singularity.
+        """
+        jacobian = self.model.jacobian(self.q, self.frame)
+        return twist - jacobian @ (self._inverse(jacobian, twist) @ twist)
+
     def approach(self, target: pin.SE3) -> TipReference:
         """Move the tip towards a pose in the base frame, and come to rest there."""
         self._leave_line()
-        twist = self._error(target) / (2.0 * self._p.stop_time)
+        twist = self.error(target) / (2.0 * self._p.stop_time)
         return self._take(self._within_limits(twist, np.zeros(6))[0])
 
     def move_joints(self, v: Array) -> TipReference:
@@ -176,7 +187,7 @@ class TipServo:
         self.v = v
         return TipReference(self.q, self.v)
 
-    def _error(self, target: pin.SE3) -> Array:
+    def error(self, target: pin.SE3) -> Array:
         """Return the twist (6,) [m, rad] from the tip to a pose, in axes of the base."""
         tip = self.tip()
         turn = pin.log3(target.rotation @ tip.rotation.T)
@@ -213,16 +224,20 @@ class TipServo:
         """Return the next velocity (n,), and whether an s keeps it within the box."""
         soon = self.q + self.v * self.dt  # v' is the velocity at the end of the step
         jacobian = self.model.jacobian(soon, self.frame)
+        most = np.linalg.norm(self.weights[:, None] * jacobian, axis=0) @ self.v_max
+        twist = twist * min(1.0, most / np.linalg.norm(twist * self.weights))  # no joint has more
         timed, placed = self._of_time(), self._of_place()
         held, least = np.zeros(len(self.v), dtype=bool), _AT_LIMIT * self.a_max * self.dt
         fixed, square = np.zeros_like(self.v), self.weights**2
         while True:
             free = np.where(held, 0.0, jacobian)
-            inverse = self._inverse(free)
+            inverse = self._inverse(free, twist + back)
             a = inverse @ twist
             # Back to the line, but not against the feasible part of the twist.
-            against = min((free @ (inverse @ back) * square) @ (free @ a), 0.0)
-            target = back - against / max(float((free @ a * square) @ (free @ a)), 1e-12) * twist
+            follows = free @ a
+            against = min((free @ (inverse @ back) * square) @ follows, 0.0)
+            size = float(follows * square @ follows) + _FOLLOWED**2 * float(twist * square @ twist)
+            target = back - against / max(size, 1e-12) * follows
             b = inverse @ (target - jacobian @ fixed) + fixed
             share = _largest_share(a, b, *timed)
             wanted = (self._nearest_share(a, b) if share is None else share) * a + b
@@ -249,11 +264,14 @@ class TipServo:
         jacobian = self.model.jacobian(q, self.frame)
         return np.linalg.svd(self.weights[:, None] * jacobian, compute_uv=False)
 
-    def _inverse(self, jacobian: Array) -> Array:
-        """Return the damped inverse (n, 6)."""
+    def _inverse(self, jacobian: Array, twist: Array) -> Array:
+        """Return the inverse (n, 6) for a twist, damped at singularities."""
         weights = self.weights
-        u, sigma, wt = np.linalg.svd(weights[:, None] * jacobian, full_matrices=False)
-        damping = np.maximum(1.0 - (sigma / self.margin) ** 2, 0.0) * (self.margin / 2) ** 2
+        weighted = weights[:, None] * jacobian
+        u, sigma, wt = np.linalg.svd(weighted, full_matrices=False)
+        lever = np.linalg.norm(weighted, axis=0).max()
+        most = (self.margin / 2) ** 2 + self.dt * np.linalg.norm(weights * twist) * lever
+        damping = np.maximum(1.0 - (sigma / self.margin) ** 2, 0.0) * most
         return (wt.T * (sigma / (sigma**2 + damping + 1e-15))) @ (u.T * weights)
 
 

@@ -34,6 +34,11 @@ from arm_tools.cartesian.tip_servo import (
 _FAR = 0.03  # farther from the controller's reference, the servo starts again there [rad | m]
 _FRESH_NS = 60_000_000  # age up to which a controller's report counts for that
 _OLDEST_NS = 1_000_000_000  # age from which a moving reference is unknown
+_LEFT_OUT = 0.1  # share of a twist that may be left out without a line
+_REST, _REACHED = (
+    1e-4,
+    1e-3,
+)  # a tip that is slower [rad/s | m/s] and farther off [m | rad] is stuck
 _LARGEST = 1e6  # command [m/s | rad/s | m]
 _LATEST_NS = (2**31 - 10) * 1_000_000_000  # the goal's later stamps must fit their message too
 
@@ -102,16 +107,40 @@ class TipServoNode(Node):
 
         def move(servo: TipServo) -> TipReference:
             rotation = self._pose_of(frame).rotation
-            return servo.move((rotation @ twist.reshape(2, 3, 1)).ravel())
+            turned = (rotation @ twist.reshape(2, 3, 1)).ravel()
+            self._name_left_out(servo, turned)
+            return servo.move(turned)
 
         return move
+
+    def _name_left_out(self, servo: TipServo, twist: Array) -> None:
+        """Log where the tip does not follow a twist because no motion of the joints does."""
+        left_out = servo.left_out(twist)
+        lost, whole = (float(np.linalg.norm(x * servo.weights)) for x in (left_out, twist))
+        if lost > _LEFT_OUT * whole:
+            self._name(
+                f'the tip leaves out {(left_out.round(3) + 0.0).tolist()} of the twist '
+                f'{twist.round(3).tolist()} [m/s, rad/s] in axes of {self.model.base_frame}: no '
+                f'motion of the {self.model.nv} joints gives this here'
+            )
 
     def _pose(self, message: PoseStamped) -> Command:
         frame = self._frame(message.header.frame_id)
         target = pose_from_message(message.pose, 'the target pose')
         _bounded("the target's position", target.translation)
         asked = self._pose_of(frame) * target
-        return lambda servo: servo.approach(asked)
+
+        def approach(servo: TipServo) -> TipReference:
+            reference, error = servo.approach(asked), servo.error(asked)
+            away, turn = (float(np.linalg.norm(x)) for x in (error[:3], error[3:]))
+            if np.abs(reference.v).max() < _REST and max(away, turn) > _REACHED:
+                self._name(
+                    f'the tip rests {1e3 * away:.3g} mm and {turn:.3g} rad from the target pose: '
+                    'no motion of the joints within their limits brings it nearer'
+                )
+            return reference
+
+        return approach
 
     def _jog(self, message: JointJog) -> Command:
         v, names = np.zeros(self.model.nv), list(message.joint_names)

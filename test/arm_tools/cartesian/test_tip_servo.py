@@ -45,6 +45,20 @@ def test_tip_goes_as_asked_where_nothing_hinders_it():
     assert abs(moved[0]) < 1e-4
 
 
+def test_what_the_joints_do_not_give_of_a_twist_is_left_out():
+    twist = np.array([0.0, 0.1, 0.05, 0.0, 0.0, 0.2])
+    assert_allclose(servo().left_out(twist), 0.0, atol=1e-9)
+    stretched = servo(np.array([0.0, 0.0, 0.0, 0.3, 0.3, 0.3]))
+    along = stretched.model.jacobian(stretched.q) @ np.eye(6)[1]  # what one joint alone would do
+    assert_allclose(stretched.left_out(along), 0.0, atol=1e-9)
+    outwards = np.eye(6)[0]
+    u, sigma, _ = np.linalg.svd(stretched.weights[:, None] * stretched.model.jacobian(stretched.q))
+    assert sigma[-1] < 1e-9
+    lost = u[:, -1] * (u[:, -1] @ (stretched.weights * outwards)) / stretched.weights
+    assert np.linalg.norm(lost) > 0.3
+    assert_allclose(stretched.left_out(outwards), lost, atol=1e-9)
+
+
 def test_joint_stops_before_its_limit_and_the_tip_goes_on_in_other_directions():
     q = READY.copy()
     q[2] = load_arm('ur5e').position_upper[2] - 0.05
@@ -81,6 +95,33 @@ def test_stretched_arm_that_is_pushed_outwards_slides_along_the_boundary():
         tip.move(np.concatenate([out + aside, np.zeros(3)]))
     assert np.abs(tip.q[2]) < 0.1  # the elbow is stretched
     assert (tip.tip().translation - start) @ aside / np.linalg.norm(aside) > 0.1
+
+
+@pytest.mark.parametrize('speed', [0.1, 0.3, 1.0])
+@pytest.mark.parametrize('way', [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 1.0]])
+def test_an_arm_that_is_pushed_outwards_does_not_shake(speed, way):
+    # At full stretch its joints moved to and fro by 0.1 rad/s, 25 times a second.
+    tip = servo()
+    twists = np.outer(np.repeat([1.0, speed], 250), [*way, 0.0, 0.0, 0.0])
+    v = [tip.move(twist).v for twist in twists]
+    assert tip.singular_values(tip.q)[-1] < 0.1 * tip.margin
+    assert turns(v[-100:]) <= 5
+
+
+@pytest.mark.parametrize('way', [[0.0, 0.0, 0.6], [0.0, 0.4, 0.3], [5.0, 0.0, 0.0]])
+def test_an_arm_whose_target_pose_is_out_of_reach_does_not_shake(way):
+    tip = servo()
+    target = pin.SE3(tip.tip().rotation, tip.tip().translation + np.array(way))
+    v = [tip.approach(target).v for _ in range(1000)]
+    assert turns(v[-100:]) <= 5
+    assert np.abs(v[-1]).max() < 0.02
+
+
+def turns(v):
+    """Return how often a joint at most changes the sign of its acceleration."""
+    change = np.diff(v, axis=0)
+    back = (np.sign(change[1:]) * np.sign(change[:-1]) < 0) & (np.abs(change[1:]) > 1e-3)
+    return int(back.sum(axis=0).max())
 
 
 @pytest.mark.parametrize('acceleration', [2.0, 10.0, 40.0])

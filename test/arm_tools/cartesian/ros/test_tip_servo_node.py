@@ -1,6 +1,9 @@
 """The node tip_servo: invalid states, reports and commands change nothing."""
 
+import re
+
 import numpy as np
+import pinocchio as pin
 import pytest
 from domains import fresh_domain
 from long_wait import spin_until
@@ -70,12 +73,12 @@ def state(sec):
     return bytes(serialize_message(message))
 
 
-def report(servo, sec):
-    """What a controller reports of an arm at rest, at all joints 0.1."""
+def report(servo, sec, q=(0.1, 0.1, 0.1, 0.1, 0.1, 0.1)):
+    """What a controller reports of an arm at rest."""
     names = servo.node.model.joint_names
     message = JointTrajectoryControllerState(joint_names=names)
     set_stamp(message.header.stamp, round(sec * 1e9))
-    message.reference.positions = [0.1] * len(names)
+    message.reference.positions = list(q)
     message.reference.velocities = [0.0] * len(names)
     return message
 
@@ -185,3 +188,34 @@ def test_joint_velocities_move_the_joints_that_they_name_and_others_are_refused(
     np.testing.assert_allclose(v, [0, 0, 0.1, 0, 0, -0.2], atol=1e-12)
     assert "unknown joint 'elbow'; nearest known: 'elbow_joint'" in jog(0.1, joints=('elbow',))
     assert 'velocities of 2 joint_names has shape (1,)' in jog(0.1)
+
+
+def test_the_log_names_what_the_tip_does_not_follow(servo, capfd):
+    ready = np.array([-0.5, -0.5, 0.5, -0.5, -0.5, 0.0]) * np.pi
+
+    def stream(topic, message, q, steps=100):
+        """Send a stream from an arm at rest; return the log."""
+        for sec in (6, 5):  # a time before the last one is a reset
+            servo.state(sec)
+        servo.report(report(servo, 5, q.tolist()))
+        for k in range(steps):
+            assert servo.command(topic, message) == ''
+            servo.state(5 + k * servo.period)
+        assert servo.goals > 0
+        return capfd.readouterr().err
+
+    def pose(away):
+        tip, message = servo.node.model.forward_kinematics(ready), PoseStamped()
+        place, turn = message.pose.position, message.pose.orientation
+        place.x, place.y, place.z = (tip.translation + np.array([0.0, 0.0, away])).tolist()
+        turn.x, turn.y, turn.z, turn.w = pin.Quaternion(tip.rotation).coeffs().tolist()
+        return message
+
+    assert stream('delta_twist_cmds', twist_along_y(0.01), ready) == ''
+    assert stream('pose_target_cmds', pose(0.01), ready) == ''
+    outwards = TwistStamped()
+    outwards.twist.linear.x = 0.01
+    said = stream('delta_twist_cmds', outwards, np.repeat([0.0, 0.3], 3))  # stretched
+    assert re.search(r'the tip leaves out .* of the twist \[0.01, 0.0, .* of the 6 joints', said)
+    said = stream('pose_target_cmds', pose(0.6), ready, 400)
+    assert re.search(r'the tip rests 11\d mm and .* rad from the target pose', said)
