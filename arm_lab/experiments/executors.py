@@ -27,6 +27,7 @@ from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
 from arm_dynamics.plugin_faults import named_faults
 from arm_lab.progress import progress
+from arm_sim import standard_output
 from arm_sim.loop.report import plain
 
 Job = TypeVar('Job')
@@ -84,7 +85,11 @@ def _broken(pool: ProcessPoolExecutor) -> str:
 
 
 def _end_with_command() -> None:
-    """Let a worker end at an interrupt, and when the process that has made it ends, however."""
+    """Let a worker end at an interrupt, and when the process that has made it ends, however.
+
+    As that process it goes on where nobody reads what a law prints.
+    """
+    standard_output.keep()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     if command := parent_process():
 

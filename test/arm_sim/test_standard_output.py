@@ -71,3 +71,78 @@ def test_a_closed_stdout_does_not_become_the_file_that_is_opened_next(tmp_path):
     number, said = ran(code, tmp_path, None, lambda: os.close(1))
     assert said == ''
     assert number >= 30
+
+
+@pytest.mark.parametrize(
+    'law',
+    [
+        'sys.stdout = None',
+        'sys.stdout = open(os.devnull, "w")',
+        'import io; sys.stdout = io.StringIO(); sys.stdout.close()',
+        'sys.stdout.detach()',
+        'sys.stdout = object()',
+        'sys.stderr = None',
+    ],
+)
+def test_code_that_replaces_stdout_leaves_what_was_printed_and_the_exit_code(law, tmp_path):
+    lines = "def start():", "sys.first = sys.stdout", "print('a table')", law, 'return 0\n'
+    code = '\n    '.join(lines)
+    with open(tmp_path / 'said.txt', 'w') as said:
+        assert ran(f"{code}begun('law', start)", tmp_path, said) == (0, '')
+    assert (tmp_path / 'said.txt').read_text() == 'a table\n'
+
+
+def test_a_stream_that_was_kept_by_others_goes_on_too(tmp_path):
+    code = LOUD.replace("print('a law", "print(file=sys.__stdout__, *'a law")
+    assert ran(code, tmp_path, None, no_reader) == (3, '')
+
+
+def test_a_pipe_that_does_not_block_is_waited_for(tmp_path):
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    code = BEGIN + LOUD
+    command = [sys.executable, '-c', code]
+    with subprocess.Popen(command, stdout=write, stderr=subprocess.PIPE, cwd=tmp_path) as process:
+        os.close(write)
+        with open(read) as reader:
+            assert reader.read().count('\n') == 20_000
+        assert process.stderr.read() == b''
+    assert process.returncode == 3
+
+
+WORKERS = """
+import atexit
+from arm_lab.experiments.executors import completed, executor
+
+def loud(job):
+    for _ in range(20_000):
+        print('a law that prints a lot')
+    return job
+
+def start():
+    with executor(2) as workers:
+        answers = [answer for _, answer in completed(workers, loud, range(3))]
+    open('result.txt', 'w').write(str(sorted(answers)))
+
+if __name__ == '__main__':
+    standard_output.keep()
+    atexit.register(lambda: os._exit(standard_output.end('loud', 3)))
+    start()
+"""
+
+
+@pytest.mark.parametrize('where', [None, '/dev/full'])
+def test_laws_in_worker_processes_go_on_where_nobody_reads(where, tmp_path):
+    # A worker's job ended with a traceback.
+    (tmp_path / 'command.py').write_text(BEGIN + WORKERS)
+    with open(where or os.devnull, 'w') as stdout:
+        done = subprocess.run(
+            [sys.executable, 'command.py'],
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            preexec_fn=None if where else no_reader,
+        )
+    assert (done.returncode, done.stderr) == (3, '')
+    assert (tmp_path / 'result.txt').read_text() == '[0, 1, 2]'
