@@ -14,6 +14,7 @@ def refuse(claims: Claims, source: str, fields: Sequence[str]) -> NoReturn:
 
     Its goals end with the reason: it would answer for ever, and time would stand still.
     """
+    claims.refuse_rejected(source)  # such as a name under which two publishers command
     why = (
         f'{source!r} commands {", ".join(fields)}, which the actuators of its joints do not take: '
         f'start the simulator with actuator {_ACTUATORS[fields[0]]}'

@@ -144,12 +144,10 @@ class Claims:
             ArmError: a joint is unknown, claimed, or moves; or the source was rejected in the last
                 REJECTION_TIME.
         """
-        if len(source) > _LONGEST_NAME:
-            what = f'a command source has a name of {len(source)} characters'
-            raise ArmError(f'{what}; allowed: {_LONGEST_NAME}')
+        _check_length(source)
         names = self.own(joint_names)
         self._refuse_claimed(source, names)
-        self._refuse_rejected(source)
+        self.refuse_rejected(source)
         joints = np.array([self._names.index(name) for name in names])
         expired = self._expired.get(source)
         endpoint = endpoint or Endpoint()
@@ -207,6 +205,7 @@ class Claims:
 
     def reject(self, source: str, reason: str, spoofed: bool = True) -> None:
         """End the claim of a source; `spoofed`: several publishers command under its name."""
+        _check_length(source)  # it is remembered and published
         self.release(source)
         self._expired.pop(source, None)
         self._remember(source, reason, spoofed)
@@ -243,11 +242,17 @@ class Claims:
                 self._remember(source, reason, spoofed=False)
                 raise CompetingError(reason)
 
-    def _refuse_rejected(self, source: str) -> None:
-        if source not in self.rejections:
-            return
-        rejection = self._rejections[source]
-        if rejection.spoofed:  # the publisher that speaks may be either of the two
-            rejection.since = self._wall()
-        after = f'{source!r} gets no claim for {REJECTION_TIME:g} s after a rejection'
-        raise ArmError(f'{after}: {rejection.reason}')
+    def refuse_rejected(self, source: str) -> None:
+        """Raise ArmError where a source was rejected in the last REJECTION_TIME."""
+        if source in self.rejections:
+            rejection = self._rejections[source]
+            if rejection.spoofed:  # the publisher that speaks may be either of the two
+                rejection.since = self._wall()
+            after = f'{source!r} gets no claim for {REJECTION_TIME:g} s after a rejection'
+            raise ArmError(f'{after}: {rejection.reason}')
+
+
+def _check_length(source: str) -> None:
+    if len(source) > _LONGEST_NAME:
+        what = f'a command source has a name of {len(source)} characters'
+        raise ArmError(f'{what}; allowed: {_LONGEST_NAME}')

@@ -85,7 +85,7 @@ def test_a_closed_stdout_does_not_become_the_file_that_is_opened_next(tmp_path):
     ],
 )
 def test_code_that_replaces_stdout_leaves_what_was_printed_and_the_exit_code(law, tmp_path):
-    lines = "def start():", "sys.first = sys.stdout", "print('a table')", law, 'return 0\n'
+    lines = 'def start():', 'sys.first = sys.stdout', "print('a table')", law, 'return 0\n'
     code = '\n    '.join(lines)
     with open(tmp_path / 'said.txt', 'w') as said:
         assert ran(f"{code}begun('law', start)", tmp_path, said) == (0, '')

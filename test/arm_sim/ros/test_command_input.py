@@ -86,6 +86,26 @@ def test_a_controller_that_commands_what_no_actuator_takes_is_told_so(commands):
     assert {*claims(commands)} == {'other'}
 
 
+def strange(name):
+    return JointStateWriter(NAMES, ('position',), name).serialized(0)
+
+
+def test_a_name_that_is_too_long_is_not_remembered_and_published(commands):
+    # A message of 1 MB, and active_controllers had it for ever.
+    commands.take(strange(100_000 * 'x'))
+    assert commands.refused == ['a command source has a name of 100000 characters; allowed: 255']
+    assert commands.clock.claims.rejections == {}
+
+
+def test_why_two_publishers_of_a_name_are_rejected_is_kept(commands):
+    # The false one of the two commands what no actuator takes, under the name of a proper one.
+    why = "another publisher commands as 'arm': the arm brakes"
+    commands.clock.claims.reject('arm', why)
+    commands.take(strange('arm'))
+    assert commands.refused == [f"'arm' gets no claim for 10 s after a rejection: {why}"]
+    assert commands.clock.claims.rejections == {'arm': why}
+
+
 def test_commands_of_several_controllers_that_come_at_once_are_all_used(commands):
     # One of two answers was lost, and asked for again after 5 ms.
     other, executor = rclpy.create_node('controllers'), make_executor()
