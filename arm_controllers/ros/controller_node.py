@@ -19,6 +19,7 @@ from arm_controllers.law import Law
 from arm_controllers.laws import law_class
 from arm_controllers.ros.active_controllers import (
     ActiveControllers,
+    Turn,
     nodes_of_arm,
     watch_active_controllers,
 )
@@ -47,10 +48,6 @@ from arm_dynamics.checks import ArmError, in_range
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 
-# A claim of another controller may be outdated for this time [s], for example while the simulator
-# notices that its controller has ended; on a busy machine, where the graph does not show that
-# controller's node, or where the claim has this controller's own name, for the second time.
-_OUTDATED, _OUTDATED_AT_MOST = 0.8, 5.0
 _LAST_RESULTS = 0.1  # for which a controller that ends sends the results of its goals [s]
 
 
@@ -78,13 +75,12 @@ class ControllerNode(LifecycleNode):
         self._model_error = declare_parameters(self, ModelError, 'model_error.')
         self.cycle: ControlCycle | None = None
         self._transport = transport or InProcessTransport()
-        self._claims: ActiveControllers | None = None
         self._goals: GoalServer | None = None
         # A bad parameter ends the node with one line, not in a state that leads nowhere.
         self.live = LiveParameters(self, self._model_of, self._law_class, self._built, self._apply)
         self.diagnostics = ControllerDiagnostics(self)
-        self._silent = self._received = self._asked_ns = 0
-        self._activated_at = self._goes_on_since = 0.0
+        self._silent = self._received = 0
+        self._turn = Turn(self, self.live.model.joint_names, self._reject, self._give_way)
         self.create_timer(1.0, self._on_second)
         watch_active_controllers(self, self._on_claims)
         self.create_subscription(SpeedScalingFactor, '~/speed_scaling_input', self._on_speed, 10)
@@ -120,7 +116,7 @@ class ControllerNode(LifecycleNode):
             self._goals.awaited = p.autostart  # in real time goals have a thread of their own
         core = (live.model, law, follower, self._goals)
         self.cycle = ControlCycle(
-            self, p, *core, self.diagnostics.drop, self._may_begin, self._transport
+            self, p, *core, self.diagnostics.drop, self._turn.comes, self._transport
         )
         pin_to_core(p.core)
         return TransitionCallbackReturn.SUCCESS
@@ -130,11 +126,11 @@ class ControllerNode(LifecycleNode):
 
         Refused while another controller commands joints of this one.
         """
-        holder = self._holder()
+        holder = self._turn.holder
         if holder != self.get_name() and holder in nodes_of_arm(self):
-            self._why_not(holder)
+            self._log.error(self._turn.why_not(holder))
             return TransitionCallbackReturn.FAILURE
-        self._activated_at = self._goes_on_since = time.monotonic()
+        self._turn.begin()
         assert self.cycle is not None  # configured
         self.cycle.handle(Event.ACTIVATE)
         return super().on_activate(state)
@@ -171,42 +167,24 @@ class ControllerNode(LifecycleNode):
         if self.cycle is None or not self.cycle.active:
             return
         self.cycle.handle(Event.DEACTIVATE, reason)
-        if self._claims is None or self.get_name() not in self._claims.claims:
+        claims = self._turn.claims
+        if claims is None or self.get_name() not in claims.claims:
             self.cycle.handle(Event.RELEASED)
 
-    def _holder(self) -> str:
-        """Return the controller that commands joints of this one, as far as is known."""
-        return self._claims.holder(self.live.model.joint_names) if self._claims else ''
+    def _reject(self, why: str) -> None:
+        if self.cycle is not None:
+            self.cycle.handle(Event.REJECT, why)
 
-    def _may_begin(self, sender: str, time_ns: int) -> bool:
-        """Whether no other controller commands these joints, by the state of a simulator.
-
-        A simulator that does not name itself publishes no claims. Time that stands still may wait
-        for a holder that was killed: its claim ends then, and this controller begins.
-        """
-        own, now, stands = self.get_name(), time.monotonic(), time_ns == self._asked_ns
-        self._goes_on_since, self._asked_ns = now if stands else self._goes_on_since, time_ns
-        if self._claims is None:
-            return not sender or now - self._activated_at > _OUTDATED_AT_MOST
-        if own in self._claims.rejected:
-            assert self.cycle is not None  # the cycle asks
-            self.cycle.handle(Event.REJECT, self._claims.rejected[own])
-            return False
-        holder = self._holder()
-        if not holder:
-            return True
-        seen = holder != own and holder in nodes_of_arm(self)
-        if now - self._goes_on_since > (_OUTDATED if seen else _OUTDATED_AT_MOST):
-            self._stop(self._why_not(holder))
-            self.trigger_deactivate()
-        return False
+    def _give_way(self, why: str) -> None:
+        self._stop(why)
+        self.trigger_deactivate()
 
     def _on_claims(self, claims: ActiveControllers) -> None:
         """Follow the simulator: wait while it rejects this controller, release to another one."""
-        self._claims, cycle, own = claims, self.cycle, self.get_name()
+        self._turn.claims, cycle, own = claims, self.cycle, self.get_name()
         if cycle is None:
             return
-        holder = self._holder()
+        holder = self._turn.holder
         if own in claims.rejected:
             cycle.handle(Event.REJECT, claims.rejected[own])
         else:
@@ -214,21 +192,8 @@ class ControllerNode(LifecycleNode):
         if own not in claims.claims:
             cycle.handle(Event.RELEASED)
         if cycle.state in (CycleState.COMMANDING, CycleState.READY) and holder not in ('', own):
-            self._stop(self._why_not(holder))
-            self.trigger_deactivate()
+            self._turn.give_way(holder)
         cycle.try_again()
-
-    def _why_not(self, holder: str) -> str:
-        """Log, and return, why another controller keeps this one from its joints."""
-        own, names = self.get_name(), self.live.model.joint_names
-        held = self._claims.claims.get(holder, []) if self._claims else []
-        shared = [name for name in names if name in held]
-        what = ', '.join(shared) if 0 < len(shared) < len(names) else 'this arm'
-        why = f'{holder!r} commands {what}; deactivate it before {own!r}'
-        if holder == own:
-            why = f'another node named {own!r} commands this arm; end one of the two'
-        self._log.error(why)
-        return why
 
     def _on_speed(self, message: SpeedScalingFactor) -> None:
         """Follow goals at this share of their speed."""
@@ -278,7 +243,7 @@ class ControllerNode(LifecycleNode):
     def _on_second(self) -> None:
         """Abort goals that can no longer end because no state comes; report."""
         cycle, goals = self.cycle, self._goals
-        waited = time.monotonic() - self._activated_at
+        waited = time.monotonic() - self._turn.began
         if goals is not None and goals.awaited and waited > LONGEST_WAIT:
             goals.refusal = f'no state came within {LONGEST_WAIT:g} s: is the simulator running?'
             goals.deactivate(goals.refusal)
@@ -289,7 +254,7 @@ class ControllerNode(LifecycleNode):
             if self._silent >= self.parameters.state_timeout:
                 silence = f'no state for {cycle.states.silence:.1f} s: {WHO_SENDS}'
                 cycle.handle(Event.LOSE, f'{silence} If it is, restart this controller')
-        self.diagnostics.report(cycle, self._claims)
+        self.diagnostics.report(cycle, self._turn.claims)
 
 
 def main(law_name: str = '') -> int:

@@ -25,7 +25,11 @@ from arm_controllers.gripper import (
 from arm_controllers.law import State
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
-from arm_controllers.ros.active_controllers import ActiveControllers, watch_active_controllers
+from arm_controllers.ros.active_controllers import (
+    ActiveControllers,
+    Turn,
+    watch_active_controllers,
+)
 from arm_controllers.ros.command_output import CommandOutput
 from arm_controllers.ros.diagnostics import WHO_SENDS
 from arm_controllers.ros.in_process import InProcessTransport
@@ -102,13 +106,13 @@ class GripperControllerNode(LifecycleNode):
         self._transport = transport or InProcessTransport()
         self._command = CommandOutput(self, self._transport, [self.joint], 'effort')
         self._reference, self._monitor = Reference(1), GripperMonitor(p, 0.0)
-        self._state, self._claims = CycleState.INACTIVE, ActiveControllers()
-        self._time_ns, self._sender = -1, ''
+        self._state = CycleState.INACTIVE
+        self._turn = Turn(self, [self.joint], self._reject, lambda _: self.trigger_deactivate())
+        self._time_ns, self._sender, self._silent = -1, '', 0
         self._law_state: State = ()
         self._goals: list[tuple[int, ServerGoalHandle, GripperGoal]] = []  # that begin later
         self._running: ServerGoalHandle | None = None
         self._next_feedback_ns, self._latest = 0, (0.0, 0.0)
-        self._activated_at, self._silent = time.monotonic(), 0
         self.create_timer(1.0, self._on_second)
         options = JointState, STATES, self.on_state, CONTROL_INPUT_QOS
         self._topic = self.create_subscription(*options, raw=True).topic_name
@@ -134,7 +138,7 @@ class GripperControllerNode(LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Command from the next state on, holding where the gripper is then."""
-        self._activated_at = time.monotonic()
+        self._turn.begin()
         self._handle(Event.ACTIVATE)
         return super().on_activate(state)
 
@@ -156,22 +160,21 @@ class GripperControllerNode(LifecycleNode):
         if not awaiting and self._state not in (before, CycleState.COMMANDING):
             self._end_all()
         if self._state is CycleState.RELEASING:
-            self._release()
-
-    def _release(self) -> None:
-        """Send the release message, a command without joints."""
-        self._command.release(max(self._time_ns, 0))
+            self._command.release(max(self._time_ns, 0))
 
     def _on_claims(self, claims: ActiveControllers) -> None:
         """Follow the simulator: wait while another controller has claimed the joint."""
-        self._claims, own = claims, self.get_name()
+        self._turn.claims, own = claims, self.get_name()
         if own in claims.rejected:
-            self._log.error(claims.rejected[own])
-            self._handle(Event.REJECT)
+            self._reject(claims.rejected[own])
         else:
             self._handle(Event.ACCEPT)
         if own not in claims.claims:
             self._handle(Event.RELEASED)
+
+    def _reject(self, why: str) -> None:
+        self._log.error(why)
+        self._handle(Event.REJECT)
 
     # The control cycle
 
@@ -179,15 +182,16 @@ class GripperControllerNode(LifecycleNode):
         """Answer a serialised state."""
         self._silent = 0
         if self._state is CycleState.RELEASING:
-            self._release()
-        free = '', self.get_name()
-        if self._state is CycleState.WAITING and self._claims.holder([self.joint]) in free:
-            self._handle(Event.GRANT)
-        if self._state not in (CycleState.READY, CycleState.COMMANDING):
+            self._command.release(max(self._time_ns, 0))
+        if self._state not in (*AWAITING, CycleState.COMMANDING):
             return
         try:
             self._reader.open(raw)
             time_ns, sender = self._reader.time_ns, self._reader.sender
+            if self._state is CycleState.WAITING and self._turn.comes(sender, time_ns):
+                self._handle(Event.GRANT)
+            if self._state not in (CycleState.READY, CycleState.COMMANDING):
+                return
             commanding = self._state is CycleState.COMMANDING and sender == self._sender
             if commanding and time_ns == self._time_ns:
                 self._command.send_again()  # a repeated state: same answer
@@ -243,8 +247,7 @@ class GripperControllerNode(LifecycleNode):
         """Refuse a goal that this gripper cannot do; the log says why."""
         try:
             if self._state not in (*AWAITING, CycleState.COMMANDING):
-                why = self._claims.rejected.get(self.get_name())
-                raise ArmError(why or 'the controller is not active')
+                raise ArmError(self._turn.rejection or 'the controller is not active')
             if len(self._goals) >= _MOST_WAITING:
                 raise ArmError(f'{_MOST_WAITING} goals wait for their begin')
             self._goal_of(request.command)
@@ -283,7 +286,7 @@ class GripperControllerNode(LifecycleNode):
     def _on_second(self) -> None:
         """End goals that can no longer end because no state comes."""
         self._silent += 1  # a stopped process has received nothing, and counts nothing
-        waits = self._state in AWAITING and time.monotonic() - self._activated_at > LONGEST_WAIT
+        waits = self._state in AWAITING and time.monotonic() - self._turn.began > LONGEST_WAIT
         if waits or (self._state is CycleState.COMMANDING and self._silent > _SILENCE):
             if self._goals or self._running is not None:
                 self._log.warning(f'goals ended: no state for {self._silent} s: {WHO_SENDS}')

@@ -45,7 +45,7 @@ class Client:
         self.executor = make_executor()
         self.executor.add_node(self.node)
         self.executor.add_node(self.client)
-        self.state = JointStateWriter([JOINT], ('position', 'velocity'), 'simulator')
+        self.state = JointStateWriter([JOINT], ('position', 'velocity'))
         self.wait(self.action.server_is_ready)
         self.wait(lambda: self.client.count_publishers('joint_commands'))
 
@@ -133,7 +133,7 @@ def test_in_the_process_of_the_simulator_states_and_commands_are_handed_over():
         node = GripperControllerNode(transport)
         transport.serve_commands('/joint_commands', lambda raw, count: commands.append(raw))
         takes = transport.state_subscribers('/joint_states')
-        state = JointStateWriter([JOINT], ('position', 'velocity'), 'simulator')
+        state = JointStateWriter([JOINT], ('position', 'velocity'))
         state.position[:], state.velocity[:] = 0.04, 0.0
         for take in tuple(takes):
             take(state.serialized(STEP_NS))
