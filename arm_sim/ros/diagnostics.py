@@ -51,7 +51,10 @@ class SimulatorDiagnostics:
         self._log.warning(self._last_refusal)
 
     def _report(self) -> None:
-        now, steps = time.monotonic(), self._clock.simulation.steps
+        now = time.monotonic()
+        if now - self._reported_at > _STOPPED:
+            self._clock.tick()  # counts the periods that are skipped for it
+        steps = self._clock.simulation.steps
         self._made, self._seconds = max(steps - self._steps, 0), now - self._reported_at
         self._reported_at, self._steps = now, steps
         self._behind = self._look_behind()

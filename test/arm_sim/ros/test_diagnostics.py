@@ -34,6 +34,7 @@ def reported(monkeypatch):
         simulation=simulation,
         fault='',
         lost=0,
+        tick=lambda: None,
         waits=False,
         awaited=(),
     )
@@ -86,10 +87,16 @@ def test_a_simulator_that_was_stopped_says_so_and_nothing_of_what_the_machine_ca
     report, clock, _, logged, _ = reported
     now = [time.monotonic()]
     monkeypatch.setattr('arm_sim.ros.diagnostics.time.monotonic', lambda: now[0])
-    for seconds, taken, skipped in ((1.0, 500, 0), (6.0, 500, 2500), (1.0, 500, 0)):
+
+    def tick():
+        # It comes after the report: the skipped periods were counted in the next one, of 1 s.
+        clock.pacing.skipped += 2500
+        clock.simulation.steps += 1
+
+    clock.tick = tick
+    for seconds, taken in ((1.0, 500), (6.0, 499), (1.0, 500)):
         now[0] += seconds
         clock.simulation.steps += taken
-        clock.pacing.skipped += skipped
         report()
     assert logged == [
         'the simulator got no CPU time for 5.0 s, in which simulated time stood still: '
