@@ -84,6 +84,6 @@ def _equality_rows(m: mujoco.MjModel) -> tuple[Array, list[int]]:
         place = data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind
         mujoco.mju_sparse2dense(rows, data.efc_J, *place)
     else:
-        rows[:] = data.efc_J.reshape(rows.shape)
+        rows[:] = data.efc_J[: rows.size].reshape(rows.shape)  # behind it: rows of zeros only
     which = data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY
     return rows[which], sorted(set(data.efc_id[which].tolist()))

@@ -44,6 +44,15 @@ def test_equalities_that_are_switched_off_or_leave_the_arm_free_are_no_reason(wr
     assert Robot.load(written('<joint joint1="b" joint2="a"/>')).model.joint_names == ('a',)
 
 
+def test_a_link_whose_point_on_the_axis_is_held_is_free(tmp_path):
+    # MuJoCo has room for three rows, and leaves out the ones that bind nothing: a traceback.
+    file = tmp_path / 'held.xml'
+    file.write_text("""<mujoco><worldbody><body name="one"><joint name="a" axis="0 1 0"/>
+<geom size="0.1"/></body></worldbody><equality><connect body1="one" anchor="0 0 0"/></equality>
+<actuator><motor joint="a"/></actuator></mujoco>""")
+    assert Robot.load(str(file)).model.joint_names == ('a',)
+
+
 def test_equalities_without_names_are_named_by_what_they_couple():
     text = ARM.format(
         a='', b='', drive='', end='<equality><joint joint1="b"/><weld body1="one"/></equality>'
