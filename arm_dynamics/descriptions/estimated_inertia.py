@@ -17,6 +17,7 @@ from arm_dynamics.urdf_numbers import INERTIAL, check_numbers
 
 DENSITY = 1000.0
 _POINTS, _LEAST_OVERLAP = 20_000, 0.01  # of each shape; share of the volume that counts twice
+_TESTS = 50_000_000  # most tests whether a point of one shape is inside another one
 
 
 class Estimate(NamedTuple):
@@ -145,17 +146,21 @@ def _of_shapes(
         for shape in found[each][1]
     ]
     whole = sum((shape.inertia for shape in found[name][1]), pin.Inertia.Zero())
-    rng, twice, points = np.random.default_rng(0), [], []
+    rng, masses, points = np.random.default_rng(0), [], [np.zeros((0, 3))]
+    drawn = min(_POINTS, max(_TESTS // len(around) ** 2, 10))
     for own in found[name][1] if len(around) > 1 else ():
-        local = own.middle + own.half * rng.uniform(-1.0, 1.0, (_POINTS, 3))
+        local = own.middle + own.half * rng.uniform(-1.0, 1.0, (drawn, 3))
         local = local[own.inside(local)]
-        at = local @ own.pose.rotation.T + own.pose.translation
-        count = sum(x.inside((at - x.pose.translation) @ x.pose.rotation) for x in around)
-        twice.append(own.inertia.mass * (1.0 - 1.0 / np.maximum(count, 1)) / max(len(at), 1))
-        points.append(at)
-    if not twice or sum(map(np.sum, twice)) < _LEAST_OVERLAP * whole.mass:
+        masses.append(np.full(len(local), own.inertia.mass / max(len(local), 1)))
+        points.append(local @ own.pose.rotation.T + own.pose.translation)
+    at = np.concatenate(points)
+    counts = [
+        sum(x.inside((some - x.pose.translation) @ x.pose.rotation) for x in around)
+        for some in np.array_split(at, len(at) // _POINTS + 1)
+    ]
+    mass = np.concatenate([*masses, []]) * (1.0 - 1.0 / np.maximum(np.concatenate(counts), 1))
+    if mass.sum() < _LEAST_OVERLAP * whole.mass:
         return whole
-    mass, at = np.concatenate(twice), np.concatenate(points)
     left = whole.mass - mass.sum()
     centre = (whole.mass * whole.lever - mass @ at) / left
     second = _second_moment(whole) - np.einsum('k,ki,kj->ij', mass, at, at)
@@ -189,7 +194,9 @@ def body_of(shape: Element, find: Callable[[str], Path | str]) -> Body | None:
                     return None
                 return _of_hull(file, vector(each, 'scale', '1 1 1'), pose)
             solid, inside = _solid(each)
-        except (TypeError, ValueError):  # a number that is none, or too few numbers
+            if solid is not None and not np.isfinite(solid.computeVolume()):
+                raise ValueError
+        except (TypeError, ValueError):  # a number that is none or not finite, or too few numbers
             raise ArmError(f'inertia:=estimate: <{each.tag} {each.attrib}> is no shape') from None
         if solid is not None and solid.computeVolume() > 0.0:
             moments = solid.computeMomentofInertiaRelatedToCOM()

@@ -1,8 +1,11 @@
 """Masses estimated from shapes: what several shapes have in common counts once."""
 
+import time
+
 import numpy as np
 import pytest
 
+from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 
@@ -63,3 +66,20 @@ def test_shapes_that_touch_add_up(tmp_path):
     found = inertia(tmp_path, BOX + shape('<box size="0.1 0.2 0.2"/>', '0.15 0 0'))
     np.testing.assert_allclose(found.inertia, UNION[2], atol=1e-12)
     assert found.mass == pytest.approx(UNION[0], rel=1e-12)
+
+
+@pytest.mark.parametrize('number', ['inf', 'nan'])
+def test_a_size_that_is_not_finite_is_refused_with_its_shape(tmp_path, number):
+    text = shape(f'<cylinder radius="{number}" length="1"/>')
+    with pytest.raises(ArmError, match=f"<cylinder .*'radius': '{number}'.* is no shape"):
+        inertia(tmp_path, text)
+
+
+def test_many_shapes_of_a_link_take_seconds_and_count_once(tmp_path):
+    # 250 shapes took half a minute, 1000 more than 100 s: a time with the square of their number.
+    spheres = ''.join(shape('<sphere radius="0.1"/>', f'{k / 250} 0 0') for k in range(250))
+    begin = time.process_time()
+    found = inertia(tmp_path, spheres)
+    assert time.process_time() - begin < 15.0
+    length = 249 / 250
+    assert found.mass == pytest.approx(1000 * np.pi * (0.01 * length + 0.004 / 3), rel=0.02)
