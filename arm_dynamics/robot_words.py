@@ -33,7 +33,7 @@ def meant(robot: str, kind: str, names: Collection[str]) -> str:
     if '://' in robot:
         return _at_address(robot)
     near = ''.join(f', nearest {name!r},' for name in get_close_matches(robot.lower(), names, n=1))
-    what = 'is a folder' if path.is_dir() else 'does not exist'
+    what = 'is a folder' if os.path.isdir(path) else 'does not exist'
     here = f' ({str(path.absolute())!r} {what})' if path.suffix or '/' in robot else ''
     return (
         f'{kind} {robot!r} is neither a shipped {kind} ({", ".join(names)}){near} '
@@ -55,7 +55,7 @@ def _at_address(robot: str) -> str:
         near = ''.join(f'; did you mean {x!r}?' for x in get_close_matches(name, known, 1))
         return f'robot {robot!r}: package {name!r} is not sourced: source its workspace{near}'
     file = known[name] / inside
-    if file.is_dir():
+    if os.path.isdir(file):
         return f'robot {robot!r} is the folder {str(file)!r}: name a file in it'
     near = near_file(file)
     return f'robot {robot!r}: {str(file)!r} does not exist' + f'; there is {near}' * bool(near)

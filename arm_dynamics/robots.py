@@ -4,6 +4,7 @@ import re
 import shlex
 from dataclasses import dataclass
 from difflib import get_close_matches
+from os.path import isfile  # also of names that are too long for a path
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -106,7 +107,7 @@ class RobotArgument(NamedTuple):
     @classmethod
     def of(cls, robot: str) -> 'RobotArgument':
         """Parse an argument; a word name:=value that this class does not know is for xacro."""
-        if ':=' not in robot or Path(robot).expanduser().is_file():
+        if ':=' not in robot or isfile(Path(robot).expanduser()):
             return cls(robot.strip(' \t\n\'"'))
         try:
             name, *words = shlex.split(robot)
@@ -188,7 +189,7 @@ def check_data_only(robot: str) -> None:
     argument = RobotArgument.of(robot)
     for name, shipped in ((argument.name, robot_names()), (argument.gripper, gripper_names())):
         file = Path(name).expanduser()
-        if name and name not in shipped and not (file.is_file() and not runs_code(file)):
+        if name and name not in shipped and not (isfile(file) and not runs_code(file)):
             raise ArmError(
                 f'robot {robot!r} came over the graph; allowed: a shipped robot, a URDF or an MJCF'
             )
@@ -197,13 +198,13 @@ def check_data_only(robot: str) -> None:
 def _file_of(robot: str, folder: str = 'urdf') -> tuple[Path, str]:
     """Return the file of a robot, and the arguments that its xacro needs."""
     shipped = share_folder() / folder / f'{robot}.urdf'
-    if shipped.is_file() and '/' not in robot:
+    if isfile(shipped) and '/' not in robot:
         return shipped, ''
     path = Path(robot).expanduser()
-    if path.is_file():
+    if isfile(path):
         return path, ''
     for file in candidates(robot, Path.cwd() / 'here') if '://' in robot else ():
-        if file.is_file():
+        if isfile(file):
             return file, ''
     for source in SOURCES.names() if '/' not in robot else ():
         named: tuple[Path, str] | None = SOURCES.load(source)(robot)

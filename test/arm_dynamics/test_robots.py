@@ -717,3 +717,12 @@ def test_a_model_that_is_called_nearly_as_a_shipped_one_is_doubted(monkeypatch, 
     line = capfd.readouterr().err
     assert 'ur10_robot.urdf of another package' in line
     assert line.endswith('did you mean ur10e?\n')
+
+
+@pytest.mark.parametrize(
+    'robot', [5000 * 'x', f'{300 * "x"}.urdf joints:=a', f'/tmp/{300 * "x"}/']
+)
+def test_a_name_that_is_too_long_for_a_file_is_refused_like_others(robot):
+    # A traceback, OSError: also of an arm with a list of many joints, which is no path.
+    with pytest.raises(ArmError, match='is neither a shipped robot'):
+        find_urdf(robot)
