@@ -78,7 +78,7 @@ class Judgement:
 
     @property
     def checksum(self) -> str:
-        """SHA-256 of all trials: equal for judgements that agree in every bit; '' without one."""
+        """SHA-256 of the trials: equal for judgements that agree in every bit; '' without one."""
         if not any(each.checksum for each in self.verdicts):
             return ''
         parts = (f'{each.trial.name}: {each.checksum}\n' for each in self.verdicts)
@@ -94,7 +94,8 @@ class Judgement:
         count, done = len(self.plan.trials), len(self.verdicts)
         held = sum(each.held for each in self.verdicts)
         left = f', {count - done} not run' + ' (stopped)' * self.stopped if done < count else ''
-        of_all = f'; SHA-256 of all: {self.checksum[:16]}...' if self.checksum else ''
+        which = 'all' if done == count else f'these {done}'
+        of_all = f'; SHA-256 of {which}: {self.checksum[:16]}...' if self.checksum else ''
         return f'{held} of {count} trials held{left}{of_all}'
 
 

@@ -170,7 +170,7 @@ def test_all_reports_say_which_trial_held_which_limit_is_broken_and_why_one_fail
     plan = plan_of(tmp_path)
     judgement = Judgement(plan, 'my_controller', verdicts_of(plan))
     assert not judgement.held
-    assert judgement.summary.startswith('1 of 8 trials held, 5 not run; SHA-256 of all: ')
+    assert judgement.summary.startswith('1 of 8 trials held, 5 not run; SHA-256 of these 3: ')
     whole = Judgement(plan, 'my_controller', verdicts_of(plan)[:1] * 8)
     assert whole.summary.startswith('8 of 8 trials held; SHA-256 of all: ')
     drawn = report.figure(judgement)
