@@ -10,6 +10,7 @@ from matplotlib.ticker import LogLocator
 
 from arm_dynamics.checks import Array
 from arm_lab.experiments.experiment import Experiment
+from arm_lab.experiments.report import labels_of
 from arm_lab.experiments.spreads import Spread
 from arm_lab.experiments.sweeps import SWEEPS, Sweep
 from arm_sim import pictures
@@ -40,7 +41,7 @@ def comparison_figure(
         for case, found, error in zip(cases, measures, errors, strict=True)
         if found.completed
     }
-    groups = list(dict.fromkeys((case.robot, case.task) for case in cases))
+    labels, groups = labels_of(cases), list(dict.fromkeys((x.robot, x.task) for x in cases))
     laws = list(dict.fromkeys(case.law for case in cases))
     engines = list(dict.fromkeys(case.engine for case in cases))
     first, *others = dict.fromkeys(errors)
@@ -78,7 +79,7 @@ def comparison_figure(
         several = len(engines) > 1
         axis.set_yticks(range(len(lines)), [f'{law}, {e}' if several else law for law, e in lines])
         x = title_of(task_class(group[1]).evaluation.ranked_by)
-        pictures.style(axis, f'{group[0]}: {group[1]}', x, grid='')
+        pictures.style(axis, f'{labels[group[0]]}: {group[1]}', x, grid='')
     if others:
         for mark, error in zip(_MARKS, (first, *others), strict=False):
             filled = '0.4' if error == first else 'none'
@@ -95,7 +96,7 @@ def title_of(measure: str) -> str:
 
 def law_figure(law: str, cases: Sequence[Experiment], courses: Sequence[Array]) -> Figure:
     """Return the picture of one law: its error over time and that of the others, by task."""
-    groups = list(dict.fromkeys((case.robot, case.task) for case in cases))
+    labels, groups = labels_of(cases), list(dict.fromkeys((x.robot, x.task) for x in cases))
     laws = list(dict.fromkeys(case.law for case in cases))
     rows = math.ceil(len(groups) / 3)
     figure = pictures.new_figure(
@@ -112,7 +113,7 @@ def law_figure(law: str, cases: Sequence[Experiment], courses: Sequence[Array]) 
             )  # fmt: skip
         axis.set_yscale('log')
         pictures.plain_numbers(axis.yaxis)
-        pictures.style(axis, f'{group[0]}: {group[1]}', 'time [s]')
+        pictures.style(axis, f'{labels[group[0]]}: {group[1]}', 'time [s]')
     figure.supylabel('tracking error of the tip [mm]', fontsize=pictures.TEXT)
     lines = [
         Line2D([], [], lw=3.0 if each == law else 1.5, label=each, **_look(each, law, laws))

@@ -2,6 +2,7 @@
 
 import html
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -12,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from arm_dynamics.optional import optional_module
+from arm_dynamics.robots import RobotArgument
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.spreads import Spread
 from arm_lab.experiments.sweeps import Sweep
@@ -204,6 +206,13 @@ def data_frame(data: object) -> Any:
     return optional_module('pandas', lacking).DataFrame(data)
 
 
+def labels_of(cases: Iterable[Experiment]) -> dict[str, str]:
+    """Return each robot's name for titles: its label, as given where two have the same label."""
+    labels = {case.robot: RobotArgument.of(case.robot).label for case in cases}
+    counts = Counter(labels.values())
+    return {robot: robot if counts[label] > 1 else label for robot, label in labels.items()}
+
+
 def comparison_report(
     cases: Sequence[Experiment], measures: Sequence[Measures], errors: Sequence[str] = ()
 ) -> Report:
@@ -212,9 +221,10 @@ def comparison_report(
     `errors` name the model error of each case; none: the arms are as the laws know them.
     """
     errors = errors or ['exact'] * len(cases)
+    labels = labels_of(cases)
     found: dict[str, list[tuple[Experiment, Measures]]] = {}
     for case, row, error in zip(cases, measures, errors, strict=True):
-        group = f'{case.robot}, {case.task}, {case.physics}'
+        group = f'{labels[case.robot]}, {case.task}, {case.physics}'
         group += '' if error == 'exact' else f', {error}'
         found.setdefault(group, []).append((case, row))
     names = ('robot', 'task', 'engine', 'integrator', 'law', 'timestep', 'natural_frequency')
@@ -260,7 +270,8 @@ def sweep_report(sweep: Sweep, case: Experiment) -> Report:
     """Return the report of a sweep: RMS [mm] of every law at every value."""
     task = 'sinusoid' if sweep.parameter == 'frequency' else case.task
     what = 'tracking error' if sweep.measure == 'tracking_rms_mm' else 'error of the force'
-    title = f'{case.robot}, {task}, {case.physics}: {what} over {sweep.parameter}'
+    robot = RobotArgument.of(case.robot).label
+    title = f'{robot}, {task}, {case.physics}: {what} over {sweep.parameter}'
     values = (x if isinstance(x, str) else f'{x:.3g}' for x in sweep.values)
     headings = [sweep.parameter, *values]
     by_law = list(zip(sweep.laws, sweep.errors.tolist(), strict=True))
@@ -282,7 +293,8 @@ def monte_carlo_report(spreads: Sequence[Spread], case: Experiment) -> Report:
     count, measure = spreads[0].samples, spreads[0].measure
     name = heading_of(measure)
     unit = name[name.index('[') :]
-    title = f'{case.robot}, {case.task}, {case.physics}: {count} random arms per law'
+    robot = RobotArgument.of(case.robot).label
+    title = f'{robot}, {case.task}, {case.physics}: {count} random arms per law'
     short = measure.removeprefix('tracking_')
     headings = ['law', f'median {name}', f'95 % {name}', f'worst {unit}', 'unstable']
     texts = [

@@ -24,8 +24,9 @@ from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.frequency import at_frequency
 from arm_lab.experiments.monte_carlo import run_monte_carlo
 from arm_lab.experiments.ranges import Ranges
+from arm_lab.experiments.report import labels_of, sweep_report
 from arm_lab.experiments.runs import observe_all, record_of
-from arm_lab.experiments.sweeps import SWEEPS, case_at, run_sweep
+from arm_lab.experiments.sweeps import SWEEPS, Sweep, case_at, run_sweep
 from arm_sim.devices.drives import DriveParameters
 from arm_sim.loop.measures import measure, tips, track
 from arm_sim.loop.record import Record
@@ -300,6 +301,15 @@ def test_command_writes_table_json_and_picture(tmp_path, capsys):
     assert '| computed_torque |' in (tmp_path / 'comparison.md').read_text()
     for name in ('comparison', 'law_pd', 'law_computed_torque'):
         assert (tmp_path / f'{name}.png').stat().st_size > 5_000
+
+
+def test_titles_name_a_robots_file_without_its_folder_where_no_other_has_its_name(tmp_path):
+    one, two = tmp_path / 'a' / 'arm.urdf', tmp_path / 'b' / 'arm.urdf'
+    cases = [Experiment(str(file), task='push', law='pd') for file in (one, two)]
+    assert labels_of(cases[:1]) == {str(one): 'arm'}
+    assert labels_of(cases) == {str(one): str(one), str(two): str(two)}
+    sweep = Sweep('mass_scale', (1.0,), ('pd',), np.array([[1.0]]))
+    assert sweep_report(sweep, cases[0]).listings[0].title.startswith('arm, push, ')
 
 
 def test_a_law_in_a_file_is_compared_under_the_files_name(tmp_path):
