@@ -73,7 +73,7 @@ class Robot:
         if error == ModelError():
             return {}
         wrong = with_error(self.model, error)
-        path = temporary_folder() / 'wrong_arm.urdf'
+        path = temporary_folder() / f'{self.name}_with_error.urdf'
         path.write_text(wrong.urdf)
         return {'robot': str(path), **wrong.arm_parameters()}
 

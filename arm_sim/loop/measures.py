@@ -307,6 +307,7 @@ def summarize(
         'peak_torque_joint': names[int(joint)],
         'peak_torque_at_s': float(record.t[sample]),
         'joint_peak_torque_nm': magnitude.max(axis=0).tolist(),
+        'event_s': event,
         **{name: value for name, value in measures.items() if name not in left_out},
         'saturated_samples': int((tracking.effort_share >= 1.0).any(axis=1).sum()),
         'checksum': record.checksum(),

@@ -82,8 +82,9 @@ def common_rows(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
         ('energy [J]', '', f'{report["energy_j"]:.4g}', ''),
         ('chatter [N.m]', f'{report["chatter_nm"]:.3g}', '', ''),
     ]
-    if np.isfinite(report['recovery_s']):
-        rows.append(('recovery [s]', '', f'{report["recovery_s"]:.3g}', ''))
+    if report['event_s'] is not None:
+        recovery, event = report['recovery_s'], f'after the event at {report["event_s"]:g} s'
+        rows.append(('recovery [s]', '', f'{recovery:.3g}'.replace('nan', 'never'), event))
     if 'contact_force_max_n' in report:
         slip = (
             f'{report["penetration_max_mm"]:.3g} mm deep, slip {report["contact_slip_mm"]:.3g} mm'

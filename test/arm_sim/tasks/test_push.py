@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from experiment_parts import run
 
-from arm_dynamics.robots import find_urdf, robot_names
+from arm_dynamics.model_error import ModelError
+from arm_dynamics.robots import RobotArgument, find_urdf, robot_names
 from arm_lab.experiments.experiment import Experiment
+from arm_sim.loop.measures import summarize
+from arm_sim.loop.report import common_rows
 from arm_sim.robot import Robot
 from arm_sim.tasks.push import Push, PushParameters
 
@@ -36,3 +39,22 @@ def test_the_push_moves_an_arm_whose_axes_the_default_force_does_not_load(tmp_pa
     file.write_text(turned)
     result = run(Experiment(str(file), task='push', law='computed_torque'))
     assert result.tracking.error.max() > 1e-4  # [m]
+
+
+@pytest.mark.parametrize(
+    ('task', 'law', 'recovery'),
+    [('push', 'computed_torque', '0.2'), ('push', 'pd', 'never'), ('sinusoid', 'pd', None)],
+)
+def test_the_table_says_when_an_arm_recovers_or_that_it_never_does(task, law, recovery):
+    loaded = Experiment('ur5e', task=task, law=law).load()
+    record = loaded.run()
+    track = loaded.track(record)
+    rows = common_rows(summarize(loaded.robot.model.joint_names, record, track, loaded.task.event))
+    found = [row for row in rows if row[0] == 'recovery [s]']
+    assert len(found) == (recovery is not None)
+    assert all(row[2].startswith(recovery) and row[3].startswith('after the') for row in found)
+
+
+def test_an_arm_with_an_error_keeps_its_name():
+    found = Robot.load('ur5e').with_error(ModelError(payload=1.0))
+    assert RobotArgument.of(found['robot']).label == 'ur5e_with_error'
