@@ -56,6 +56,7 @@ class RecordingReport(Report):
         found = inspected(
             options.recording, self._model, options.reading, options.efforts, options.cutoff
         )
+        found.lines.insert(0, f'compared with: {options.robot} (--robot names another arm)')
         lines = [*found.lines, *(f'to decide: {line}' for line in found.open)]
         pairs = [(line.partition(': ')[0], line.partition(': ')[2]) for line in lines]
         listing = Listing(options.recording, ('finding', 'evidence'), pairs, texts=('evidence',))

@@ -413,6 +413,7 @@ def test_the_doctor_prints_one_line_each_and_its_code_says_whether_one_is_open(
     assert inspect_recording.main([str(good), '--robot', 'ur5e']) == 0
     said = capsys.readouterr().out.splitlines()
     for start in (
+        'compared with: ur5e (--robot',
         'sampling: 250 Hz',
         'resolution',
         'sign of the efforts',
