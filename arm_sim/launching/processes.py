@@ -40,6 +40,7 @@ def node_process(
     )
 
 
+_ENDS = signal.SIGINT, signal.SIGTERM
 _NAMES: set[str] = set()  # of the processes with `exit_options`
 
 
@@ -54,7 +55,7 @@ def _shortened(record: logging.LogRecord) -> logging.LogRecord:
     is_known = text.partition(' ended with exit code ')[0] in _NAMES
     died = re.match(r'process has died \[pid \d+, exit code (-?\d+)', text)
     if died and record.name.rpartition('-')[0] in _NAMES:
-        is_known = int(died[1]) > 0 or -int(died[1]) in (signal.SIGINT, signal.SIGTERM)
+        is_known = int(died[1]) > 0 or -int(died[1]) in _ENDS
         text = f'{died[0]}]' if is_known else text
     shown = copy.copy(record)
     shown.msg, shown.args = text, None
@@ -77,6 +78,8 @@ def exit_options(name: str, succeeds: bool, may_end: bool = False) -> dict[str, 
 
     def end(event: ProcessExited, context: LaunchContext) -> Shutdown | LogInfo | None:
         if context.is_shutdown or (may_end and event.returncode == 0):
+            if may_end and -event.returncode in _ENDS:  # a running node catches them
+                return LogInfo(msg=f'{name} was ended before it was ready, and has done nothing')
             return None
         if may_end:
             how = f'exit code {event.returncode}'

@@ -124,6 +124,16 @@ def test_the_end_of_an_optional_process_never_ends_the_arm(tmp_path, end, code, 
     assert (done.returncode, message in done.stdout) == (code, True), done.stdout
 
 
+def test_a_recorder_that_is_ended_before_it_is_ready_is_a_line(tmp_path):
+    file = tmp_path / 'starting.launch.py'
+    text = ONLOOKER.replace('; {end}', '; exec sleep 1000').replace("'viewer'", "'recorder'")
+    text = text.replace(' || kill -0 $(cat {file}) 2>/dev/null', '')
+    file.write_text(text.replace('{file}', str(tmp_path / 'begun')))
+    command = ['ros2', 'launch', str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert 'recorder was ended before it was ready, and has done nothing' in done.stdout
+
+
 def test_sigint_ends_a_launch_whose_shell_ignored_sigint(tmp_path):
     log = tmp_path / 'log.txt'
     shell = 'trap "" INT; exec ros2 launch arm_sim arm.launch.py robot:=planar_3r'
