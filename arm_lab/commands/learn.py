@@ -7,6 +7,7 @@ from typing import Annotated
 from tyro.conf import UseAppendAction
 
 from arm_dynamics.parameters import parameter
+from arm_dynamics.robots import RobotArgument
 from arm_lab.command_line import STOPPED, CommandOptions, Folder, Name, Names
 from arm_lab.commands.call import call, program
 from arm_lab.experiments.executors import Jobs
@@ -84,8 +85,9 @@ def passes(options: Options) -> Report:
     found, names = options.jobs.done('courses', job, list(experiments.values())), [*experiments]
     curves = {names[number]: errors for number, errors in found.items()}
     rows = [{'law, error': name, 'passes_mm': errors} for name, errors in curves.items()]
-    draw = partial(passes_figure, curves)
-    listing = _listing(curves, options.passes)
+    what = f'{RobotArgument.of(options.robot).label}, {options.task}'
+    draw = partial(passes_figure, what, curves)
+    listing = _listing(what, curves, options.passes)
     code = STOPPED if len(curves) < len(names) else 0
     return Report('learning', [listing], rows, draw, found=curves, code=code)
 
@@ -98,7 +100,7 @@ learn = call(
 main = program(Options, passes)
 
 
-def _listing(curves: dict[str, list[dict[str, float]]], count: int) -> Listing:
+def _listing(what: str, curves: dict[str, list[dict[str, float]]], count: int) -> Listing:
     """Return the table of RMS errors by pass."""
     shown = [number for number in _SHOWN if number < count] + [count]
     rows = [
@@ -106,4 +108,4 @@ def _listing(curves: dict[str, list[dict[str, float]]], count: int) -> Listing:
         for name, errors in curves.items()
     ]
     headings = ['law, error', *(f'pass {number}' for number in shown)]
-    return Listing('tracking error of the tip [mm RMS]', headings, rows)
+    return Listing(f'{what}: tracking error of the tip [mm RMS]', headings, rows)

@@ -84,7 +84,8 @@ def draw_pictures(
     drawing = kind(robot, parameters).report
     save(drawing.draw(run, report), folder / drawing.picture_name)
     if len(report['passes_mm']) > 1:
-        save(passes_figure({title_of(report): report['passes_mm']}), folder / PASSES)
+        drawn = passes_figure(report['task'], {title_of(report): report['passes_mm']})
+        save(drawn, folder / PASSES)
 
 
 def write_outcome(folder: Path, task: Any, run: Any, report: Mapping[str, Any]) -> list[str]:

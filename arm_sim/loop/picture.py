@@ -164,9 +164,9 @@ def motion_figure(t: Array, q: Array, v: Array, model: RobotModel) -> Figure:
     return figure
 
 
-def passes_figure(curves: Mapping[str, Sequence[Mapping[str, float]]]) -> Figure:
+def passes_figure(what: str, curves: Mapping[str, Sequence[Mapping[str, float]]]) -> Figure:
     """Return the picture of repeated passes: by name, each one's `rms` and `max` error [mm]."""
-    figure = new_figure(9.0, 5.5, 'learning by repetition: the same motion again')
+    figure = new_figure(9.0, 5.5, f'{what}: learning by repetition')
     axis = figure.subplots()
     for (name, errors), color in zip(curves.items(), cycle(COLORS)):
         numbers = range(1, len(errors) + 1)

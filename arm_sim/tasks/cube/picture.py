@@ -30,7 +30,7 @@ def cube_figure(
     figure = new_figure(
         13.0,
         7.2,
-        f'{title_of(report)}:  tracking {report["tracking_error_mm"]["rms"]:.3g} mm RMS, '
+        f'cube: {title_of(report)}:  tracking {report["tracking_error_mm"]["rms"]:.3g} mm RMS, '
         f'path {report["path_error_mm"]["rms"]:.3g} mm RMS',
         fixed=True,
     )
