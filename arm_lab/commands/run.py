@@ -106,9 +106,9 @@ class RunReport(Report):
 
     def _facts(self) -> dict[str, str]:
         e = self.loaded.experiment
-        design = (
-            f'{e.law}, designed for {e.natural_frequency:g} rad/s' if e.natural_frequency else ''
-        )
+        design = f'{e.law}, designed for {e.natural_frequency:g} rad/s'
+        if not e.natural_frequency or self.loaded.law_class.evaluation.of_file:
+            design = ''  # the gains are of files
         return {
             'robot': RobotArgument.of(e.robot).label, 'engine': e.engine, 'mode': 'lockstep',
             'feedforward': design or e.feedforward, 'task': e.task, 'controller': e.law,
