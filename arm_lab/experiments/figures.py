@@ -10,7 +10,7 @@ from matplotlib.ticker import LogLocator
 
 from arm_dynamics.checks import Array
 from arm_lab.experiments.experiment import Experiment
-from arm_lab.experiments.report import labels_of
+from arm_lab.experiments.labels import labels_of
 from arm_lab.experiments.spreads import Spread
 from arm_lab.experiments.sweeps import SWEEPS, Sweep
 from arm_sim import pictures

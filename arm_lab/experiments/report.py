@@ -2,7 +2,6 @@
 
 import html
 import math
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -15,6 +14,7 @@ from rich.table import Table
 from arm_dynamics.optional import optional_module
 from arm_dynamics.robots import RobotArgument
 from arm_lab.experiments.experiment import Experiment
+from arm_lab.experiments.labels import labels_of
 from arm_lab.experiments.spreads import Spread
 from arm_lab.experiments.sweeps import Sweep
 from arm_lab.progress import new_console, printable
@@ -204,13 +204,6 @@ def data_frame(data: object) -> Any:
     """Return a pandas DataFrame; raise ArmError where pandas is not installed."""
     lacking = 'a DataFrame needs pandas: pip install pandas'
     return optional_module('pandas', lacking).DataFrame(data)
-
-
-def labels_of(cases: Iterable[Experiment]) -> dict[str, str]:
-    """Return each robot's name for titles: its label, as given where two have the same label."""
-    labels = {case.robot: RobotArgument.of(case.robot).label for case in cases}
-    counts = Counter(labels.values())
-    return {robot: robot if counts[label] > 1 else label for robot, label in labels.items()}
 
 
 def comparison_report(

@@ -11,7 +11,7 @@ NEEDS = ('', 'force', 'contacts')
 # Names that reports have for something else.
 _TAKEN = """completed checksum steps task robot engine mode controller feedforward integrator
     duration_s limits limits_held command faults tracking_error_mm orientation_error_rad
-    joint_error_rad joint_names joint_peak_torque_nm peak_torque_joint peak_torque_at_s
+    joint_error_rad joint_names joint_peak_torque_nm event_s peak_torque_joint peak_torque_at_s
     saturated_samples path_error_mm passes_mm cycles_per_second late_ticks skipped_periods"""
 
 

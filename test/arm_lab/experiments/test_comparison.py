@@ -22,9 +22,10 @@ from arm_lab.experiments.compared_laws import compared_laws
 from arm_lab.experiments.executors import Work, executor
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.frequency import at_frequency
+from arm_lab.experiments.labels import labels_of
 from arm_lab.experiments.monte_carlo import run_monte_carlo
 from arm_lab.experiments.ranges import Ranges
-from arm_lab.experiments.report import labels_of, sweep_report
+from arm_lab.experiments.report import sweep_report
 from arm_lab.experiments.runs import observe_all, record_of
 from arm_lab.experiments.sweeps import SWEEPS, Sweep, case_at, run_sweep
 from arm_sim.devices.drives import DriveParameters
