@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from arm_dynamics import ArmError
 from arm_dynamics.clearance import Clearance
 from arm_dynamics.model_error import ModelError, with_error
+from arm_dynamics.robots import find_urdf
 from arm_lab.commands import excite
 from arm_lab.identification.excitation import ExcitationParameters, plan
 from arm_lab.identification.fourier import FourierSeries, at_rest_at_start
@@ -104,6 +105,19 @@ def test_a_planned_motion_is_within_all_limits_and_better_than_its_first_guess()
     assert min(clearance.distances(each).min() for each in q) >= asked.clearance - 1e-4
     assert found.condition < 0.8 * seen[0]
     assert plan(model, asked).condition == found.condition
+
+
+def test_search_and_task_leave_out_the_pairs_of_links_that_an_srdf_disables(tmp_path):
+    file, ball = tmp_path / 'arm.urdf', '<collision><geometry><sphere radius="0.3"/></geometry>'
+    urdf = find_urdf('planar_3r').read_text()
+    for link in ('base_link', 'link_2'):
+        urdf = urdf.replace(f'<link name="{link}">', f'<link name="{link}">{ball}</collision>')
+    file.write_text(urdf)
+    pair = '<disable_collisions link1="base_link" link2="link_2"/>'
+    file.with_suffix('.srdf').write_text(f'<robot name="planar_3r">{pair}</robot>')
+    robot, said = Robot.load(str(file)), 'pairs of links left out: arm.srdf disables 1'
+    assert make_task('excite', robot).notes == (said,)
+    assert plan(robot.model, ExcitationParameters(evaluations=1)).note == said
 
 
 def test_a_goal_of_many_hours_is_refused_before_it_is_planned(capsys):
