@@ -94,7 +94,7 @@ def episode_of(path: Path | str, fps: int, how: ReadAs = AS_FOUND) -> Episode:
         unit = np.where(prismatic | (how.units != 'deg'), 1.0, np.radians(1.0))
         q = in_radians(measured[0], joints, prismatic, how.units)
         findings += [Doubt(line) for line in stale_index(file)]
-        if not any(message.topic.removeprefix(namespace) in _TOUCHED for message in messages):
+        if not any(_explains(message, namespace) for message in messages):
             findings += _wrong_numbers(urdf, joints, MotionSamples(times, q, measured[2]))
         q, v, effort = q[rows], measured[1][rows] * unit, measured[2][rows]
         answer = command[0][np.searchsorted(sent, times[rows] + _SOON) - 1]
@@ -127,6 +127,13 @@ def _decoded(messages: Sequence[Recorded]) -> tuple[dict[str, list[tuple[float, 
         elif message.topic.endswith('/robot_description') and not urdf:
             urdf = decoder(message.kind)(message.data).data
     return stamped, urdf
+
+
+def _explains(message: Recorded, namespace: str) -> bool:
+    """Return whether a message is of a touch, or of a simulator that says what it simulates."""
+    if message.topic == '/parameter_events':
+        return bool(decoder(message.kind)(message.data).node == f'{namespace}/simulator')
+    return message.topic.removeprefix(namespace) in _TOUCHED
 
 
 def _wrong_numbers(urdf: str, joints: Sequence[str], samples: MotionSamples) -> list[str]:

@@ -216,8 +216,10 @@ def test_runs_and_episodes_of_an_arm_that_is_recorded_too_say_what_numbers_are_w
             assert [('elbow_joint have' in line) for line in said] == [True] * (sign < 0.0)
     alone = write_bag(tmp_path / 'alone', rows, np.zeros(6))
     pushed = write_bag(tmp_path / 'pushed', rows, np.zeros(6), model.urdf, pushed=True)
-    for file in (alone, pushed):
-        assert not any('numbers' in line for line in RecordedRun.load(file, ReadAs()).findings)
+    simulated = write_bag(tmp_path / 'sim', rows, np.zeros(6), model.urdf, node='/simulator')
+    for file in (alone, pushed, simulated):
+        for findings in (RecordedRun.load(file, ReadAs()).findings, episode_of(file, 50).findings):
+            assert not any('numbers' in line for line in findings)
 
 
 def test_a_simulated_recording_with_another_sign_is_named(arm, tmp_path):
