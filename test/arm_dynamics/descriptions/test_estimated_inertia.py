@@ -16,8 +16,9 @@ FIXED = """<link name="shell">{}</link><joint name="f" type="fixed"><parent link
 <child link="shell"/><origin xyz="0 0 0.2" rpy="0 0 1.5707963267948966"/></joint>"""
 
 
-def shape(text, xyz='0 0 0'):
-    return f'<collision><origin xyz="{xyz}"/><geometry>{text}</geometry></collision>'
+def shape(text, xyz='0 0 0', rpy='0 0 0'):
+    pose = f'<origin xyz="{xyz}" rpy="{rpy}"/>'
+    return f'<collision>{pose}<geometry>{text}</geometry></collision>'
 
 
 def inertia(tmp_path, own, more=''):
@@ -42,6 +43,7 @@ BOX = shape('<box size="0.2 0.2 0.2"/>')
         (BOX + shape('<box size="0.2 0.2 0.2"/>', '0.1 0 0'), ''),
         (BOX, FIXED.format(shape('<box size="0.2 0.2 0.2"/>', '0 -0.1 -0.2'))),
         (BOX + BOX + shape('<box size="0.1 0.2 0.2"/>', '0.15 0 0'), ''),
+        (BOX + shape('<box size="0.2 0.2 0.3"/>', '0.05 0 0', '0 1.5707963267948966 0'), ''),
     ],
 )
 def test_what_shapes_have_in_common_counts_once(tmp_path, own, more):
@@ -60,6 +62,32 @@ def test_a_shape_that_is_written_twice_counts_once(tmp_path, text):
     once, twice = (inertia(tmp_path, shape(text) * count) for count in (1, 2))
     assert twice.mass == pytest.approx(once.mass, rel=1e-9)
     np.testing.assert_allclose(twice.inertia, once.inertia, atol=0.03 * once.inertia.max())
+
+
+def test_a_mesh_that_is_written_twice_counts_once(tmp_path):
+    corners = 'v 0 0 0\nv 0.3 0 0\nv 0 0.2 0\nv 0 0 0.1\n'
+    (tmp_path / 'a.obj').write_text(f'{corners}f 1 2 3\nf 1 2 4\nf 1 3 4\nf 2 3 4\n')
+    text = f'<mesh filename="{tmp_path / "a.obj"}"/>'
+    once, twice = (inertia(tmp_path, shape(text) * count) for count in (1, 2))
+    assert once.mass == pytest.approx(1000.0 * 0.3 * 0.2 * 0.1 / 6.0)
+    assert twice.mass == pytest.approx(once.mass, rel=1e-9)
+    np.testing.assert_allclose(twice.inertia, once.inertia, atol=0.03 * once.inertia.max())
+
+
+@pytest.mark.parametrize('tag', ['cylinder', 'capsule'])
+def test_round_shapes_have_nothing_in_common_beyond_their_ends(tmp_path, tag):
+    text, far = f'<{tag} radius="0.1" length="0.2"/>', '0 0 0.4'
+    found = inertia(tmp_path, shape(text) + shape(text, far))
+    assert found.mass == pytest.approx(2.0 * inertia(tmp_path, shape(text)).mass, rel=1e-9)
+
+
+def test_the_line_names_total_mass_unless_it_is_given(tmp_path, capfd):
+    inertia(tmp_path, BOX)
+    assert '; total_mass:=KG gives them the mass of the arm' in capfd.readouterr().err
+    find_urdf(f'{tmp_path / "arm.urdf"} inertia:=estimate total_mass:=9')
+    said = capfd.readouterr().err
+    assert 'inertia estimated from shapes' in said
+    assert 'total_mass' not in said
 
 
 def test_shapes_that_touch_add_up(tmp_path):
