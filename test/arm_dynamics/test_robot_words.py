@@ -15,6 +15,9 @@ from arm_dynamics.robots import find_urdf
         ('ur5e joint:=elbow_joint', 'is no xacro; did you mean joints:=?'),
         ('ur5e inertia=estimate', "'inertia=estimate' is not name:=value; did you mean inertia:="),
         ('ur5e tip_frame: tool0', "'tip_frame:' is not name:=value; did you mean tip_frame:=?"),
+        ('ur5e TIP_FRAME:=tool0', 'is no xacro; did you mean tip_frame:=?'),
+        ('UR5', "nearest 'ur5e', nor the path"),
+        ('/usr', "('/usr' is a folder)"),
         ('ur5e side:=left', 'is no xacro: leave it out'),
         ('my joints arm.urdf', "'my joints arm.urdf' is neither a shipped robot"),
         ('file:///none/arm.urdf', 'does not exist; give a path'),
@@ -46,3 +49,11 @@ def test_packages_and_files_that_are_not_there_are_answered_by_the_nearest(
     with pytest.raises(ArmError) as refused:
         find_urdf(f'package://{said}')
     assert str(refused.value).endswith(answer)
+
+
+def test_packages_around_the_present_folder_are_known(tmp_path, monkeypatch):
+    (tmp_path / 'own_arm').mkdir()
+    (tmp_path / 'own_arm' / 'package.xml').write_text('<package><name>own_arm</name></package>')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ArmError, match="'own_arms' is not sourced.*did you mean 'own_arm'"):
+        find_urdf('package://own_arms/arm.urdf')

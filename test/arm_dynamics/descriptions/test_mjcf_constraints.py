@@ -1,5 +1,7 @@
 """Joints of an MJCF that equalities or huge friction hold, and joints that nothing holds."""
 
+from pathlib import Path
+
 import mujoco
 import pytest
 
@@ -12,6 +14,7 @@ ARM = """<mujoco><worldbody><body name="hook" pos="1 0 0" mocap="true"/>
 <body name="two" pos="0 0 0.3"><joint name="b" axis="0 1 0" {b}/>
 <geom size="0.05" fromto="0 0 0 0.3 0 0" type="capsule"/></body></body></worldbody>
 <actuator><position name="m" joint="a" kp="50" kv="5"/>{drive}</actuator>{end}</mujoco>"""
+TENDON = '<tendon><fixed><joint joint="b" coef="1"/></fixed></tendon>'
 DRIVE = '<position name="n" joint="b" kp="50" kv="5"/>'
 
 
@@ -68,14 +71,34 @@ def test_joints_that_nothing_drives_or_holds_are_named(written, capfd):
     assert 'arm.xml: not commanded: b; joints:= chooses what moves' in said
 
 
-@pytest.mark.parametrize('b', ['stiffness="9"', 'frictionloss="1"', 'damping="1e11"'])
-def test_joints_with_springs_or_friction_do_not_swing(written, capfd, b):
-    Robot.load(written(drive='', b=b))
+@pytest.mark.parametrize(
+    'of',
+    [
+        {'b': 'stiffness="9"'},
+        {'b': 'frictionloss="1"'},
+        {'b': 'damping="1e11"'},
+        {'end': '<joint joint1="b" joint2="a"/>'},
+        {'end': f'</equality>{TENDON}<equality>'},
+        {'drive': DRIVE, 'words': ' joints:=a'},
+    ],
+)
+def test_joints_that_something_holds_do_not_swing(written, capfd, of):
+    words = of.pop('words', '')
+    Robot.load(written(**({'drive': ''} | of)) + words)
     assert 'nothing drives' not in capfd.readouterr().err
 
 
-def test_a_joint_that_huge_damping_holds_is_refused_where_it_is_commanded(written):
-    file = written(b='damping="1e+11"')
-    with pytest.raises(ArmError, match=r'joints b: damping="1e\+11" keeps them .* joints:=a \('):
+def test_a_door_beside_the_arm_does_not_push_it(written, capfd):
+    file = Path(written())
+    door = '<body pos="2 0 0"><joint name="door"/><geom size="0.1"/></body></worldbody>'
+    file.write_text(file.read_text().replace('</worldbody>', door))
+    Robot.load(f'{file} joints:=a,b')
+    assert 'nothing drives' not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize('key', ['damping', 'frictionloss', 'armature'])
+def test_a_joint_that_a_huge_number_holds_is_refused_where_it_is_commanded(written, key):
+    file = written(b=f'{key}="1e+11"')
+    with pytest.raises(ArmError, match=rf'joints b: {key}="1e\+11" keeps them .* joints:=a \('):
         Robot.load(file)
     assert Robot.load(f'{file} joints:=a').model.joint_names == ('a',)
