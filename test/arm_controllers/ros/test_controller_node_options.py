@@ -1,5 +1,6 @@
 """Parameters and topics of joint_trajectory_controller on a controller node, in this process."""
 
+import json
 import sys
 
 import numpy as np
@@ -14,6 +15,7 @@ from long_wait import spin_until  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
+from std_msgs.msg import String  # noqa: E402
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E402
 
 from arm_controllers.cycle_state import CycleState  # noqa: E402
@@ -59,6 +61,32 @@ def test_a_state_that_arrives_after_the_clean_up_is_ignored(start):
     state = JointState(name=list(NAMES), position=HOME, velocity=REST, effort=[0.0] * 6)
     cycle.states.take(serialize_message(state))  # the executor had the state already
     assert cycle.state is CycleState.INACTIVE
+
+
+@pytest.mark.parametrize(
+    ('claimed', 'why'),
+    [
+        (True, "'other' commands this arm; deactivate it before 'computed_torque_controller'"),
+        (False, 'the controller was deactivated and is not active'),
+    ],
+)
+def test_a_goal_ends_with_the_reason_for_which_the_controller_does(start, claimed, why):
+    node = start()
+    node.trigger_configure()
+    node.trigger_activate()
+    inputs = {each.topic_name: each.callback for each in node.subscriptions}
+    message = serialize_message(trajectory_message(goal([1.0], [np.array(HOME) + 0.1])))
+    inputs[f'/{node.get_name()}/joint_trajectory'](bytes(message))
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    show(node, 0)
+    spin_until(executor, lambda: node.cycle.follower.goals)
+    if claimed:
+        text = json.dumps({'claims': {'other': list(NAMES)}, 'rejected': {}})
+        inputs['/active_controllers'](String(data=text))
+    else:
+        node.trigger_deactivate()
+    assert node.cycle.goals.problem.endswith(why)
 
 
 def test_parameters_without_meaning_are_named_in_one_line_and_never_refused(start, capfd):

@@ -1,5 +1,6 @@
 """The gripper controller's node: goals of its action, their results, and refusals."""
 
+import json
 import struct
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from raw_requests import RawRequests
 from rclpy.action import ActionClient
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 
 from arm_controllers.ros.gripper_controller_node import GripperControllerNode
 from arm_controllers.ros.in_process import InProcessTransport
@@ -28,6 +30,7 @@ JOINT, STEP_NS = 'left_finger_joint', 2_000_000
 NAN, INF = float('nan'), float('inf')
 CANCELED, ABORTED = GoalStatus.STATUS_CANCELED, GoalStatus.STATUS_ABORTED
 SUCCEEDED = GoalStatus.STATUS_SUCCEEDED
+CLAIMS = '/active_controllers'
 SEND_GOAL = 'gripper_controller/gripper_cmd/_action/send_goal'
 
 
@@ -157,7 +160,7 @@ def test_a_goal_stalls_on_an_object(gripper):
     assert abs(effort + 20.0) < 0.2
 
 
-def test_a_goal_ends_where_no_state_comes_any_more(gripper):
+def test_a_goal_ends_where_no_state_comes_any_more(gripper, capfd):
     gripper.show(0.03)
     sent = gripper.accepted(0.0)
     gripper.show(0.03)
@@ -167,9 +170,12 @@ def test_a_goal_ends_where_no_state_comes_any_more(gripper):
     assert not sent.end.done()
     second.callback()
     assert gripper.result(sent)[0] == ABORTED
+    assert 'goals ended: no state for 11 s: ' in capfd.readouterr().err
     gripper.show(0.03)  # the simulator is back
-    again = gripper.accepted(0.03)
-    gripper.show(0.03, steps=5)
+    again = gripper.accepted(0.02)
+    gripper.show(0.03)
+    second.callback()
+    gripper.show(0.0201, steps=5)
     assert gripper.result(again)[0] == SUCCEEDED
 
 
@@ -317,6 +323,31 @@ def test_deactivation_aborts_all_goals_and_the_next_activation_holds(gripper):
     gripper.show(0.025, steps=2)
     assert abs(gripper.last_effort()) < 1e-9
     assert all(not each.name for each in gripper.commands[count:-2])
+
+
+@PARALLEL
+def test_a_refused_goal_has_the_reason_of_the_simulator(gripper, capfd):
+    (claims,) = (x.callback for x in gripper.node.subscriptions if x.topic_name == CLAIMS)
+
+    def refusal():
+        lines = []
+
+        def refused():
+            assert not gripper.request(gripper.goal(0.0)).accepted
+            lines.extend(x for x in capfd.readouterr().err.splitlines() if 'goal refused' in x)
+            return lines  # of many in a second some are left out
+
+        gripper.wait(refused)
+        return lines[-1]
+
+    why = 'start the simulator with actuator torque'
+    claims(String(data=json.dumps({'claims': {}, 'rejected': {'gripper_controller': why}})))
+    assert f'goal refused: {why}' in refusal()
+    claims(String(data=json.dumps({'claims': {}, 'rejected': {}})))
+    gripper.node.trigger_deactivate()
+    assert 'goal refused: the controller is not active' in refusal()
+    gripper.node.trigger_activate()
+    gripper.show(0.02, steps=2)
 
 
 @PARALLEL

@@ -17,9 +17,12 @@ from arm_controllers.ros.in_process import InProcessTransport  # noqa: E402
 from arm_controllers.ros.qos import LATCHED_QOS, STATE_QOS  # noqa: E402
 from arm_controllers.ros.running import make_executor  # noqa: E402
 from arm_controllers.ros.serialized_messages import JointStateWriter  # noqa: E402
+from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_sim.ros.command_input import CommandInput  # noqa: E402
+from arm_sim.ros.strange_commands import refuse  # noqa: E402
 
 ARM, WRIST = list(range(4)), [4, 5]
+CLAIMS = SimpleNamespace(refuse_rejected=lambda _: None, reject=lambda *_, **__: None)
 
 
 @pytest.fixture
@@ -104,6 +107,14 @@ def test_why_two_publishers_of_a_name_are_rejected_is_kept(commands):
     commands.take(strange('arm'))
     assert commands.refused == [f"'arm' gets no claim for 10 s after a rejection: {why}"]
     assert commands.clock.claims.rejections == {'arm': why}
+
+
+@pytest.mark.parametrize(
+    ('field', 'actuator'), [('position', 'servo'), ('velocity', 'velocity'), ('effort', 'torque')]
+)
+def test_the_remedy_is_the_actuator_that_takes_such_commands(field, actuator):
+    with pytest.raises(ArmError, match=f'commands {field}, .* with actuator {actuator}$'):
+        refuse(CLAIMS, 'x', [field])
 
 
 def test_commands_of_several_controllers_that_come_at_once_are_all_used(commands):
