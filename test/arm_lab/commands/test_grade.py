@@ -81,6 +81,21 @@ def test_a_law_gets_the_same_grade_twice_and_a_hostile_one_a_line(tmp_path, capf
     assert not stayed or not namespaces()
 
 
+def test_ctrl_c_leaves_the_grades_that_were_given(tmp_path, monkeypatch, capsys):
+    (tmp_path / 'limits.yaml').write_text(LIMITS)
+
+    def graded(limits, seconds, job):
+        if job[0] == 'b.py':
+            raise KeyboardInterrupt
+        return command.Grade(job[0], 1, 1, 'abc', '')
+
+    monkeypatch.setattr(command, 'graded', graded)
+    given = ['--limits', str(tmp_path / 'limits.yaml'), '--output-dir', str(tmp_path)]
+    assert command.main([*given, '--workers', '1', 'a.py', 'b.py']) == 130
+    assert '1 of 2 submissions on ' in capsys.readouterr().out
+    assert '| a.py | 1 of 1 |' in (tmp_path / 'grades.md').read_text()
+
+
 def test_options_may_follow_the_submissions():
     words = ['a.py', 'b.py', '--output-dir', 'of_a_class', '--seconds', '5']
     options = read(command.Options, 'grade', words)

@@ -6,6 +6,7 @@ import re
 import signal
 import sys
 import time
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -195,6 +196,22 @@ def test_all_reports_say_which_trial_held_which_limit_is_broken_and_why_one_fail
     assert '| no &lt;answer> a\\|b |' in (tmp_path / 'judgement.md').read_text()
 
 
+def test_the_table_has_what_is_limited_and_one_engine_no_name_in_the_picture(tmp_path):
+    text = PLAN.partition('limits:')[0].replace('mujoco, ', '')
+    plan = plan_of(tmp_path, f'{text}limits: {{all: {{joint_rms_rad: 1.0}}}}')
+    first, *_ = verdicts_of(plan)
+    numbers = {'tracking_rms_mm': 1.0, 'joint_rms_rad': 0.125, 'energy_j': 3.0}
+    judgement = Judgement(plan, 'ours', (replace(first, measures=numbers),))
+    table = report.listing(judgement)
+    assert table.headings[3:] == ('RMS [mm]', 'joint_rms_rad', 'verdict')
+    assert table.rows[0][3:5] == ('1', '0.125')
+    assert 'joint_rms_rad' not in table.texts
+    drawn = report.figure(judgement)
+    (legend,) = drawn.legends
+    assert [x.get_text() for x in legend.get_texts()] == ['exact', 'heavy']
+    assert drawn.axes[0].get_lines()[0].get_alpha() == 1.0  # not wide under another curve
+
+
 def test_ctrl_c_during_many_judgements_reports_those_that_were_made(tmp_path, monkeypatch, capsys):
     plan = plan_of(tmp_path)
     first, *_ = verdicts_of(plan)
@@ -239,6 +256,10 @@ def test_ctrl_c_during_a_trial_leaves_the_files_of_the_trials_before_it(
     reasons = [each.get('message') for each in suite.iter('skipped')]
     assert reasons == ['stopped'] * 6
     assert len(json.loads((tmp_path / 'out' / 'judgement.json').read_text())['trials']) == 2
+    done.clear()
+    done[:] = plan.trials[:2]
+    assert main([*to, 'python3', 'x.py']) == 130  # in the first trial: there is nothing to show
+    assert 'trials held' not in capsys.readouterr().out
     done.clear()
     with pytest.raises(KeyboardInterrupt):  # so that pytest ends as well
         trials.judgement(plan, 'ours', tried)

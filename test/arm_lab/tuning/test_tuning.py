@@ -144,6 +144,19 @@ def test_every_law_is_tuned_into_one_table(tmp_path, capsys, monkeypatch):
     assert 'refused' in rows[7]
 
 
+def test_ctrl_c_leaves_the_table_of_the_laws_before_it(tmp_path, capsys, monkeypatch):
+    def search(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tune, 'tunable_laws', lambda: ['pose_p', 'computed_torque', 'pd'])
+    monkeypatch.setattr(tune, 'search', search)
+    arguments = '--robot planar_3r --task step --law all --workers 1 --output-dir'
+    assert tune.main([*arguments.split(), str(tmp_path)]) == 130
+    assert 'stopped: computed_torque and what follows is not tuned' in capsys.readouterr().err
+    rows = (tmp_path / 'tune_all.md').read_text().splitlines()[6:]
+    assert [row.split()[1] for row in rows] == ['pose_p']
+
+
 @pytest.mark.parametrize(
     ('columns', 'believed', 'words'),
     [

@@ -146,6 +146,23 @@ def test_the_command_prints_the_passes_of_each_law_and_error(tmp_path, capsys):
     assert learn.main(['--passes', '0', '--output-dir', str(tmp_path)]) == 1
 
 
+def test_ctrl_c_leaves_table_and_picture_of_the_courses_that_were_done(tmp_path, monkeypatch):
+    done = iter([[{'rms': 2.0, 'max': 3.0}]])
+
+    def errors_of(*_, **__):
+        for each in done:
+            return each
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(learn, 'errors_of', errors_of)
+    given = ['--task', 'step', '--passes', '1', '--workers', '1', '--output-dir', str(tmp_path)]
+    assert learn.main([*given, '--laws', 'pd,servo']) == 130
+    assert (tmp_path / 'learning.md').read_text().count('\n| pd, ') == 1
+    done = iter([[{'rms': 2.0, 'max': 3.0}]])
+    with pytest.raises(KeyboardInterrupt):  # the script that calls it ends, too
+        learn.learn(task='step', laws=('pd', 'servo'), passes=1, workers=1)
+
+
 @pytest.mark.slow
 def test_passes_over_topics_teach_what_they_teach_in_the_loop(tmp_path):
     code, printed, report = launch(

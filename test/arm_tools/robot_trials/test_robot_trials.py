@@ -76,6 +76,19 @@ def test_a_handful_of_arms_is_as_it_should_be(tmp_path, capsys):
     assert not (tmp_path / 'robots.png').exists()
 
 
+def test_ctrl_c_leaves_the_table_of_the_arms_that_were_tried(tmp_path, monkeypatch):
+    def tried(name, **options):
+        if name == 'ur5e':
+            raise KeyboardInterrupt
+        return try_robot(name, **options)
+
+    monkeypatch.setattr(try_robots, 'try_robot', tried)
+    given = ['planar_3r', 'ur5e', '--poses', '2', '--no-pictures', '--workers', '1']
+    assert try_robots.main([*given, '--output-dir', str(tmp_path)]) == 130
+    arms = json.loads((tmp_path / 'robots.json').read_text())['arms']
+    assert [arm['robot'] for arm in arms] == ['planar_3r']
+
+
 def test_json_is_all_that_is_printed(tmp_path, capsys):
     given = ['planar_3r', '--poses', '2', '--no-pictures', '--workers', '1', '--json']
     assert try_robots.main([*given, '--output-dir', str(tmp_path)]) == 0
