@@ -207,6 +207,7 @@ def xacro(tmp_path, inside, words=''):
         ('${xacro.warning("an old macro")}', '', 'xacro: warning: an old macro'),
         ('<xacro:arg name="side" default="l"/>', 'sid:=r', 'sid:= has no effect, as the file has '
          'no such argument; did you mean side:=?'),
+        ('', 'inertja:=estimate', 'file has no such argument; did you mean inertia:=?'),
         ('<xacro:arg name="side" default="l"/>', 'side:=r', ''),
         ('<gazebo reference="$(optenv ARM_SIDE left)"/>', '', 'xacro does not see the environment '
          'variable ARM_SIDE: write its value'),

@@ -208,6 +208,9 @@ def test_a_joint_that_a_law_which_cancels_friction_cannot_hold_is_named(tmp_path
         named = [x for x in run.loaded.robot.model.notes if 'law which cancels it chatters' in x]
         assert [x.partition(': ')[0] for x in named] == ([] if rotor else ['b'])
     assert errors[0] > 10.0 * errors[1]
+    both = RobotModel(ARM.replace(axis, f'{axis}<dynamics friction="8" damping="300"/>'))
+    named = [x.partition(': ')[0] for x in both.notes if 'is the rotor missing' in x]
+    assert named == ['b', 'a']  # one line is enough
 
 
 def test_an_arm_whose_inertia_makes_the_simulation_slow_is_named_once(capfd):

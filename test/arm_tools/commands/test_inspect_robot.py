@@ -74,8 +74,11 @@ def test_what_is_not_used_and_weak_joints_are_notes(written):
 
 def test_an_arm_that_only_kinematics_takes_is_noted(written):
     file = written()
-    file.write_text(re.sub('<inertial>.*?</inertial>', '', ARM, flags=re.DOTALL))
-    assert 'moves no inertia: use inertia:=estimate' in arm_sim.inspect_robot(str(file)).notes[-1]
+    heavy = ARM.replace('<limit', '<dynamics friction="8" damping="300"/><limit')
+    file.write_text(re.sub('<inertial>.*?</inertial>', '', heavy, flags=re.DOTALL))
+    notes = arm_sim.inspect_robot(str(file)).notes
+    assert 'moves no inertia: use inertia:=estimate' in notes[-1]
+    assert not any('the rotor missing' in each for each in notes)
 
 
 def test_a_note_names_the_robot_and_no_file_of_this_process(written):
