@@ -1,10 +1,13 @@
 """Commands whose output nobody reads, or nothing holds: they go on, with their own exit code."""
 
+import io
 import os
 import subprocess
 import sys
 
 import pytest
+
+from arm_sim import standard_output
 
 # Begins and ends a command as its executable does.
 BEGIN = """
@@ -60,10 +63,18 @@ def test_output_that_is_lost_is_said_and_no_success(tmp_path):
 
 
 def test_code_that_closes_stdout_does_not_close_it_for_the_command(tmp_path):
-    code = "begun('law', lambda: (sys.stdout.close(), print('a table'))[0] or 0)"
+    code = "begun('law', lambda: (sys.stdout.close(), print(sys.stderr.errors))[0] or 0)"
     with open(tmp_path / 'said.txt', 'w') as said:
         assert ran(code, tmp_path, said) == (0, '')
-    assert (tmp_path / 'said.txt').read_text() == 'a table\n'
+    assert (tmp_path / 'said.txt').read_text() == 'backslashreplace\n'  # as it was
+
+
+def test_what_a_notebook_has_for_stdout_is_left(monkeypatch):
+    own = io.StringIO()
+    monkeypatch.setattr(sys, 'stdout', own)
+    monkeypatch.setattr(sys, 'stderr', own)
+    standard_output.keep()
+    assert sys.stdout is sys.stderr is own
 
 
 def test_a_closed_stdout_does_not_become_the_file_that_is_opened_next(tmp_path):

@@ -85,6 +85,10 @@ def test_a_controller_that_commands_what_no_actuator_takes_is_told_so(commands):
     )
     assert commands.refused == [why]
     spin_until(executor, lambda: any(why in message for message in messages))
+    for k in range(110):  # of as many others no more is kept
+        other = JointStateWriter(NAMES, ('position',), f'servo{k}')
+        commands.take(other.serialized(0))
+    assert len(commands.clock.claims.rejections) == 100
     commands.send('other', [*ARM, *WRIST])  # without a claim of the first one in the way
     assert {*claims(commands)} == {'other'}
 
