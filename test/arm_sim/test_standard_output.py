@@ -27,6 +27,16 @@ def start():
 
 begun('loud', start)
 """
+LAUNCH = """
+from launch.logging import get_logger
+from arm_sim.launching.shutdown import keep_screen
+
+logger = get_logger('arm')
+keep_screen()
+for _ in range(3):
+    logger.info('a launch prints a lot')
+os._exit(standard_output.end('launch', 3))
+"""
 
 
 def ran(code, folder, stdout, before=None):
@@ -53,6 +63,11 @@ def no_reader():
 def test_a_command_goes_on_where_nobody_reads(before, tmp_path):
     assert ran(LOUD, tmp_path, None, before) == (3, '')
     assert (tmp_path / 'result.txt').read_text() == 'complete'
+
+
+def test_a_launch_goes_on_where_nobody_reads(tmp_path):
+    pytest.importorskip('launch')
+    assert ran(LAUNCH, tmp_path, None, no_reader) == (3, '')
 
 
 def test_output_that_is_lost_is_said_and_no_success(tmp_path):

@@ -202,7 +202,8 @@ def test_a_publisher_of_another_quality_is_ignored(nodes, capfd):
     assert line.endswith('(ros2 topic pub --qos-reliability reliable)')
 
 
-def test_displacements_of_a_joystick_do_nothing(nodes, capfd):
+@pytest.mark.parametrize('beyond', [{'displacements': [0.1]}, {'duration': 1.0}])
+def test_displacements_of_a_joystick_do_nothing(nodes, capfd, beyond):
     """xArm-Developer/xarm_ros2#140. Give velocities.
 
     Alone they are refused. Beside velocities they are named, unless they are nan, as some
@@ -221,4 +222,4 @@ def test_displacements_of_a_joystick_do_nothing(nodes, capfd):
     assert said(velocities=[0.1], displacements=[np.nan], duration=0.1) == ''
     assert 'there are no velocities: give velocities' in said(displacements=[0.1])
     unused = 'displacements and duration are not used: velocities count for command_timeout = 0.1'
-    assert unused in said(velocities=[0.1], displacements=[0.1])
+    assert unused in said(velocities=[0.1], **beyond)

@@ -188,6 +188,8 @@ def test_joint_velocities_move_the_joints_that_they_name_and_others_are_refused(
     np.testing.assert_allclose(v, [0, 0, 0.1, 0, 0, -0.2], atol=1e-12)
     assert "unknown joint 'elbow'; nearest known: 'elbow_joint'" in jog(0.1, joints=('elbow',))
     assert 'velocities of 2 joint_names has shape (1,)' in jog(0.1)
+    twice = jog(0.1, 0.2, joints=('elbow_joint', 'elbow_joint'))
+    assert "joint 'elbow_joint' is named 2 times; allowed: once" in twice
 
 
 def test_the_log_names_what_the_tip_does_not_follow(servo, capfd):
