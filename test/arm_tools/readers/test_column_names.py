@@ -30,6 +30,7 @@ OTHERS = {
         ['Zeit [s]', 'Axis1 [rad]', 'Axis2 [rad]', 'Moment1 [Nm]', 'Moment2 [Nm]'],
         'time=Zeit,position=Axis{1},effort=Moment{1}',
     ),
+    'forces': (['t', 'q1', 'q2', 'force1', 'force2'], 'time=t,position=q{1},effort=force{1}'),
     'names of the joints': (
         ['stamp', 'a_pos', 'b_pos', 'a_torque', 'b_torque'],
         'time=stamp,position={joint}_pos,effort={joint}_torque',

@@ -181,12 +181,13 @@ def test_a_file_without_joint_states_is_named_with_what_it_has(tmp_path):
     [
         ('x.bag', 'it has x.bag: rosbags-convert converts'),
         ('x.csv', 'it has x.csv: give one of these'),
+        ('x.csv y.csv', 'give one of these, or call those of positions and of efforts q and tau'),
         ('', 'is empty'),
     ],
 )
 def test_a_folder_without_messages_is_named_with_what_it_has(tmp_path, name, why):
-    if name:
-        (tmp_path / name).touch()
+    for each in name.split():
+        (tmp_path / each).touch()
     with pytest.raises(ArmError, match=why):
         inspected_samples(tmp_path, NAMES)
 
