@@ -93,3 +93,38 @@ def linear_gains(actuators: Sequence[str], kp: Array, kd: Array) -> LinearGains:
     return LinearGains(
         command, np.where(kinds == 'servo', kp, 0.0), np.where(kinds == 'torque', 0.0, kd)
     )
+
+
+class MeanEffort:
+    """The mean effort of actuators over a control period in which a command is held.
+
+    The torque tau changes while the arm moves: that of a servo with 2000 N.m/rad, at 0.5 rad/s,
+    by 2 N.m in 2 ms. The motion over a period T, from q0, v0 to q1, v1, is that of the mean, with
+
+        v = (q1 - q0) / T,    q = (q0 + q1) / 2 - T (v1 - v0) / 12
+
+    exact where the motion is of third order, and no limit is reached for a part of the period.
+    """
+
+    def __init__(self, gains: LinearGains, limit: Array, period: float):
+        """Take gains and limits (..., n), and the period [s]."""
+        self._command, position, velocity = gains
+        self._limit = limit
+        self._start = 0.5 * position - velocity / period
+        self._end = 0.5 * position + velocity / period
+        self._change = position * period / 12.0
+
+    def start(self, q: Array, v: Array) -> Array:
+        """Return the part (..., n) [N.m | N] that the state at the start of a period takes."""
+        return self._start * q + self._change * v
+
+    def of(self, command: Array, start: Array, q: Array, v: Array) -> Array:
+        """Return the mean (..., n) [N.m | N].
+
+        Args:
+            command: what was held (..., n).
+            start: of the state at the start, by `start`.
+            q, v: (..., n) at the end.
+        """
+        effort = self._command * command - start - self._end * q + self._change * v
+        return np.minimum(np.maximum(effort, -self._limit), self._limit)

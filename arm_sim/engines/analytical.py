@@ -35,7 +35,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import PerJoint, like
 from arm_sim.devices import link_side
-from arm_sim.simulation.integration import INSTANT, integration_of, rk4_step
+from arm_sim.simulation.integration import INSTANT, integration_of, mean_effort, rk4_step
 from arm_sim.simulation.plant import Plant, PlantParameters
 
 
@@ -65,6 +65,7 @@ class AnalyticalPlant(Plant):
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         super().__init__(model, parameters)
+        self._mean_effort = mean_effort([model], [self.parameters])
         model.check_inertia()
         model, p = link_side(model, self.parameters)
         integrator, count = integration_of([model], [p])
@@ -94,7 +95,8 @@ class AnalyticalPlant(Plant):
         if self._rough:
             for _ in range(self._steps):
                 rk4_step(self._dv_dt, self.q, self.v, self._step)
-            self._dv_dt(self.q, self.v)
+            if self._mean_effort is None:
+                self._dv_dt(self.q, self.v)  # finds the effort
             return
         count = self._steps if self._before is None or self._smooth else 1
         for _ in range(self._steps // count):

@@ -36,7 +36,7 @@ from numpy.typing import ArrayLike
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.link_loads import External
 from arm_dynamics.model import STANDSTILL, RobotModel
-from arm_sim.simulation.integration import integration_of, rk4_step
+from arm_sim.simulation.integration import integration_of, mean_effort, rk4_step
 from arm_sim.simulation.mujoco_arm import description_of
 from arm_sim.simulation.mujoco_model import (
     mujoco_model,
@@ -142,14 +142,14 @@ class ArmsInMujoco(Plant):
             self.effort[:] = arrays.qfrc_actuator[..., dofs]
 
     def _move_smoothly(self) -> None:
-        """Move over one control period by rk4; efforts and accelerations are those of its end."""
+        """Move over one control period by rk4; accelerations are those of its end."""
         arrays = self._arrays
         if self.wrenches:
             for _ in range(self._steps):
                 rk4_step(self._pushed, arrays.qpos, arrays.qvel, self.integration_step)
         else:
             self._advance(self._steps)
-        if self._before is not None or {*self.command_interfaces} != {'effort'}:
+        if self._before is not None:
             self._pushed(arrays.qpos, arrays.qvel)
 
     def _push(self) -> None:
@@ -217,6 +217,7 @@ class MujocoPlant(ArmsInMujoco):
 
     def __init__(self, model: RobotModel, parameters: PlantParameters):
         super().__init__(model, parameters)
+        self._mean_effort = mean_effort([model], [parameters])
         integration = integration_of([model], [parameters])
         self._integrator = integration.integrator
         mj_model = mujoco_model(model, parameters, integration)

@@ -18,7 +18,7 @@ from arm_dynamics.model import RobotModel
 from arm_sim.devices import link_side, needs_motion
 from arm_sim.engines.analytical import AnalyticalParameters
 from arm_sim.loop.many_arms import ManyArms, OneOrEach, of_each
-from arm_sim.simulation.integration import CONTINUOUS, integration_of, rk4_step
+from arm_sim.simulation.integration import CONTINUOUS, integration_of, mean_effort, rk4_step
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters
 
 
@@ -75,6 +75,7 @@ class BatchPlant(ManyArms):
         every = [forward[id(own)] for own in each]
         self._forward = BatchForwardModel(links, every, soft)
         super().__init__(known, len(models), parameters)
+        self._mean_effort = mean_effort(models, each)
         self._batch_model = BatchModel(first)
         bounded = engine == 'mujoco'
         self._bounds = first.stops if bounded else None
@@ -95,8 +96,8 @@ class BatchPlant(ManyArms):
         if self._smooth:
             for _ in range(self._steps):
                 rk4_step(self._accelerations, self.q, self.v, self._step)
-            # Efforts are those of the end of the period.
-            self._end = self._accelerations(self.q, self.v)
+            if self._before is not None or self._mean_effort is None:
+                self._end = self._accelerations(self.q, self.v)
         elif not self.wrenches and self._before is None:
             self._advance(command, self._steps)
         else:

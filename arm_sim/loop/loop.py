@@ -29,7 +29,7 @@ class Step(NamedTuple):
         measured: the same as the sensors report it.
         reference: the reference at its start; the next step overwrites it.
         command: (..., n) as sent to the drives.
-        effort: (..., n) torque applied in the last integration step [N.m | N].
+        effort: (..., n) torque of the period, of a continuous arm its mean [N.m | N].
         alive: whether the command was finite; (N,) for many arms.
     """
 

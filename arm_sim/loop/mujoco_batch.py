@@ -14,7 +14,7 @@ from arm_dynamics.model import RobotModel
 from arm_sim.engines.mujoco import ArmsInMujoco
 from arm_sim.loop.many_arms import ManyArms, OneOrEach, of_each
 from arm_sim.simulation.contact_state import ContactState
-from arm_sim.simulation.integration import integration_of
+from arm_sim.simulation.integration import integration_of, mean_effort
 from arm_sim.simulation.mujoco_contacts import Links
 from arm_sim.simulation.mujoco_model import mujoco_model, set_damping
 
@@ -62,6 +62,7 @@ class MujocoBatch(ArmsInMujoco, ManyArms):
                     'integration step, than the first; such arms go into two batches'
                 )
         super().__init__(models, len(models), parameters)
+        self._mean_effort = mean_effort(models, each)
         self._mj_models = mj_models
         self._batch = Batch(mj_models[0], self.size, threads, bool(each[0].touching))
         self._batch.set_models(mj_models)

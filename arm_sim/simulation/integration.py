@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from arm_dynamics.actuators import linear_gains
+from arm_dynamics.actuators import LinearGains, MeanEffort, linear_gains
 from arm_dynamics.checks import Array, say_once
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
@@ -59,6 +59,23 @@ def integration_of(models: Sequence[RobotModel], each: Sequence[Any]) -> Integra
     if steps > _MANY:
         say_once(f'{model.name}: {steps} {_SLOW}')
     return Integration('rk4', steps)
+
+
+def mean_effort(models: Sequence[RobotModel], each: Sequence[Any]) -> MeanEffort | None:
+    """Return the mean effort of drives with feedback in continuous arms, else None.
+
+    None also with drive trains, which have efforts of their own, and for DC motors. Arguments are
+    those of `integration_of`.
+    """
+    p, names = each[0], models[0].joint_names
+    feedback = {'servo', 'velocity'} & {*p.actuators(names)}
+    if not feedback or p.integrator != CONTINUOUS or p.has_drive_trains:
+        return None
+    gains = {id(p): linear_gains(p.actuators(names), *p.servo_gains(models[0])) for p in each}
+    pairs = zip(models, cycle(each), strict=False)
+    rows = [(*gains[id(p)], p.effort_limit(model)) for model, p in pairs]
+    *found, limit = rows[0] if len(rows) == 1 else map(np.array, zip(*rows, strict=True))
+    return MeanEffort(LinearGains(*found), limit, p.period_ns * 1e-9)
 
 
 def _decay(model: RobotModel, parameters: Any) -> float:

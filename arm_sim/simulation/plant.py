@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from arm_controllers.measurement import Measurement
-from arm_dynamics.actuators import ACTUATORS, ActuatorParameters, one_or_each, servo_gains
+from arm_dynamics.actuators import (
+    ACTUATORS,
+    ActuatorParameters,
+    MeanEffort,
+    one_or_each,
+    servo_gains,
+)
 from arm_dynamics.checks import ArmError, Array, finite
 from arm_dynamics.link_loads import External, LinkLoads
 from arm_dynamics.model import RobotModel
@@ -118,7 +124,8 @@ class Plant:
         arms: leading axes of all arrays; () for one arm.
         wrenches: the external wrenches now, (6,) by frame.
         q, v: the present state [rad | m], [rad/s | m/s]; views, valid until the next step.
-        effort: torque applied in the last integration step [N.m | N]; a view as well.
+        effort: torque that acted over the last control period, of a continuous arm its mean
+            [N.m | N]; a view as well.
         measured: the state as the sensors report it, read-only.
         beyond: whether the state has left what the engine models.
         scene: the objects around the arm.
@@ -138,6 +145,7 @@ class Plant:
     motors: tuple[Array, Array]
     sensed: tuple[Array, Array]
     link_motion: LinkLoads | None = None
+    _mean_effort: MeanEffort | None = None
     q: Array
     v: Array
     effort: Array
@@ -230,12 +238,21 @@ class Plant:
     def _hold(self, command: Array) -> None:
         """Let a command (n,) of the drives act over one period, then read all sensors."""
         devices = self.devices
-        devices.act(command, self.act)
+        devices.act(command, self._act)
         if self.link_motion is not None and self._before is not None:
             a = self._acceleration(self._before)
             self._update_motion(self.link_motion, a, self.external_forces())
         if devices.has_readings:
             self.measured = devices.read(Measurement(*self.sensed)).read_only()
+
+    def _act(self, command: Array) -> None:
+        """Hold `command` (n,) on the joints over one period; find the mean effort."""
+        if self._mean_effort is None:
+            self.act(command)
+            return
+        start = self._mean_effort.start(self.q, self.v)
+        self.act(command)
+        self.effort[:] = self._mean_effort.of(command, start, self.q, self.v)
 
     def _acceleration(self, before: Array) -> Array:
         """Return dv/dt (n,) at the end of a period; `before`: v before the last step."""

@@ -3,14 +3,17 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from foreign_arm import ForeignArm
 from foreign_contact import PressingArm
 from foreign_contact import experiment as pressing
 from foreign_plant import PERIOD, experiment, foreign_arm
+from scipy.integrate import simpson
 
 from arm_controllers.guard import Guard
 from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
+from arm_dynamics.robots import find_urdf
 from arm_sim.simulation.brake import Brake
 from arm_sim.simulation.plant import RIGID_BODY_ENGINES, PlantParameters, plant_class
 
@@ -52,6 +55,40 @@ def test_encoders_and_imu_report_the_instant_of_a_foreign_arm(engine):
         imu = plant.measured.readings['imu'][4:]
         np.testing.assert_allclose(imu, imu_of(arm, command), atol=1e-4)
     assert np.abs(ticks[-1] - ticks[0]).min() > 3
+
+
+@pytest.mark.parametrize('actuator', ['servo', 'velocity'])
+@pytest.mark.parametrize('engine', RIGID_BODY_ENGINES)
+def test_efforts_of_drives_with_feedback_are_what_moves_a_foreign_arm(engine, actuator):
+    # They were those of the end of a period, more than 1 N.m beside the mean.
+    kind, kp, kd = plant_class(engine), 2000.0 * (actuator == 'servo'), 400.0
+    plant = kind(MODEL, kind.Parameters(timestep=PERIOD, actuator=actuator))
+
+    def torque(u, q, v):
+        return kp * (u - q) - kd * v if kp else kd * (u - v)
+
+    arm = ForeignArm(find_urdf('ur5e').read_text(), MODEL.armature, torque)
+    arm.q, arm.v = START.copy(), SPEEDS.copy()
+    plant.reset(START, SPEEDS)
+    for k in range(4):
+        command = START + SPEEDS * (k * PERIOD + kd / 2000.0) if kp else SPEEDS * (1.0 + 0.02 * k)
+        plant.step(command)
+        torques = [torque(command, arm.q, arm.v)]
+        for _ in range(40):  # the torque of a stiff drive decays within a period
+            arm.move(command, PERIOD / 40)
+            torques.append(torque(command, arm.q, arm.v))
+        mean = simpson(torques, axis=0) / 40.0
+        np.testing.assert_allclose(plant.effort, mean, atol=1e-3)  # Simpson's own error
+        assert np.abs(torques[-1] - mean).max() > 1.0
+
+
+@pytest.mark.parametrize('engine', RIGID_BODY_ENGINES)
+def test_the_effort_of_a_drive_at_its_limit_is_the_limit(engine):
+    kind = plant_class(engine)
+    plant = kind(MODEL, kind.Parameters(timestep=PERIOD))
+    plant.reset(START)
+    plant.step(START + 0.5 * np.sign(SPEEDS))
+    np.testing.assert_array_equal(plant.effort, np.sign(SPEEDS) * MODEL.effort_limit)
 
 
 def way_of(arm, command_of, seconds):

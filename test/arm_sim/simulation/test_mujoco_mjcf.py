@@ -123,6 +123,17 @@ def test_an_mjcf_moves_as_mujoco_moves_the_file(robot):
     assert plant.mj_data.ctrl.tolist() == [63.75, 0.3, -0.8]
 
 
+def test_efforts_of_drives_are_means_of_the_period(robot):
+    plant = MujocoPlant(robot.model, parameters_of(robot, timestep=0.002))
+    plant.reset(robot.start, [0.5, -1.0])
+    plant.step(robot.start)
+    kp, kd = parameters_of(robot).servo_gains(robot.model)
+    way = plant.q - robot.start
+    assert abs(kp * 0.5 * way + kd * (plant.v - way / 0.002)).min() > 1.0  # at the end, and mean
+    curve = kp * 0.002 * (plant.v - [0.5, -1.0]) / 12.0
+    assert_allclose(plant.effort, curve - kp * 0.5 * way - kd * way / 0.002, rtol=1e-9)
+
+
 def test_the_model_of_the_controllers_is_the_plants_with_the_others_held_at_home(robot):
     plant = MujocoPlant(robot.model, parameters_of(robot))
     assert check_model(plant, robot.model) < 1e-12
