@@ -116,12 +116,14 @@ class ControlCycle:
     def handle(self, event: Event, reason: str = '') -> None:
         """Go to the state after an event.
 
-        Goals end where the controller stops commanding; `reason` says why, and refuses new ones.
+        Goals end where the controller stops commanding; `reason` says why, and refuses new ones
+        until it is activated again.
         """
         before, self.state = self.state, next_state(self.state, event)
         if self.state is before:
             return
-        self.goals.refusal = reason or NOT_ACTIVE
+        if event is not Event.RELEASED:  # which changes nothing for goals
+            self.goals.refusal = reason or NOT_ACTIVE
         if before is CycleState.COMMANDING or self.state in _NOT_TAKING:
             self.goals.deactivate(reason)
         self.goals.awaited |= event is Event.ACTIVATE  # goals wait for the first state

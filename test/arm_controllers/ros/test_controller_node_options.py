@@ -20,6 +20,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint  # noqa: E
 
 from arm_controllers.cycle_state import CycleState  # noqa: E402
 from arm_controllers.ros.controller_node import ControllerNode  # noqa: E402
+from arm_controllers.ros.goal_server import NOT_ACTIVE  # noqa: E402
 from arm_controllers.ros.messages import goal_from_bytes, trajectory_message  # noqa: E402
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_sim.parameter_files import as_arguments, files_of  # noqa: E402
@@ -76,7 +77,8 @@ def test_a_goal_ends_with_the_reason_for_which_the_controller_does(start, claime
     node.trigger_activate()
     inputs = {each.topic_name: each.callback for each in node.subscriptions}
     message = serialize_message(trajectory_message(goal([1.0], [np.array(HOME) + 0.1])))
-    inputs[f'/{node.get_name()}/joint_trajectory'](bytes(message))
+    send = inputs[f'/{node.get_name()}/joint_trajectory']
+    send(bytes(message))
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     show(node, 0)
@@ -86,7 +88,13 @@ def test_a_goal_ends_with_the_reason_for_which_the_controller_does(start, claime
         inputs['/active_controllers'](String(data=text))
     else:
         node.trigger_deactivate()
-    assert node.cycle.goals.problem.endswith(why)
+    goals = node.cycle.goals
+    assert goals.problem.endswith(why)
+    inputs['/active_controllers'](String(data='{"claims": {}, "rejected": {}}'))
+    send(bytes(message))  # a later one hears the same
+    assert (goals.refused, goals.problem) == (1, f'goal refused: {why}')
+    node.trigger_activate()
+    assert goals.refusal == NOT_ACTIVE
 
 
 def test_parameters_without_meaning_are_named_in_one_line_and_never_refused(start, capfd):
