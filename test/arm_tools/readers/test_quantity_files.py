@@ -39,6 +39,9 @@ def test_columns_without_names_are_counted_from_any_number(tmp_path, header):
         r'effort=c\{6\}\' reads them, .* of the blocks of 2 that begin at c2, c4, ',
     ):
         read(file)  # fmt: skip
+    text = file.read_text()
+    file.write_text(text.replace(f'{V[0, 0]:.16g}', ''))  # a number that nobody asks for
+    check(read(file, 'time=c1,position=c{2},effort=c{6}')[0])
 
 
 def test_columns_that_are_called_as_counted_ones_are_no_table_without_a_header(tmp_path):
@@ -98,6 +101,23 @@ def test_files_of_other_rows_or_times_are_no_recording(tmp_path):
     saved(tmp_path / 'tau.csv', NUMBERS[:, [0, 5, 6]] + [0.02, 0.0, 0.0], 't,a,b')
     with pytest.raises(ArmError, match='its times are up to 0.02 s from those of the other files'):
         read(tmp_path)
+
+
+def test_a_time_that_one_of_the_files_lacks_is_that_of_the_other(tmp_path):
+    saved(tmp_path / 'arm_ang.csv', NUMBERS[:, :3], 't,a,b')
+    efforts = NUMBERS[:, [0, 5, 6]]
+    efforts[3, 0] = np.nan
+    saved(tmp_path / 'tau.csv', efforts, 't,a,b')
+    check(read(tmp_path)[0])
+
+
+def test_two_numbers_are_a_state_and_no_count_of_columns(tmp_path):
+    own = np.vstack([[0.0, 1.0], np.tile(Q[1], (COUNT - 1, 1))])  # it jumps from 0, 1
+    saved(tmp_path / 'q.csv', own)
+    saved(tmp_path / 'tau.csv', EFFORT)
+    np.save(tmp_path / 't.npy', TIMES)
+    samples, _ = read(tmp_path, 'time=time,position=c{1}.position,effort=c{1}.effort')
+    np.testing.assert_array_equal(samples.q, own)
 
 
 def test_the_option_for_columns_that_are_no_whole_blocks_is_not_guessed(tmp_path):
