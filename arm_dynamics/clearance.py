@@ -235,10 +235,10 @@ class Clearance:
             size[parent] = max(size[parent], length + stroke[joint] + size[joint])
         return np.where(model.prismatic, 1.0, size[own])
 
-    def leave_out_always_near(self, least: float, samples: int = 200) -> None:
-        """Remove the pairs that are nearer than `least` [m] at every random configuration."""
+    def leave_out_always_near(self, least: float) -> None:
+        """Remove the pairs nearer than `least` [m] at each of 200 random configurations."""
         rng = np.random.default_rng(0)
-        q = [self.model.random_configuration(rng) for _ in range(samples)]
+        q = [self.model.random_configuration(rng) for _ in range(200)]
         farthest = np.max([self.distances(each) for each in q], axis=0, initial=-np.inf)
         for k in np.flatnonzero(farthest < least)[::-1].tolist():
             pair = self.geometry.collisionPairs[k]  # which is another one once it is removed

@@ -172,9 +172,9 @@ def _share(model: RobotModel, goal: Trajectory) -> Array:
     return np.asarray(share.max(axis=0))
 
 
-def reached(robot: Robot, poses: int, seed: int = 0) -> float:
+def reached(robot: Robot, poses: int) -> float:
     """Return the share of poses, those of random configurations, that IK finds from the start."""
-    model, rng = robot.model, np.random.default_rng(seed)
+    model, rng = robot.model, np.random.default_rng(0)
     targets = (model.forward_kinematics(model.random_configuration(rng)) for _ in range(poses))
     return float(np.mean([solve_ik(model, pose, robot.start).success for pose in targets]))
 

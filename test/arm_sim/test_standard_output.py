@@ -70,6 +70,19 @@ def test_a_launch_goes_on_where_nobody_reads(tmp_path):
     assert ran(LAUNCH, tmp_path, None, no_reader) == (3, '')
 
 
+def test_a_program_that_a_command_starts_goes_on_where_nobody_reads(tmp_path):
+    code = '''
+import subprocess
+
+def start():
+    print('a table', flush=True)
+    return 3 + subprocess.run(['echo', 'done']).returncode
+
+begun('start', start)
+'''
+    assert ran(code, tmp_path, None, no_reader) == (3, '')
+
+
 def test_output_that_is_lost_is_said_and_no_success(tmp_path):
     code = LOUD.replace('return 3', 'return 0')
     with open('/dev/full', 'w') as full:

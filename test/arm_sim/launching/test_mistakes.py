@@ -116,7 +116,7 @@ MISTAKES = [
     (ARM, f'config:={ROOT}', 'is not a file'),
     (ARM, 'engine:=Mujoco', "engine is 'Mujoco'; allowed: analytical, motion_model, mujoco"),
     (ARM, 'composed:=True', "composed is 'True'; allowed: true, false"),
-    (ARM, 'namespace:=1left', 'such as left or cell_1/left'),
+    (ARM, 'namespace:=1left', 'no digit first, such as left or cell_1/left'),
     (ARM, 'actuator:=Torque controller:=external', "'Torque'; allowed: servo, torque"),
     (ARM, 'joints:=[a,b]', "unknown joint in joints:= .*; nearest known: '"),
     ('cube.launch.py', 'side:=10cm', "'side' is '10cm'; it must be a number"),
