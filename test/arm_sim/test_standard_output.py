@@ -71,7 +71,7 @@ def test_a_launch_goes_on_where_nobody_reads(tmp_path):
 
 
 def test_a_program_that_a_command_starts_goes_on_where_nobody_reads(tmp_path):
-    code = '''
+    code = """
 import subprocess
 
 def start():
@@ -79,7 +79,7 @@ def start():
     return 3 + subprocess.run(['echo', 'done']).returncode
 
 begun('start', start)
-'''
+"""
     assert ran(code, tmp_path, None, no_reader) == (3, '')
 
 

@@ -167,7 +167,7 @@ def test_without_dask_the_option_says_what_to_install(tmp_path, capsys, monkeypa
     assert error.count('\n') == 1
 
 
-def test_ctrl_c_keeps_the_answers_of_independent_jobs(capsys):
+def test_ctrl_c_keeps_the_answers_of_independent_jobs(capsys, monkeypatch):
     def job(number):
         if number == 2:
             raise KeyboardInterrupt
@@ -177,6 +177,9 @@ def test_ctrl_c_keeps_the_answers_of_independent_jobs(capsys):
     assert capsys.readouterr().err == 'stopped: 2 of 5 arms are done\n'
     with pytest.raises(KeyboardInterrupt):
         Jobs(workers=1).done('arms', job, range(2, 5))
+    backwards = lambda _, do, jobs: ((k, do(jobs[k])) for k in (1, 0))  # noqa: E731
+    monkeypatch.setattr('arm_lab.experiments.executors.completed', backwards)
+    assert list(Jobs(workers=1).done('arms', job, range(2))) == [0, 1]
 
 
 # Runs that are resumed

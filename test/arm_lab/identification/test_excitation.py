@@ -132,10 +132,12 @@ def test_excite_writes_a_goal_that_a_controller_takes_and_the_task_follows(
 ):
     file = tmp_path / 'goal.yaml'
     options = ['--robot', 'planar_3r', '--evaluations', '40', '--period', '2', '--cycles', '2']
+    monkeypatch.setenv('ARM_SIM_WS', 'yes')
     assert excite.main([*options, '--output', str(file)]) == 0
     said = capsys.readouterr().out
     assert 'condition number' in said
-    assert f"task:=excite robot:=planar_3r parameters:='{{file: {file}}}'" in said
+    launch = './ws ros2 launch arm_sim task.launch.py task:=excite robot:=planar_3r '
+    assert f"{launch}parameters:='{{file: {file}}}'" in said
     robot = Robot.load('planar_3r')
     goal = read_goal(file, robot.model)
     monkeypatch.chdir(tmp_path)

@@ -132,10 +132,11 @@ def test_an_effort_that_is_noise_in_few_values_is_named_and_not_used(tmp_path, a
     model, samples = arm
     effort = samples.effort.copy()
     steps = np.random.default_rng(0).integers(-3, 4, len(effort) // 10)
-    effort[:, 5] = np.append(np.repeat(0.001 * steps, 10), np.zeros(len(effort) % 10))
+    noise = np.append(np.repeat(0.001 * steps, 10), np.zeros(len(effort) % 10))
+    effort[:, 4:] = noise[:, None] * [1.0, 2.0]
     found = inspected(archive(tmp_path / 'x.npz', changed(samples, effort=effort)), model)
-    assert list(found.unused) == [5]
-    text = 'efforts: wrist_3_joint: 7 values of at most 0.003, which no motion explains'
+    assert list(found.unused) == [4, 5]
+    text = 'efforts: wrist_2_joint, wrist_3_joint: 7, 7 values of at most 0.003, 0.006, which no '
     assert text in '\n'.join(found.lines)
     np.testing.assert_array_equal(found.samples.times, samples.times)
 
@@ -270,6 +271,9 @@ def test_a_joint_with_clipped_efforts_keeps_its_parameters(tmp_path):
     found = command.identify(str(file), robot='planar_3r').found
     assert found.kept[1]
     assert 'its efforts are clipped' in found.lacking[1]
+    said = '\n'.join(inspected(file, load_arm('planar_3r')).lines)
+    assert 'at their limit' in said
+    assert 'flat at one end' not in said  # which is the same
 
 
 @pytest.mark.parametrize('factor', [0.5, 2.0])
