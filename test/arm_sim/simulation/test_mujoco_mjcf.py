@@ -155,7 +155,7 @@ def test_springs_at_a_commanded_joint_are_a_note_with_their_size(tmp_path):
     (note,) = plant.notes
     assert 'which the controllers do not know, give up to' in note
     assert float(note.split('up to ')[1].split()[0]) <= 4 * 2.5
-    assert note.endswith("at joint 'elbow'")
+    assert note.endswith(" N.m at joint 'elbow'")
     refusal = "joint 'elbow': a spring, stiffness 4, is not simulated"
     with pytest.raises(ArmError, match=refusal):
         AnalyticalPlant(robot.model, AnalyticalPlant.Parameters())
