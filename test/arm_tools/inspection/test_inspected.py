@@ -198,7 +198,7 @@ def test_an_unknown_mass_at_the_tool_changes_neither_signs_nor_gravity(
     [
         (
             lambda s: changed(s, effort=0.1 * s.effort),
-            'unit of the efforts',
+            '): --efforts current takes',  # --preset ur is for currents, of several scales
             ['current', 'torque'],
         ),
         (lambda s: changed(s, np.degrees(s.q)), '--units deg', []),
