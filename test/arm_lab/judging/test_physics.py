@@ -50,6 +50,14 @@ def test_an_arm_that_falls_onto_its_stops_is_no_invention(tmp_path):
     check_physics(loaded, record)
 
 
+def test_a_servos_motion_without_the_efforts_of_its_wrist_is_refused():
+    loaded, record = ran('ur5e', 'servo')
+    effort = record.effort.copy()
+    effort[:, 3:5] = 0.0  # less than what a servo changes in a period
+    with pytest.raises(ArmError, match='the efforts did not make this motion'):
+        check_physics(loaded, replace(record, effort=effort))
+
+
 @pytest.mark.parametrize('change', [lambda x: 0.0 * x, lambda x: -x, lambda x: x[::-1]])
 def test_a_motion_without_its_efforts_is_refused(change):
     loaded, record = ran()
