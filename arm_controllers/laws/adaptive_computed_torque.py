@@ -60,7 +60,8 @@ class AdaptiveComputedTorque(Law):
 
     Sampled with period dt the loop of s and pi is stable while g dt < kappa, where g = tr(M^-1 Y
     Gamma Y^T); the step is divided by 1 + g dt / kappa, which keeps it there. Nothing is learnt
-    while a joint is at its effort limit.
+    while a joint is at its effort limit, and what was learnt fades with kappa: an estimate that
+    asks for more than the joints have would otherwise keep them there for ever.
     """
 
     gains = ('slope', 'damping_rate')
@@ -128,7 +129,8 @@ class AdaptiveComputedTorque(Law):
         speed = p.adaptation_gain * speed  # tr(M^-1 Y Gamma Y^T)
         within = (np.abs(tau) <= model.effort_limit).all(-1, keepdims=True)
         step = within * dt * p.adaptation_gain / (1.0 + dt * speed / p.damping_rate)
-        return tau, (estimate - step * learnt,)
+        fades = ~within * -np.expm1(-dt * p.damping_rate)
+        return tau, (estimate - step * learnt - fades * (estimate - self._nominal),)
 
 
 def pseudo_inertia(parameters: Array) -> Array:

@@ -257,6 +257,25 @@ def test_adaptive_law_lyapunov_function_never_rises_with_wrong_parameters(ur5e):
     assert values[-1] < 0.999 * values[0]
 
 
+def test_adaptive_law_comes_to_rest_after_a_step_that_saturates_it(ur5e):
+    """Its estimate, far off, asked for more than the joints have, for ever."""
+    model = RobotModel(ur5e.urdf, armature=0.1)
+    arm = with_error(model, ModelError(payload=0.5))
+    law = running(AdaptiveComputedTorque, model, AdaptiveComputedTorqueParameters())
+    start = np.array([-1.571, -1.571, 1.571, -1.571, -1.571, 0.0])
+
+    def limited(q, v, reference, dt):
+        return np.clip(law(q, v, reference, dt), -arm.effort_limit, arm.effort_limit)
+
+    limited.reset = law.reset
+    rest, stepped = rest_reference(start), rest_reference(start + 0.1)
+    *_, (_, q, v) = run(
+        arm, limited, lambda t: rest if t < 0.1 else stepped, start, np.zeros(6), 1.5
+    )
+    np.testing.assert_allclose(q, start + 0.1, atol=0.01)
+    assert np.abs(v).max() < 0.01
+
+
 def test_adaptive_law_with_the_right_parameters_is_computed_torque(ur5e):
     adaptive = running(
         AdaptiveComputedTorque,
