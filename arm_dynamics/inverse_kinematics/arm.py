@@ -17,6 +17,7 @@ from arm_dynamics.model import RobotModel
 
 DEFAULT_RESTARTS = 60
 _ITERATIVE = 'levenberg_marquardt'
+_JUMP = 0.1  # of a joint from the seed, from which a nearer solution may be missing [rad]
 
 
 class IkResult(NamedTuple):
@@ -123,6 +124,7 @@ class InverseKinematics:
         closed_form = self.analytic is not None and task.full_pose
         if solver == 'analytic' or (solver == 'auto' and closed_form):
             result = self._solve_from('analytic', target, task, first[None], first)
+            result = self._nearer(target, task, first, result)
             if not result.success:
                 # The target is singular or cannot be reached: find the nearest pose.
                 starts = self.starts(first, restarts, random_seed)[: max(12, 1 + restarts // 4)]
@@ -139,6 +141,22 @@ class InverseKinematics:
         if self._whole:
             return result
         return result._replace(q=self.all_joints(result.q, seed))
+
+    def _nearer(self, target: Array, task: IkTask, first: Array, result: IkResult) -> IkResult:
+        """Return the solution at `first` (n,) where that nearly meets the task, else `result`.
+
+        At a singular pose the closed form lacks the solutions of which a joint is free.
+        """
+        if result.success and np.abs(result.q - first).max() < _JUMP:
+            return result
+        q, one, arrays = np.empty(len(first)), first[None].copy(), tuple(self.chain.arrays)
+        met, position, orientation, condition = best_of(
+            arrays, tuple(task), target, one, True, first, q
+        )
+        farther = np.linalg.norm(q - first) > np.linalg.norm(result.q - first)
+        if not met or (result.success and farther):
+            return result
+        return IkResult(True, q, position, orientation, 0, 0, result.solver, condition, '')
 
     def _why_not(self, target: Array, nearest: IkResult, exact: Array | None) -> str:
         """Return why a target (4, 4) has no solution within limits, in one sentence.

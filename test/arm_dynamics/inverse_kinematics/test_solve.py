@@ -105,6 +105,24 @@ def test_the_closed_form_answer_is_the_solution_nearest_to_the_seed(ur5e):
         assert_allclose(np.linalg.norm(result.q - seed), best, atol=1e-6)
 
 
+def test_a_stream_at_a_singularity_stays_where_the_arm_is(ur5e):
+    """The closed form has only other branches there, 2.6 rad away."""
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        q = ur5e.random_configuration(rng)
+        q[4] = 0.0
+        target = ur5e.forward_kinematics(q)
+        assert_allclose(solve_ik(ur5e, target, q).q, q, atol=1e-9)
+    seed = q = np.array([-1.57, -1.57, 1.57, -1.57, 0.0, 0.3])
+    target = ur5e.forward_kinematics(q)
+    for _ in range(20):
+        target.translation[2] += 1e-3
+        result = solve_ik(ur5e, target, seed)
+        assert result.success
+        assert np.abs(result.q - seed).max() < 0.02
+        seed = result.q
+
+
 def test_a_seed_beyond_half_a_turn_keeps_its_turn(ur5e):
     q = np.array([5.0, -1.0, 1.0, 4.5, -5.0, 6.0])
     result = solve_ik(ur5e, ur5e.forward_kinematics(q), q + 0.01)
