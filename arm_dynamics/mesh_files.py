@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from arm_dynamics.checks import ArmError
+from arm_dynamics.shapes import leads_out
 
 # What a library says of its own sources, before its reason.
 _SOURCE = re.compile(r'From file: .*? at line: \d+ .*?message: ', re.IGNORECASE)
@@ -39,6 +40,8 @@ def usable(filename: str, paths: Sequence[Path], read: Callable[[Path], object])
 
 def no_mesh(path: Path) -> str:
     """Return what a file is in place of a mesh, such as a pointer of Git LFS; else ''."""
+    if not path.is_file():  # reading a pipe may never end
+        return ''
     with path.open('rb') as stream:
         head = stream.read(100)
     found = (what for start, what in _NO_MESH.items() if re.match(start, head, re.IGNORECASE))
@@ -52,7 +55,11 @@ def lacking(filename: str, paths: Sequence[Path]) -> str:
         return f'{filename!r}: write / in place of \\'
     if scheme not in ('', 'package', 'file'):
         return f'{filename!r}: a mesh is a path, or begins with package://'
+    if scheme == 'package' and leads_out(rest):
+        return f'{filename!r} leads out of its package'
     for path in paths:
+        if path.exists():
+            return f'{filename!r} is {"a folder" if path.is_dir() else "not a regular file"}'
         if near := near_file(path):
             return f'{filename!r} does not exist, but there is {near}'
     packages = [each for x in paths for each in x.parents[len(Path(rest).parts) - 2 :][:1]]
@@ -76,4 +83,4 @@ def near_file(path: Path) -> str:
             near = near or get_close_matches(part, names, 1, 0.8) * (here == path.parent)
             return ''.join(f'{name!r}' for name in near[:1])
         here /= alike[0]
-    return f'{str(here)!r}, in other small or capital letters'
+    return f'{str(here)!r}' + ', in other small or capital letters' * (here != path)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from arm_dynamics.mesh_files import near_file
 from arm_dynamics.packages import packages_around
+from arm_dynamics.shapes import leads_out
 
 # What a robot's name may be followed by, NAME:=VALUE; other names are for its xacro.
 OPTIONS = (
@@ -46,6 +47,8 @@ def _at_address(robot: str) -> str:
     """Return which part of package://NAME/PATH does not exist, and the nearest that does."""
     scheme, _, rest = robot.partition('://')
     name, _, inside = rest.partition('/')
+    if scheme == 'package' and leads_out(rest):
+        return f'robot {robot!r} leads out of its package; give a path'
     if scheme != 'package':
         return f'robot {robot!r} does not exist; give a path, or package://NAME/PATH'
     prefixes = filter(None, os.environ.get('AMENT_PREFIX_PATH', '').split(':'))

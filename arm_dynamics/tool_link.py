@@ -1,5 +1,6 @@
 """The default tool link of an arm."""
 
+import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -78,10 +79,13 @@ def _is_finger(joint: Element) -> bool:
 
 
 def srdf_of(urdf: Path) -> Path | None:
-    """Return the SRDF of a URDF file: of the same name, next to it or in a folder srdf/ there."""
+    """Return the SRDF of a URDF file: of the same name, next to it or in a folder srdf/ there.
+
+    It may be no file, which is refused or named where it is read.
+    """
     places = (urdf.parent, urdf.parent.parent / 'srdf')
     files = (place / f'{urdf.stem.partition(".")[0]}.srdf' for place in places)
-    return next((file for file in files if file.is_file()), None)
+    return max(filter(os.path.lexists, files), key=os.path.isfile, default=None)
 
 
 def srdf_tips(urdf: Path) -> list[str]:

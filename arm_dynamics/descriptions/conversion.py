@@ -122,7 +122,7 @@ def _written(
     path = folder / f'{file.name.partition(".")[0]}{suffix}.urdf'
     srdf = srdf_of(file)
     if srdf is not None:
-        path.with_suffix('.srdf').write_bytes(srdf.read_bytes())
+        path.with_suffix('.srdf').symlink_to(srdf.absolute())
     ElementTree.indent(tree)
     path.write_text(ElementTree.tostring(tree, encoding='unicode'))
     if parameters:

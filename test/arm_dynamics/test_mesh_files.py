@@ -1,5 +1,6 @@
 """Meshes that are not there, or no meshes: the line has the cause."""
 
+import os
 import re
 
 import pytest
@@ -34,6 +35,7 @@ def folder(tmp_path):
     (tmp_path / 'arm' / 'package.xml').write_text('<package><name>arm</name></package>')
     for name, raw in PLACES.items():
         (tmp_path / 'arm' / 'meshes' / name).write_bytes(raw)
+    os.mkfifo(tmp_path / 'arm' / 'meshes' / 'pipe.stl')
     return tmp_path / 'arm'
 
 
@@ -66,6 +68,9 @@ def note(folder, name, arm=ARM):
         ('../meshes/tool.stl', 'does not exist; no link'),
         ('package://amr/meshes/Base.STL', "package 'amr' is not found: source its workspace"),
         ('..\\meshes\\Base.STL', r'write / in place of \\'),
+        ('package://arm/../arm/meshes/Base.STL', 'leads out of its package'),
+        ('../meshes', "/meshes' is a folder"),
+        ('../meshes/pipe.stl', "/meshes/pipe.stl' is not a regular file"),
         ('model://arm/meshes/Base.STL', 'a mesh is a path, or begins with package://'),
     ],
 )

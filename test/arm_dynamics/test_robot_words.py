@@ -36,6 +36,8 @@ def test_options_that_are_spelt_otherwise_are_answered_by_the_nearest(said, answ
          "'my_arm'?"),
         ('other/urdf/arm.urdf', "'other' is not sourced: source its workspace"),
         ('my_arm/urdf/arm.xacro', "/urdf/arm.xacro' does not exist; there is 'arm.urdf'"),
+        ('my_arm/no/../urdf/arm.urdf', "/share/my_arm/urdf/arm.urdf'"),
+        ('my_arm/../../etc/passwd', 'leads out of its package; give a path'),
         ('my_arm/urdf', "/my_arm/urdf': name a file in it"),
     ],
 )  # fmt: skip

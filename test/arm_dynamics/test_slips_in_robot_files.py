@@ -1,7 +1,9 @@
 """Slips of authors and exporters: each is named, or refused with its probable cause."""
 
 import gzip
+import os
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -14,6 +16,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Clearance
 from arm_dynamics.descriptions.mjcf import Mjcf
 from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
 from arm_dynamics.surroundings import Surroundings
 from arm_sim.robot import Robot
 
@@ -272,6 +275,22 @@ def test_slips_of_an_srdf_are_named(tmp_path, srdf, line):
     (tmp_path / 'arm.srdf').write_text(f'<robot name="arm">{srdf}</robot>')
     said = [x for x in RobotModel.from_urdf(tmp_path / 'arm.urdf').notes if 'SRDF' in x]
     assert any(line in each for each in said) if line else not said
+
+
+@pytest.mark.parametrize(
+    ('make', 'line'),
+    [
+        (Path.mkdir, 'is ignored: cannot be read: [Errno 21] Is a directory'),
+        (os.mkfifo, 'is ignored: cannot be read: not a regular file'),
+        (lambda path: path.symlink_to('no'), 'is ignored: cannot be read: [Errno 2] No such'),
+    ],
+)
+@pytest.mark.parametrize('text', [ARM, FOLLOWS], ids=['plain', 'converted'])
+def test_an_srdf_that_is_no_file_is_named(tmp_path, make, line, text):
+    (tmp_path / 'arm.urdf').write_text(text)
+    make(tmp_path / 'arm.srdf')
+    notes = RobotModel(find_urdf(str(tmp_path / 'arm.urdf'))).notes
+    assert [each for each in notes if "arm.srdf' " + line in each]
 
 
 def test_an_srdf_that_is_a_pointer_of_git_lfs_is_named(tmp_path):
