@@ -26,7 +26,10 @@ def scripts():
     with suppress(ImportError):  # where setuptools has none, Ctrl-C in the first 0.1 s is loud
         from setuptools.command.easy_install import ScriptWriter
 
-        quiet = 'import signal\nsignal.signal(signal.SIGINT, signal.SIG_DFL)\n'
+        quiet = (
+            'import signal\nsignal.signal(signal.SIGINT, signal.SIG_DFL)\n'
+            'signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])\n'
+        )
         ScriptWriter.template = quiet + ScriptWriter.template
     names = run_path('arm_sim/registered.py')['executables']()
     return [f'{name} = arm_sim.executables:{name}' for name in names]

@@ -32,6 +32,7 @@ _PARAMETER = '--ros-args -p robot:=ur5e'
 
 def _run(name: str, start: Callable[[], int]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # a launch has blocked it
     standard_output.keep()
     if lacking := missing_resource():
         print(f'{name}: {lacking}', file=sys.stderr)

@@ -14,9 +14,13 @@ from launch import LaunchContext
 from launch.actions import LogInfo, Shutdown
 from launch.events.process import ProcessExited
 from launch.logging import launch_config
+from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
 from arm_sim.parent_process import LAUNCH
+
+# Of this package's executables, which take Ctrl-C once Python has started: its start is loud.
+QUIET_START = 'env --block-signal=INT ', LaunchConfiguration('launch-prefix', default='')
 
 
 def node_process(
@@ -34,6 +38,7 @@ def node_process(
         exec_name=name,
         namespace=space or '/',  # so that parameters given here are stronger than a file's section
         parameters=parameters,
+        prefix=QUIET_START,
         ros_arguments=['--enclave', f'/arm_sim{space}/{name}'],  # for ROS 2 security
         **{'executable': name, **options},
         **exit_options(name, succeeds, may_end),

@@ -188,3 +188,27 @@ def test_a_node_that_crashes_is_an_error_with_its_command_line(tmp_path):
     assert re.search(
         r'\[ERROR\] \[sh-2\]: process has died \[pid \d+, exit code -11, cmd', printed
     )
+
+
+STARTING = """
+from launch import LaunchDescription
+from launch.actions import AppendEnvironmentVariable
+from arm_sim.launching.processes import node_process
+
+
+def generate_launch_description():
+    early = AppendEnvironmentVariable('PYTHONPATH', {folder!r}, prepend=True)
+    return LaunchDescription([early, node_process('simulator', [], '')])
+"""
+
+
+def test_ctrl_c_while_the_python_of_a_node_starts_is_quiet(tmp_path):
+    early = 'import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n'
+    (tmp_path / 'sitecustomize.py').write_text(early)
+    file = tmp_path / 'starting.launch.py'
+    file.write_text(STARTING.format(folder=str(tmp_path)))
+    done = subprocess.run(
+        ['ros2', 'launch', str(file)], capture_output=True, text=True, timeout=LONG_WAIT
+    )
+    printed = done.stdout + done.stderr
+    assert ('exit code -2' in printed, 'KeyboardInterrupt' in printed) == (True, False), printed
