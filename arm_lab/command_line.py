@@ -45,7 +45,7 @@ from arm_lab.options import (
     other_word,
     words_of,
 )
-from arm_lab.progress import interruptible
+from arm_lab.progress import WrittenError, interruptible
 
 # Texts that have a name of their own in the help.
 File = Annotated[str, 'FILE']
@@ -126,9 +126,10 @@ def command(
             except ArmError as error:
                 print(f'{name}: {error}', file=sys.stderr)
                 return 2 if isinstance(error, UsageError) else 1
-            except KeyboardInterrupt:
+            except KeyboardInterrupt as stop:
                 code, writes = STOPPED, {'output', 'output_dir'} & {x.name for x in fields(kind)}
-                said = said or 'its results are lost' * bool(writes)
+                if writes and not isinstance(stop, WrittenError):
+                    said = said or 'its results are lost'
             if code == STOPPED and said:
                 print(f'{name}: stopped; {said}', file=sys.stderr)
             return code

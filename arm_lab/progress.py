@@ -3,8 +3,9 @@
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
+from types import FrameType
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -76,6 +77,42 @@ def interruptible(*more: signal.Signals) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+class WrittenError(KeyboardInterrupt):
+    """Ctrl-C came while files were written, which are whole."""
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Let Ctrl-C wait until the files that are written here are whole; a second one does not wait.
+
+    Raises:
+        WrittenError: Ctrl-C came.
+    """
+    came: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if came:
+            raise KeyboardInterrupt
+        came.append(number)
+
+    raising = [
+        number
+        for number in (signal.SIGINT, signal.SIGTERM)
+        if signal.getsignal(number) is signal.default_int_handler
+    ]
+    with suppress(ValueError):  # not in the main thread
+        for number in raising:
+            signal.signal(number, note)
+    try:
+        yield
+    finally:
+        with suppress(ValueError):
+            for number in raising:
+                signal.signal(number, signal.default_int_handler)
+    if came:
+        raise WrittenError
 
 
 def printable(text: str) -> str:

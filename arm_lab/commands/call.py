@@ -18,6 +18,7 @@ from arm_dynamics.plugin_faults import named_faults
 from arm_lab.command_line import STOPPED, OptionsT, command
 from arm_lab.experiments.report import Report
 from arm_lab.options import every_field, from_python
+from arm_lab.progress import writing
 from arm_sim.output_folder import writable_folder
 
 ReportT = TypeVar('ReportT', bound=Report)
@@ -44,8 +45,9 @@ def program(
         report.line = report.line or options.line()
         report.table()
         if options.folder:
-            names = report.write(options.folder, options.command)
-            print(f'wrote {", ".join(names)} to {options.folder}')
+            with writing():
+                names = report.write(options.folder, options.command)
+                print(f'wrote {", ".join(names)} to {options.folder}')
         return report.code
 
     return main
@@ -76,7 +78,8 @@ def call(
             result = does(given)
         result.line = result.line or given.line()
         if given.folder:
-            result.write(given.folder, result.line)
+            with writing():
+                result.write(given.folder, result.line)
         if result.code == STOPPED:  # the caller stops as well
             raise KeyboardInterrupt
         return result

@@ -19,7 +19,7 @@ from arm_lab.experiments.batchable import check_tunable
 from arm_lab.experiments.executors import Jobs
 from arm_lab.experiments.report import Report
 from arm_lab.experiments.suited import suited
-from arm_lab.progress import new_console, progress
+from arm_lab.progress import new_console, progress, writing
 from arm_lab.tuning.report import (
     Surveyed,
     Tuned,
@@ -62,7 +62,8 @@ def main(options: Options) -> int:
     for name in tuned.names:
         values = np.ravel(getattr(tuned.found.parameters, name))
         console.print(f'{name}: {", ".join(f"{x:.5g}" for x in values)}')
-    console.print(f'wrote {", ".join(tuned.write(folder, options.command))} to {folder}')
+    with writing():
+        console.print(f'wrote {", ".join(tuned.write(folder, options.command))} to {folder}')
     if not tuned.holds:
         print('tune: a fresh arm is unstable: no parameter file is written', file=sys.stderr)
     return 0 if tuned.holds else 1
@@ -112,6 +113,8 @@ def _tune_all(options: Options, work: Executor, folder: Path) -> int:
         start = time.monotonic()
         try:
             tuned = _tune(options, law, work)
+            seconds = time.monotonic() - start
+            rows.append(Surveyed(law, tuned, believed(tuned, work), seconds))
         except ArmError as error:
             rows.append(Surveyed(law, reason=str(error)))
             print(f'tune: {error}', file=sys.stderr)
@@ -122,8 +125,6 @@ def _tune_all(options: Options, work: Executor, folder: Path) -> int:
             print(f'stopped: {law} and what follows is not tuned', file=sys.stderr)
             stopped = True
             break
-        seconds = time.monotonic() - start
-        rows.append(Surveyed(law, tuned, believed(tuned, work), seconds))
         tuned.write(folder, options.command)
     listing = survey_listing(
         rows, f'every law on {options.robot}, {options.task}, {options.engine}, 95 % RMS'

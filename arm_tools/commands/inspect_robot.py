@@ -19,6 +19,7 @@ from arm_dynamics.surroundings import Surroundings
 from arm_lab.command_line import CommandOptions, Folder, command
 from arm_lab.commands.call import call
 from arm_lab.experiments.report import Listing, Report
+from arm_lab.progress import writing
 from arm_sim.loop.report import plain
 from arm_sim.output_folder import writable_folder
 from arm_sim.pictures import new_figure
@@ -171,5 +172,6 @@ def main(options: Options) -> int:
         return 0
     report.table()
     folder = writable_folder(options.output_dir)
-    print(f'wrote {", ".join(report.write(folder, options.command))} to {folder}')
+    with writing():
+        print(f'wrote {", ".join(report.write(folder, options.command))} to {folder}')
     return 0

@@ -10,7 +10,7 @@ from tyro.conf import Positional
 from arm_dynamics.parameters import parameter
 from arm_lab.command_line import STOPPED, CommandOptions, Folder, command
 from arm_lab.experiments.executors import Jobs
-from arm_lab.progress import new_console
+from arm_lab.progress import new_console, writing
 from arm_sim.loop.report import plain, write_json
 from arm_sim.output_folder import whole_file, writable_folder
 from arm_sim.pictures import save
@@ -60,16 +60,18 @@ def main(options: Options) -> int:
     else:
         console.print(trials.listing().terminal())
         console.print('\n'.join(trials.numbered_notes), markup=False)
-    write_json(folder / 'robots.json', report)
-    with whole_file(folder / 'robots.md') as file:
-        file.write(f'Made by `{options.command}`.\n\n{trials.markdown()}'.encode())
-    figure, files = trials.sheet(), ['robots.md', 'robots.json']
-    if figure:
-        save(figure, folder / 'robots.png')
-        files.append('robots.png')
-    elif not options.no_pictures:
-        console.print(next((x.no_picture for x in trials.tried if x.no_picture), 'no pictures'))
-    console.print(f'{trials.verdict}\nwrote {", ".join(files)} to {folder}')
+    with writing():
+        write_json(folder / 'robots.json', report)
+        with whole_file(folder / 'robots.md') as file:
+            file.write(f'Made by `{options.command}`.\n\n{trials.markdown()}'.encode())
+        figure, files = trials.sheet(), ['robots.md', 'robots.json']
+        if figure:
+            save(figure, folder / 'robots.png')
+            files.append('robots.png')
+        elif not options.no_pictures:
+            why = next((x.no_picture for x in trials.tried if x.no_picture), 'no pictures')
+            console.print(why)
+        console.print(f'{trials.verdict}\nwrote {", ".join(files)} to {folder}')
     if len(trials.tried) < len(names):
         return STOPPED
     refused = options.robots and any(each.own.reason for each in trials.tried)

@@ -2,6 +2,7 @@
 
 import os
 import runpy
+import signal
 import subprocess
 import sys
 from dataclasses import MISSING, dataclass, field
@@ -17,6 +18,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import Parameters, parameter
 from arm_lab.command_line import CommandOptions, command, read, typed
 from arm_lab.options import UsageError
+from arm_lab.progress import writing
 from arm_sim.registered import commands
 
 
@@ -160,6 +162,23 @@ def test_ctrl_c_says_that_the_results_of_a_command_that_writes_files_are_lost(ca
         raise KeyboardInterrupt
 
     assert main([]) == 130
+    assert capsys.readouterr().err == 'test_command_line: stopped; its results are lost\n'
+
+
+def test_ctrl_c_waits_once_until_all_files_are_written(tmp_path, capsys):
+    def write(presses):
+        @command(WithFolder)
+        def main(options):
+            with writing():
+                for press in range(2):
+                    if press < presses:
+                        signal.raise_signal(signal.SIGINT)
+                    (tmp_path / f'{presses}_{press}').touch()
+
+        return main([])
+
+    assert [write(presses) for presses in range(3)] == [0, 130, 130]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ['0_0', '0_1', '1_0', '1_1', '2_0']
     assert capsys.readouterr().err == 'test_command_line: stopped; its results are lost\n'
 
 
