@@ -107,6 +107,10 @@ class RobotArgument(NamedTuple):
     @classmethod
     def of(cls, robot: str) -> 'RobotArgument':
         """Parse an argument; a word name:=value that this class does not know is for xacro."""
+        if len(robot) > _LONGEST:
+            raise ArmError(
+                f'robot {robot[:60]!r}... has {len(robot)} characters; allowed: {_LONGEST}'
+            )
         if ':=' not in robot or isfile(Path(robot).expanduser()):
             return cls(robot.strip(' \t\n\'"'))
         try:
@@ -138,6 +142,7 @@ class RobotArgument(NamedTuple):
         return cls(name, joints, options['tip_frame'], xacro_args, estimate, *others)
 
 
+_LONGEST = 10_000  # characters of a robot with all its words
 _OF_ESTIMATE = ('inertia', 'density', 'total_mass')
 
 

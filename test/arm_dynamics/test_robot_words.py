@@ -59,3 +59,9 @@ def test_packages_around_the_present_folder_are_known(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ArmError, match="'own_arms' is not sourced.*did you mean 'own_arm'"):
         find_urdf('package://own_arms/arm.urdf')
+
+
+@pytest.mark.parametrize('words', ['a', 'x:=', '/a', 'ur5e joints:=a,'])
+def test_a_robot_of_a_million_characters_is_refused_in_a_short_line(words):
+    with pytest.raises(ArmError, match=r"^robot '[^']{,200}'\.\.\. has \d+ char"):
+        find_urdf(words * 100_000)
