@@ -28,7 +28,7 @@ def named_columns(option: str, joints: Sequence[str]) -> dict[str, str]:
     """Return a table's names by those of this package: `time`, `<joint>.position` and so on.
 
     Raises:
-        ArmError: the option is not `NAME=COLUMN,NAME=COLUMN`.
+        ArmError: the option is not `NAME=COLUMN,NAME=COLUMN`, or gives two things one place.
     """
     of_one_joint = [f'{j}.{x}' for j in joints for x in QUANTITIES]
     columns: dict[str, str] = {}
@@ -40,6 +40,13 @@ def named_columns(option: str, joints: Sequence[str]) -> dict[str, str]:
                 f'{", ".join(QUANTITIES)}, or of one joint, as {of_one_joint[0]}'
             )
         columns |= _of_joints(name, column, joints) if name in QUANTITIES else {name: column}
+    names = [name for name, _ in _pairs(option)]
+    for name in names:
+        if names.count(name) > 1:
+            raise ArmError(f'--columns gives {name} twice: write one')
+    of = {x: {columns.get(f'{joint}.{x}') for joint in joints} for x in ('position', 'effort')}
+    for both in filter(None, of['position'] & of['effort']):
+        raise ArmError(f'--columns: {both!r} is position and effort: give one of them another')
     return columns
 
 

@@ -127,3 +127,20 @@ def test_settings_above_the_header_are_no_rows(tmp_path, above):
     file.write_text(above + file.read_text().replace(',', ';'))
     samples, _ = inspected_samples(file, JOINTS)
     np.testing.assert_allclose(samples.q, Q)
+
+
+@pytest.mark.parametrize(
+    ('option', 'line'),
+    [
+        ('position=q{1},effort=q{1}', "'q1' is position and effort: give one of them another"),
+        ('position=q{1},position=p{1}', 'gives position twice: write one'),
+        ('a.position=q,b.position=q', ''),  # two fingers of one drive
+        ('position=q{1},a.position=q2,b.position=q1', ''),
+    ],
+)
+def test_a_place_of_two_things_in_the_option_is_refused(option, line):
+    if line:
+        with pytest.raises(ArmError, match=line):
+            named_columns(option, JOINTS)
+    else:
+        assert named_columns(option, JOINTS)
