@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.shapes import leads_out
+from arm_dynamics.packages import leads_out
 
 # What a library says of its own sources, before its reason.
 _SOURCE = re.compile(r'From file: .*? at line: \d+ .*?message: ', re.IGNORECASE)

@@ -1,5 +1,6 @@
 """ROS packages around a file, as in the sources of a workspace."""
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
@@ -117,3 +118,9 @@ def _may_hold_packages(folder: Path) -> bool:
     """Return whether colcon would look into a folder; those it installs or builds in are none."""
     aside = folder.name.startswith('.') or folder.name in ('build', 'install', 'log')
     return not aside and not (folder / 'package.xml').exists()
+
+
+def leads_out(address: str) -> bool:
+    """Return whether NAME/PATH of package://NAME/PATH is no place in a package."""
+    package, _, inside = address.partition('/')
+    return os.path.normpath(inside).startswith('..') or package in ('.', '..')

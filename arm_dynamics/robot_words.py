@@ -7,8 +7,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from arm_dynamics.mesh_files import near_file
-from arm_dynamics.packages import packages_around
-from arm_dynamics.shapes import leads_out
+from arm_dynamics.packages import leads_out, packages_around
 
 # What a robot's name may be followed by, NAME:=VALUE; other names are for its xacro.
 OPTIONS = (

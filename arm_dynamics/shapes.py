@@ -87,21 +87,15 @@ def candidates(
     scheme, _, rest = filename.rpartition('://')
     if scheme != 'package':
         return [folder / rest]  # which is `rest`, if that is absolute
+    from arm_dynamics.packages import in_sources, leads_out, packages_around  # of package://
+
     if leads_out(rest):
         return []
     package, _, inside = rest.partition('/')
     prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(':')
-    from arm_dynamics.packages import in_sources, packages_around  # of package:// alone
-
     near = (around or packages_around)(folder / 'file').get(package)
     own = in_sources(near, inside) if near else []
     return own + [Path(prefix, 'share', package, inside) for prefix in prefixes if prefix]
-
-
-def leads_out(address: str) -> bool:
-    """Return whether NAME/PATH of package://NAME/PATH is no place in a package."""
-    package, _, inside = address.partition('/')
-    return os.path.normpath(inside).startswith('..') or package in ('.', '..')
 
 
 def read_mesh(file: str | Path, scale: Array = ONES) -> coal.BVHModelBase:
