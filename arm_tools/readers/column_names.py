@@ -45,7 +45,7 @@ def named_columns(option: str, joints: Sequence[str]) -> dict[str, str]:
         if names.count(name) > 1:
             raise ArmError(f'--columns gives {name} twice: write one')
     of = {x: {columns.get(f'{joint}.{x}') for joint in joints} for x in ('position', 'effort')}
-    for both in filter(None, of['position'] & of['effort']):
+    for both in sorted(filter(None, of['position'] & of['effort'])):
         raise ArmError(f'--columns: {both!r} is position and effort: give one of them another')
     return columns
 

@@ -140,7 +140,9 @@ def test_an_imu_feels_the_acceleration_of_the_instant(name):
     felt = motion.rotation.T @ (motion.acceleration[:3] - MODEL.gravity)
     found = plant.measured.readings['imu'].reshape(-1, 10)[-1, 7:]
     np.testing.assert_allclose(found, felt, rtol=1e-5)
-    np.testing.assert_allclose(plant.effort.reshape(-1, 6)[-1], KP * (command - q) - KD * v)
+    mean = 0.5 * (START + q) - PERIOD / 12.0 * v  # the effort is that of the period
+    effort = KP * (command - mean) - KD * (q - START) / PERIOD
+    np.testing.assert_allclose(plant.effort.reshape(-1, 6)[-1], effort, atol=1e-8)
 
 
 def test_the_steps_follow_drives_and_what_is_not_smooth():
