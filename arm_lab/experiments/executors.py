@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
-from multiprocessing import get_context, parent_process
+from multiprocessing import forkserver, get_context, parent_process, resource_tracker
 from pathlib import Path
 from threading import Thread
 from typing import IO, Annotated, Any, TypeVar
@@ -62,7 +62,13 @@ def executor(workers: int = 1, scheduler: str = '') -> Iterator[Executor]:
     else:
         context = get_context('forkserver')
         # Workers are forked from a process that has imported what this process has.
-        context.set_forkserver_preload([each for each in sys.modules if each.startswith('arm_')])
+        first = f'{__package__}.quiet_end'
+        here = [each for each in sys.modules if each.startswith('arm_')]
+        context.set_forkserver_preload([first, *here])
+        resource_tracker.ensure_running()  # which would unblock the signal
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        forkserver.ensure_running()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         pool = ProcessPoolExecutor(workers, context, _end_with_command)
         try:
             yield pool

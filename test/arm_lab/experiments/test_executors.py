@@ -290,6 +290,32 @@ def test_ctrl_c_leaves_a_file_that_resume_goes_on_from(tmp_path, monkeypatch, ca
     assert not (folder / 'monte_carlo.partial').exists()
 
 
+EARLY = 'import os, signal\nos.getpid() == int(os.environ["OF"]) or signal.raise_signal(2)\n'
+JOBS = """
+import os
+os.environ['OF'] = str(os.getpid())
+import arm_early
+from arm_lab.experiments.executors import executor
+if __name__ == '__main__':
+    try:
+        with executor(2) as work:
+            print(*work.map(abs, [-1, 2]))
+    except BaseException:
+        print('ended')
+"""
+
+
+def test_ctrl_c_while_the_python_of_workers_starts_is_quiet(tmp_path):
+    (tmp_path / 'arm_early.py').write_text(EARLY)
+    (tmp_path / 'jobs.py').write_text(JOBS)
+    path = f'{tmp_path}:{os.environ["PYTHONPATH"]}'
+    ran = subprocess.run(
+        [sys.executable, str(tmp_path / 'jobs.py')],
+        capture_output=True, text=True, env=os.environ | {'PYTHONPATH': path}, timeout=LONG_WAIT,
+    )  # fmt: skip
+    assert (ran.stdout, ran.stderr) == ('ended\n', '')
+
+
 # Many samples
 
 
