@@ -143,6 +143,8 @@ class Learner:
                 state = law.start(measured, reference)
             command, state = law(state, measured, reference, h)
             torque[k] = gains.command * command
+        if not (self._stepped or self._at_end):  # as in the mean effort of a plant
+            moved_q = moved_q - np.diff(v, axis=0)[:-1] * h / 12.0
         torque -= gains.position * moved_q + gains.velocity * moved_v
         return needed - torque
 
