@@ -7,7 +7,7 @@ from arm_dynamics.model_error import with_error
 from arm_lab.experiments.experiment import LoadedExperiment
 from arm_sim.loop.measures import rms
 from arm_sim.loop.record import Record
-from arm_sim.simulation.integration import CONTINUOUS
+from arm_sim.simulation.integration import has_mean_efforts
 
 # Share of what moves a joint, beyond its weight, by which its recorded efforts may differ, and
 # share of all torques: sampling costs up to a few per cent, efforts of another motion, or none,
@@ -46,7 +46,7 @@ def check_physics(loaded: LoadedExperiment, record: Record) -> None:
     # The friction of a joint that stands still, and in a plant of one step per period, whose
     # efforts are those of an instant, what a servo changes in a period.
     unseen = np.broadcast_to(arm.friction, v.shape)
-    if plant.integrator != CONTINUOUS:
+    if not has_mean_efforts(plant):
         unseen = unseen + h * np.abs(kp * v) + np.abs(kd * gained)
     at_stop = (q < arm.stops[0] + _NEAR) | (q > arm.stops[1] - _NEAR)
     off = np.where(at_stop, 0.0, record.effort[:-1] - needed)

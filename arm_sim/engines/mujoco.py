@@ -76,6 +76,7 @@ class ArmsInMujoco(Plant):
         self.q, self.v = arrays.qpos[..., rows], arrays.qvel[..., dofs]
         self._ctrl = arrays.ctrl[..., -n:]
         self._servos = np.array(self.command_interfaces) == 'position'
+        self._changing = {*self.command_interfaces} != {'effort'}  # efforts under a held command
         self._steps, self._step = steps_of(mj_model, self.parameters), mj_model.opt.timestep
         self._smooth = mj_model.opt.integrator == mujoco.mjtIntegrator.mjINT_RK4
         self._links = self._touched = None
@@ -142,14 +143,14 @@ class ArmsInMujoco(Plant):
             self.effort[:] = arrays.qfrc_actuator[..., dofs]
 
     def _move_smoothly(self) -> None:
-        """Move over one control period by rk4; accelerations are those of its end."""
+        """Move over one control period by rk4; accelerations and efforts are those of its end."""
         arrays = self._arrays
         if self.wrenches:
             for _ in range(self._steps):
                 rk4_step(self._pushed, arrays.qpos, arrays.qvel, self.integration_step)
         else:
             self._advance(self._steps)
-        if self._before is not None:
+        if self._before is not None or (self._mean_effort is None and self._changing):
             self._pushed(arrays.qpos, arrays.qvel)
 
     def _push(self) -> None:

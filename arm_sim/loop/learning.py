@@ -14,7 +14,7 @@ from arm_dynamics.actuators import linear_gains
 from arm_dynamics.checks import ArmError, Array
 from arm_sim.loop.goals import sampled, sampled_rows
 from arm_sim.loop.record import JointStates, Record
-from arm_sim.simulation.integration import CONTINUOUS
+from arm_sim.simulation.integration import has_mean_efforts
 from arm_sim.simulation.plant import ACTUATOR_FOR, PlantParameters
 
 # Integrators that end a step at q+ = q + h v+; in the others v is the velocity at q.
@@ -88,8 +88,7 @@ class Learner:
         self._late_damping = self._step * damping
         self._stepped = plant.integrator in _STEPPED and plant.control_decimation == 1
         # Whether the efforts of a servo are those of the end of a period, not means.
-        is_mean = plant.integrator == CONTINUOUS and not plant.has_drive_trains
-        self._at_end = not (self._stepped or is_mean)
+        self._at_end = not (self._stepped or has_mean_efforts(plant))
         times = np.rint(np.arange(steps + 2) * self._step * 1e9) * 1e-9
         rows = sampled_rows(reference_function, times, self._model.nv)
         self.believed = self._believed_effort(rows)

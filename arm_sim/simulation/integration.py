@@ -61,6 +61,11 @@ def integration_of(models: Sequence[RobotModel], each: Sequence[Any]) -> Integra
     return Integration('rk4', steps)
 
 
+def has_mean_efforts(parameters: Any) -> bool:
+    """Return whether efforts of servos and velocity drives are means of the control period."""
+    return parameters.integrator == CONTINUOUS and not parameters.has_drive_trains
+
+
 def mean_effort(models: Sequence[RobotModel], each: Sequence[Any]) -> MeanEffort | None:
     """Return the mean effort of drives with feedback in continuous arms, else None.
 
@@ -69,7 +74,7 @@ def mean_effort(models: Sequence[RobotModel], each: Sequence[Any]) -> MeanEffort
     """
     p, names = each[0], models[0].joint_names
     feedback = {'servo', 'velocity'} & {*p.actuators(names)}
-    if not feedback or p.integrator != CONTINUOUS or p.has_drive_trains:
+    if not (feedback and has_mean_efforts(p)):
         return None
     gains = {id(p): linear_gains(p.actuators(names), *p.servo_gains(models[0])) for p in each}
     pairs = zip(models, cycle(each), strict=False)

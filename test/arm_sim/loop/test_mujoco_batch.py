@@ -75,6 +75,14 @@ def test_each_arm_is_mujocos_own_in_any_number_order_and_threads(values):
     assert_array_equal(motion(some, order), whole[:, :, list(order)])
 
 
+@pytest.mark.parametrize('integrator', ['continuous', 'rk4'])
+def test_efforts_of_servos_are_those_of_one_arm(integrator):
+    parameters = replace(TORQUE, actuator='servo', integrator=integrator)
+    whole = motion(MujocoBatch([MODELS[1]] * ARMS, parameters), [1] * ARMS)
+    for arm in (0, ARMS - 1):
+        assert_array_equal(whole[:, :, arm], alone(parameters, 1))
+
+
 def test_arms_that_fall_on_the_floor_lie_there_as_mujocos_own():
     robot = Robot.load('ur5e')
     models = [with_error(robot.model, ModelError(payload=kg)) for kg in (1.0, 4.0)]

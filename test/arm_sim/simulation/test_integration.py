@@ -104,6 +104,16 @@ def test_the_default_plant_moves_as_a_continuous_arm(parameters, push):
     assert np.abs(one_step - true).max() > 5.0 * most
 
 
+def test_efforts_of_servos_that_rk4_steps_are_those_of_the_end():
+    # Runge and Kutta's last stage is near the end, and not at it.
+    plant = MujocoPlant(MODEL, replace(SERVO, integrator='rk4'))
+    plant.reset(START)
+    for k in range(PERIODS):
+        plant.step(command_of(SERVO, k))
+        expected = torque_of(SERVO, command_of(SERVO, k), plant.q, plant.v)
+        np.testing.assert_allclose(plant.effort, expected, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize('name', [*PLANTS])
 def test_all_plants_of_the_default_agree_to_rounding(name):
     for parameters in (SERVO, TORQUE):
