@@ -225,7 +225,8 @@ class TipServo:
         soon = self.q + self.v * self.dt  # v' is the velocity at the end of the step
         jacobian = self.model.jacobian(soon, self.frame)
         most = np.linalg.norm(self.weights[:, None] * jacobian, axis=0) @ self.v_max
-        twist = twist * min(1.0, most / np.linalg.norm(twist * self.weights))  # no joint has more
+        if (speed := np.linalg.norm(twist * self.weights)) > most:  # no joint has more
+            twist = twist * (most / speed)
         timed, placed = self._of_time(), self._of_place()
         held, least = np.zeros(len(self.v), dtype=bool), _AT_LIMIT * self.a_max * self.dt
         fixed, square = np.zeros_like(self.v), self.weights**2

@@ -35,10 +35,8 @@ _FAR = 0.03  # farther from the controller's reference, the servo starts again t
 _FRESH_NS = 60_000_000  # age up to which a controller's report counts for that
 _OLDEST_NS = 1_000_000_000  # age from which a moving reference is unknown
 _LEFT_OUT = 0.1  # share of a twist that may be left out without a line
-_REST, _REACHED = (
-    1e-4,
-    1e-3,
-)  # a tip that is slower [rad/s | m/s] and farther off [m | rad] is stuck
+_REST = 1e-4  # largest speed of joints at rest [rad/s | m/s]
+_REACHED = 1e-3  # largest distance from a target pose that is reached [m | rad]
 _LARGEST = 1e6  # command [m/s | rad/s | m]
 _LATEST_NS = (2**31 - 10) * 1_000_000_000  # the goal's later stamps must fit their message too
 

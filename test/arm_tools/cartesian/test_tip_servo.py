@@ -108,6 +108,20 @@ def test_an_arm_that_is_pushed_outwards_does_not_shake(speed, way):
     assert turns(v[-100:]) <= 5
 
 
+def test_an_arm_with_slow_steps_that_is_pushed_outwards_comes_to_rest():
+    tip = servo(period=0.04)
+    v = [tip.move(np.array([0.3, 0.0, 0.0, 0.0, 0.0, 0.0])).v for _ in range(600)]
+    assert turns(v[-100:]) == 0
+    assert np.abs(v[-1]).max() < 0.01
+
+
+def test_a_tip_that_is_at_its_target_pose_rests():
+    tip = servo(np.zeros(3), 'mr_three_link')
+    assert not tip.error(tip.tip()).any()  # in which no direction is defined
+    with np.errstate(all='raise'):
+        assert not tip.approach(tip.tip()).v.any()
+
+
 @pytest.mark.parametrize('way', [[0.0, 0.0, 0.6], [0.0, 0.4, 0.3], [5.0, 0.0, 0.0]])
 def test_an_arm_whose_target_pose_is_out_of_reach_does_not_shake(way):
     tip = servo()
