@@ -6,7 +6,7 @@ from typing import Any
 
 from launch.actions import ExecuteProcess, LogInfo
 
-from arm_sim.launching.processes import QUIET_START, exit_options
+from arm_sim.launching.processes import exit_options, quiet_start
 from arm_sim.ros.config import config_file
 
 
@@ -24,7 +24,7 @@ def comparison(given: Mapping[str, str], page: list[Any], **options: str) -> lis
     tool = ExecuteProcess(
         cmd=[sys.executable, '-m', 'arm_sim.executables', name, *arguments],
         name=name,
-        prefix=QUIET_START,
+        prefix=quiet_start(),
         output_format='{line}',
         **exit_options(name, succeeds=True),
     )

@@ -5,7 +5,9 @@ import logging
 import os
 import re
 import signal
+import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,21 @@ from launch_ros.actions import Node
 
 from arm_sim.parent_process import LAUNCH
 
-# Of this package's executables, which take Ctrl-C once Python has started: its start is loud.
-QUIET_START = 'env --block-signal=INT ', LaunchConfiguration('launch-prefix', default='')
+_BLOCKED = 'env', '--block-signal=INT'
+
+
+@cache
+def quiet_start() -> tuple[str, LaunchConfiguration]:
+    """Return the prefix of this package's executables.
+
+    They take Ctrl-C once Python has started: its start is loud. Only GNU's env can block it.
+    """
+    try:
+        blocks = not subprocess.run([*_BLOCKED, 'true'], capture_output=True).returncode
+    except OSError:
+        blocks = False
+    start = f'{" ".join(_BLOCKED)} ' if blocks else ''
+    return start, LaunchConfiguration('launch-prefix', default='')
 
 
 def node_process(
@@ -38,7 +53,7 @@ def node_process(
         exec_name=name,
         namespace=space or '/',  # so that parameters given here are stronger than a file's section
         parameters=parameters,
-        prefix=QUIET_START,
+        prefix=quiet_start(),
         ros_arguments=['--enclave', f'/arm_sim{space}/{name}'],  # for ROS 2 security
         **{'executable': name, **options},
         **exit_options(name, succeeds, may_end),
