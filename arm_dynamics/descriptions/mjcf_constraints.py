@@ -37,11 +37,10 @@ def check_movable(m: mujoco.MjModel, names: Sequence[str]) -> None:
         size = {name: float(values[m.joint(name).dofadr[0]]) for name in names}
         held = [name for name in names if size[name] > HOLDING]
         if held:
-            others = [name for name in names if name not in held]
-            raise ArmError(
-                f'joints {some_of(held)}: {key}="{size[held[0]]:g}" keeps them from moving: leave '
-                f'them out, joints:={",".join(others)}'
-            )
+            others = ','.join(name for name in names if name not in held)
+            remedy = f'leave them out, joints:={others}' if others else f'give a smaller {key}'
+            what = f'{key}="{size[held[0]]:g}" keeps them from moving'
+            raise ArmError(f'joints {some_of(held)}: {what}: {remedy}')
 
 
 def check_freedom(m: mujoco.MjModel, names: Sequence[str]) -> None:

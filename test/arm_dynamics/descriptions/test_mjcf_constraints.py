@@ -64,6 +64,16 @@ def test_equalities_without_names_are_named_by_what_they_couple():
     assert equality_names(m, range(2)) == ['joint of b', 'weld of one and world']
 
 
+@pytest.mark.parametrize(
+    ('names', 'remedy'),
+    [('a,b', 'leave them out, joints:=b'), ('a', 'give a smaller damping')],
+)
+def test_a_joint_that_its_damping_holds_is_refused_with_what_to_do(written, names, remedy):
+    file = written(a='damping="1e12"')
+    with pytest.raises(ArmError, match=f'joints a: damping="1e.12" keeps .* moving: {remedy}'):
+        Robot.load(f'{file} joints:={names}')
+
+
 def test_joints_that_nothing_drives_or_holds_are_named(written, capfd):
     assert Robot.load(written(drive='')).model.joint_names == ('a',)
     said = capfd.readouterr().err
