@@ -145,7 +145,8 @@ def one_of(name: str, value: str, allowed: Sequence[str]) -> None:
     if value not in allowed:
         close = get_close_matches(str(value).lower(), allowed, 1) if len(allowed) > 6 else []
         near = f'nearest known: {close[0]!r}; ' if close else ''
-        raise ArmError(f'{name} is {value!r}; {near}allowed: {", ".join(allowed)}')
+        names = ', '.join(each or "''" for each in allowed)
+        raise ArmError(f'{name} is {value!r}; {near}allowed: {names}')
 
 
 def some_of(names: Sequence[str]) -> str:

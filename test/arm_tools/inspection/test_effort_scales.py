@@ -132,6 +132,8 @@ def test_presets_and_columns_say_what_efforts_are(files, tmp_path):
     assert 'gravity: included, as --gravity says' in found.lines
     with pytest.raises(ArmError, match='nothing of the arm can be identified; record tau_J'):
         inspected(file, model, efforts=EffortsAre(preset='franka_external'))
+    with pytest.raises(ArmError, match="preset is 'UR'; allowed: '', ur, "):
+        inspected(file, model, efforts=EffortsAre(preset='UR'))
     archive = np.load(file)
     for name, currents in (('actual_current', True), ('actual_current_as_torque', False)):
         names = [f'{x}_{k}' for x in ('actual_q', name) for k in range(6)]
