@@ -1,6 +1,6 @@
 """What the numbers of a recording are: one regression with the given model decides each reading.
 
-    tau_j = s_j (dynamics_j + g gravity_j) + rotor_j a_j + viscous_j v_j + Coulomb_j sgn v_j + c_j
+    tau_j = s_j (dynamics_j + g gravity_j) + viscous_j v_j + Coulomb_j sgn v_j + c_j
 
 g is 1 or 0: efforts with gravity or without it. s_j is the scale: about 1 for N.m or N, negative
 for the other sign. The same regression is made with each joint's position reversed or a quarter
@@ -22,15 +22,17 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment, minimize_scalar
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.model import STANDSTILL, RobotModel
+from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
-from arm_lab.identification.effort_rest import (
-    Rest,
-    effort_rest,
-    read_later,
-    share_left,
-    smooth_piece,
+from arm_lab.identification.effort_regression import (
+    LEAST_LEFT,
+    Fit,
+    States,
+    log_left,
+    regression,
+    shares_left,
 )
+from arm_lab.identification.effort_rest import Rest, effort_rest, read_later, smooth_piece
 from arm_lab.identification.mounting import other_gravity
 from arm_lab.identification.signals import CUT_OFF_ENDS, MotionSamples, curves
 from arm_lab.identification.strange_efforts import clipped, of_another_scale
@@ -39,7 +41,6 @@ _STATES = 400  # at which the model is compared
 _GAIN = 0.3  # log ratio of variances from which on a joint shows its scale and sign
 _DOUBTFUL = 0.5  # of the sum over joints: below it both readings are possible
 _ELSEWHERE = 3.0  # the same for other positions than recorded
-_LEAST_LEFT = 1e-6  # share of a variance below which it is rounding
 _NEWTONS = 0.4, 2.5  # scales of efforts in N.m or N with a model that is not exact
 _LOADS = np.append(0.0, np.geomspace(0.005, 1.0, 9))  # masses at the tool over that of the arm
 _TURNS = np.pi * np.array([0.5, 1.0, -0.5])
@@ -113,26 +114,6 @@ class Conventions:
     mounted: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True)
-class _States:
-    q: Array
-    v: Array
-    a: Array
-    tau: Array
-    order: NDArray[np.intp]  # (n,) of the joints as recorded
-
-
-@dataclass(frozen=True)
-class _Fit:
-    torques: Array
-    score: float
-    scales: Array
-    friction: Array
-    left: Array
-    gain: Array
-    of_friction: Array
-
-
 def in_time(
     model: RobotModel, samples: MotionSamples, cutoff: float, as_given: bool
 ) -> tuple[MotionSamples, Conventions, float]:
@@ -164,9 +145,12 @@ def conventions(
     states = _states(samples, cutoff)
     factor = np.where(model.prismatic, 1.0, np.radians(1.0))
     turned = _times(states, factor)
-    as_radians, as_degrees = _positions(model, states), _positions(model, turned)
-    degrees = _best(model, as_radians[0]) - _best(model, as_degrees[0]) > _ELSEWHERE
-    chosen, changed, hidden = as_degrees if degrees else as_radians
+    chosen, changed, hidden = _positions(model, states)
+    score, degrees = _best(model, chosen), False
+    if _may_be_better(model, score):
+        as_degrees = _positions(model, turned)
+        degrees = score - _best(model, as_degrees[0]) > _ELSEWHERE
+        chosen, changed, hidden = as_degrees if degrees else (chosen, changed, hidden)
     fits = (_fit(model, chosen, gravity) for gravity in (1.0, 0.0))
     if not degrees and min(fits, key=attrgetter('score')).left.max() > _UNEXPLAINED:
         mixed = _positions(model, states, units=True)
@@ -179,7 +163,7 @@ def conventions(
         return replace(found, mounted=mounted)
     whole, without = (_loaded_fit(model, chosen, g) for g in (1.0, 0.0))
     gain = whole.score - without.score  # of the reading without gravity
-    pull = np.array([model.gravity_torque(q) for q in chosen.q])
+    pull = _pull(model, chosen)
     if not pull.any():
         gravity = 'none'
     elif abs(gain) < _DOUBTFUL:
@@ -210,7 +194,7 @@ def conventions(
         chosen.tau, pull, whole_torques, weightless, model.effort_limit, sizes
     )
     piece = smooth_piece(samples, cutoff)
-    smooth = _States(*piece.states, piece.torque(piece.times), states.order)
+    smooth = States(*piece.states, piece.torque(piece.times), states.order)
     smooth = _times(smooth, factor) if degrees else smooth
     for alike in changed:
         smooth = _read_as(smooth, alike[0], model.joint_names)
@@ -222,21 +206,21 @@ def conventions(
     )  # fmt: skip
 
 
-def _mounted(model: RobotModel, states: _States, score: float) -> tuple[float, ...]:
+def _mounted(model: RobotModel, states: States, score: float) -> tuple[float, ...]:
     """Return another gravity than the model's that leaves less than any reading; else ().
 
     Along one way, as of a single goal, friction looks like weight.
     """
     spread = np.linalg.svd(states.q - states.q.mean(axis=0), compute_uv=False)
     ways = int((spread > _SPREAD * spread[0]).sum())
-    if ways < min(_WAYS, model.nv) or not model.gravity.any():
+    if ways < min(_WAYS, model.nv) or not (model.gravity.any() and _may_be_better(model, score)):
         return ()
     rest = _torques(model, states, 0.0)
-    gravity, own = other_gravity(model, states.q, rest, lambda x: _regression(x, states).score)
+    gravity, own = other_gravity(model, states.q, rest, lambda x: log_left(x, states))
     return tuple(gravity.tolist()) if score - own > _ELSEWHERE else ()
 
 
-def _states(samples: MotionSamples, cutoff: float) -> _States:
+def _states(samples: MotionSamples, cutoff: float) -> States:
     """Return states and efforts at some times of the longest piece."""
     piece = samples.part(samples.pieces(cutoff)[0])
     span = float(np.ptp(piece.times))
@@ -245,17 +229,17 @@ def _states(samples: MotionSamples, cutoff: float) -> _States:
     lost = CUT_OFF_ENDS / cutoff
     times = np.linspace(piece.times[0] + lost, piece.times[-1] - lost, _STATES)
     order = np.arange(samples.q.shape[1])
-    return _States(spline(times), spline(times, 1), spline(times, 2), torque(times), order)
+    return States(spline(times), spline(times, 1), spline(times, 2), torque(times), order)
 
 
-def _times(states: _States, factor: Array) -> _States:
+def _times(states: States, factor: Array) -> States:
     """Return states with positions in another unit."""
     return replace(states, **{x: getattr(states, x) * factor for x in 'qva'})
 
 
 def _positions(
-    model: RobotModel, states: _States, units: bool = False
-) -> tuple[_States, tuple[tuple[Reading, ...], ...], tuple[str, ...]]:
+    model: RobotModel, states: States, units: bool = False
+) -> tuple[States, tuple[tuple[Reading, ...], ...], tuple[str, ...]]:
     """Return the states read as the model has them, and the last two of `Conventions`' positions.
 
     A change is one that leaves least; it comes with those that leave as much, which symmetric arms
@@ -265,9 +249,8 @@ def _positions(
     changed: list[tuple[Reading, ...]] = []
     score = _best(model, states)
     while True:
-        found = [
-            (_best(model, other), what, other) for what, other in _others(model, states, units)
-        ]
+        others = _others(model, states, units, score)
+        found = [(_best(model, other), what, other) for what, other in others]
         best = min(value for value, *_ in found)
         if score - best < _ELSEWHERE or len(changed) == model.nv:
             break
@@ -279,10 +262,18 @@ def _positions(
     return states, tuple(changed), tuple(hidden)
 
 
-def _others(model: RobotModel, states: _States, units: bool) -> list[tuple[Reading, _States]]:
-    """Return the states in other readings of one or two joints' positions, and of the efforts."""
+def _others(
+    model: RobotModel, states: States, units: bool, score: float
+) -> list[tuple[Reading, States]]:
+    """Return the states in other readings of one or two joints' positions, and of the efforts.
+
+    Where none can be better than `score`, only those of which `Conventions` says that they fit
+    alike.
+    """
     names = model.joint_names
     readings = [Reading('reversed', (name,)) for name in names]
+    if not _may_be_better(model, score):
+        return [(each, _read_as(states, each, names)) for each in readings]
     for j in np.flatnonzero(~model.prismatic).tolist():
         readings += [Reading('turned', (names[j],), turn) for turn in _TURNS.tolist()]
     readings += [Reading('exchanged', pair) for pair in combinations(names, 2)]
@@ -294,7 +285,7 @@ def _others(model: RobotModel, states: _States, units: bool) -> list[tuple[Readi
     return [(each, _read_as(states, each, names)) for each in readings]
 
 
-def _read_as(states: _States, reading: Reading, names: Sequence[str]) -> _States:
+def _read_as(states: States, reading: Reading, names: Sequence[str]) -> States:
     """Return the states in another reading."""
     joints, order = [names.index(x) for x in reading.joints], np.arange(len(names))
     first = order == joints[0]
@@ -312,66 +303,49 @@ def _read_as(states: _States, reading: Reading, names: Sequence[str]) -> _States
     return replace(states, **parts, order=states.order[order])
 
 
-def _order(model: RobotModel, states: _States, gravity: float) -> tuple[int, ...]:
+def _order(model: RobotModel, states: States, gravity: float) -> tuple[int, ...]:
     """Return the column of the efforts that fits each joint best, each column once."""
     of_model, joints = _torques(model, states, gravity), range(model.nv)
     repeated = (replace(states, tau=states.tau[:, [k] * model.nv]) for k in joints)
-    left = [_regression(of_model, each).left for each in repeated]
+    left = [shares_left(of_model, each) for each in repeated]
     return tuple(linear_sum_assignment(np.log(np.transpose(left)))[1].tolist())
 
 
-def _best(model: RobotModel, states: _States) -> float:
-    return min(_fit(model, states, g).score for g in (1.0, 0.0))
+def _best(model: RobotModel, states: States) -> float:
+    whole = _torques(model, states, 1.0)
+    return min(log_left(x, states) for x in (whole, whole - _pull(model, states)))
 
 
-def _torques(model: RobotModel, states: _States, gravity: float) -> Array:
+def _may_be_better(model: RobotModel, score: float) -> bool:
+    return score - model.nv * np.log(LEAST_LEFT) >= _ELSEWHERE
+
+
+def _pull(model: RobotModel, states: States) -> Array:
+    return np.array([model.gravity_torque(q) for q in states.q])
+
+
+def _torques(model: RobotModel, states: States, gravity: float) -> Array:
     """Return the torques (k, n) of the model, with or without those of gravity."""
-    whole = [model.inverse_dynamics(*x) for x in zip(states.q, states.v, states.a, strict=True)]
-    pull = [model.gravity_torque(q) for q in states.q]
-    return np.array(whole) - (1.0 - gravity) * np.array(pull)
+    rows = zip(states.q, states.v, states.a, strict=True)
+    whole = np.array([model.inverse_dynamics(*x) for x in rows])
+    return whole if gravity else whole - _pull(model, states)
 
 
-def _fit(model: RobotModel, states: _States, gravity: float) -> _Fit:
+def _fit(model: RobotModel, states: States, gravity: float) -> Fit:
     """Return the regression with the given model, with or without gravity."""
-    return _regression(_torques(model, states, gravity), states)
+    return regression(_torques(model, states, gravity), states)
 
 
-def _loaded_fit(model: RobotModel, states: _States, gravity: float) -> _Fit:
+def _loaded_fit(model: RobotModel, states: States, gravity: float) -> Fit:
     """Return the regression with the mass at the tool that leaves least."""
     of_model = _torques(model, states, gravity)
     unit = _torques(with_error(model, ModelError(payload=1.0)), states, gravity) - of_model
 
     def left(mass: float) -> float:
-        return _regression(of_model + mass * unit, states).score
+        return log_left(of_model + mass * unit, states)
 
     masses = _LOADS * sum(each.mass for each in model.pin_model.inertias[1:])
     best = int(np.argmin([left(mass) for mass in masses]))
     around = masses[max(best - 1, 0)], masses[min(best + 1, len(masses) - 1)]
     mass = float(minimize_scalar(left, bounds=around, method='bounded').x)
-    return _regression(of_model + (mass if left(mass) < left(0.0) else 0.0) * unit, states)
-
-
-def _regression(of_model: Array, states: _States) -> _Fit:
-    """Return the regression of all joints with the torques (k, n) of a model."""
-    dry = np.clip(states.v / STANDSTILL, -1.0, 1.0)
-    numbers = np.array([
-        _of_joint(of_model[:, j], states.a[:, j], states.v[:, j], dry[:, j], states.tau[:, j])
-        for j in range(of_model.shape[1])
-    ])  # fmt: skip
-    left, scales, friction, gain, of_friction = numbers.T
-    return _Fit(of_model, float(np.log(left).sum()), scales, friction, left, gain, of_friction)
-
-
-def _of_joint(of_model: Array, a: Array, v: Array, dry: Array, tau: Array) -> tuple[float, ...]:
-    """Return share left, scale, friction, and by how much model and friction lessen the share."""
-    columns = np.column_stack([of_model, v, dry, np.ones_like(v), a])
-    everything, model_out, friction_out = (
-        share_left(columns[:, keep], tau, _LEAST_LEFT)
-        for keep in ([0, 1, 2, 3], [1, 2, 3], [0, 3])
-    )
-    left, x = everything
-    usual = np.sqrt(np.mean(v**2))
-    return (
-        left, x[0], x[1] * usual + x[2], float(np.log(model_out[0] / left)),
-        float(np.log(friction_out[0] / left)),
-    )  # fmt: skip
+    return regression(of_model + (mass if left(mass) < left(0.0) else 0.0) * unit, states)
