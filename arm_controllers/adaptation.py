@@ -3,11 +3,10 @@
 from functools import partial
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from arm_dynamics.checks import Array
 from arm_dynamics.compiling import cached_njit
-from arm_dynamics.small_matrices import inner, solve_positive
+from arm_dynamics.small_matrices import solve_positive, times, transposed
 
 _PER_LINK = 10  # inertial parameters
 
@@ -18,7 +17,6 @@ class Adaptation:
     def __init__(self, blocks: Array):
         """Take the blocks (links, 10, 10), or of each arm (N, links, 10, 10)."""
         self._blocks = np.ascontiguousarray(blocks.reshape(-1, *blocks.shape[-3:]))
-        self._whole = block_diag(*self._blocks[0])
 
     def __call__(self, regressor: Array, mass: Array, s: Array) -> tuple[Array, Array]:
         """Return Gamma Y^T s (..., m) and g (..., 1).
@@ -29,8 +27,10 @@ class Adaptation:
             s: (..., n).
         """
         if s.ndim == 1:
-            weighted = regressor @ self._whole
-            return s @ weighted, np.atleast_1d(inner(regressor, solve_positive(mass, weighted)))
+            of_links = regressor.reshape(len(s), -1, _PER_LINK)
+            weighted = np.einsum('nbi,bij->nbj', of_links, self._blocks[0]).reshape(len(s), -1)
+            speed = (regressor * solve_positive(mass, weighted)).sum(keepdims=True)[0]
+            return times(transposed(weighted), s), speed
         one = np.broadcast_to(np.eye(s.shape[-1]), mass.shape)
         rows = [_rows(each, 2) for each in (regressor, solve_positive(mass, one))]
         learnt = np.empty((*s.shape[:-1], regressor.shape[-1]))

@@ -229,7 +229,7 @@ class Guard(LawAdapter):
         back = np.maximum(state.back, 0.0)
         duration = _FASTEST * _SAMPLE * back + _LEAST_RETRACTION
         s = np.clip(since / duration, 0.0, 1.0)
-        share = s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
+        share = s * s * s * (10.0 - 15.0 * s + 6.0 * s**2)
         rate, change = 30.0 * (s * (1.0 - s)) ** 2, 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s)
         place, slope, bend = _on_spline(state.way_back, back * share)
         u_rate, u_change = back * rate / duration, back * change / duration**2

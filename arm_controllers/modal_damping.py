@@ -27,4 +27,4 @@ def modal_damping(
     """
     columns = inverse_axes(mass, right)
     lengths = np.maximum(np.sqrt((columns**2).sum(-2)), _SLOWEST)
-    return roots[..., np.newaxis] * columns, 2.0 * ratio / lengths**3
+    return roots[..., np.newaxis] * columns, 2.0 * ratio / (lengths * lengths * lengths)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf
+from eigenpy import LLT, ComputationInfo
 
 from arm_controllers.law import Law, State
 from arm_controllers.measurement import Measurement
@@ -187,7 +187,8 @@ def task_force(mass: Array, jacobian: Array, acceleration: Array, threshold: flo
     right = transposed(jacobian)
     if mass.ndim == 2:  # one arm: mostly all directions are above the threshold
         mobility = jacobian @ solve_positive(mass, right)
-        if not dpotrf(mobility - threshold * np.eye(len(mobility)))[1]:
+        above = LLT(mobility - threshold * np.eye(len(mobility))).info()
+        if above == ComputationInfo.Success:
             return solve_positive(mobility, acceleration[:, np.newaxis])[:, 0]
     return damped(inverse_axes(mass, right), acceleration, threshold)
 

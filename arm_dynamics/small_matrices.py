@@ -1,4 +1,7 @@
-"""Linear algebra of small matrices: a single one by LAPACK, stacks by compiled code."""
+"""Linear algebra of small matrices: a single one by Eigen, stacks by compiled code.
+
+Both have equal bits on all CPUs; LAPACK has others with AVX2 and AVX-512.
+"""
 
 from functools import cache
 from importlib import import_module
@@ -6,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pinocchio as pin
-from scipy.linalg.lapack import dposv, dsyev
+from eigenpy import LLT, SelfAdjointEigenSolver
 
 from arm_dynamics.checks import Array
 
@@ -14,7 +17,8 @@ from arm_dynamics.checks import Array
 def times(matrix: Array, vector: Array) -> Array:
     """Return matrix (..., n, m) times vector (..., m): (..., n); one matrix may serve all."""
     if vector.ndim == 1:
-        return matrix @ vector
+        # By rows: then BLAS has equal bits on all CPUs with AVX2.
+        return np.ascontiguousarray(matrix) @ vector
     found = _stacks().times(_stack(matrix, 2), _stack(vector, 1))
     return found.reshape(*vector.shape[:-1], -1)
 
@@ -27,11 +31,6 @@ def product(one: Array, other: Array) -> Array:
     return found.reshape(*one.shape[:-1], other.shape[-1])
 
 
-def inner(one: Array, other: Array) -> Array | np.floating:
-    """Return the sum (...) of the products of all entries of two matrices (..., n, m)."""
-    return np.vdot(one, other) if one.ndim == 2 else (one * other).sum((-2, -1))
-
-
 def transposed(matrix: Array) -> Array:
     """Return the transpose (..., m, n) of a matrix (..., n, m)."""
     return matrix.swapaxes(-1, -2)
@@ -40,7 +39,7 @@ def transposed(matrix: Array) -> Array:
 def solve_positive(matrix: Array, right: Array) -> Array:
     """Return matrix^-1 right (..., n, m) of a symmetric positive definite matrix (..., n, n)."""
     if matrix.ndim == 2:
-        return dposv(matrix, right)[1]
+        return LLT(matrix).solve(right).reshape(right.shape)  # a single column as a vector
     return _stacks().solved(_stack(matrix, 2), _stack(right, 2), True).reshape(right.shape)
 
 
@@ -57,8 +56,8 @@ def inverse_axes(matrix: Array, right: Array) -> Array:
         (m, m) of one matrix, (..., m, n) of many.
     """
     if matrix.ndim == 2:
-        squares, axes, _ = dsyev(right.T @ dposv(matrix, right)[1])
-        return axes * np.sqrt(np.maximum(squares, 0.0))
+        found = SelfAdjointEigenSolver(right.T @ solve_positive(matrix, right))
+        return found.eigenvectors() * np.sqrt(np.maximum(found.eigenvalues(), 0.0))
     stacks = _stacks()
     halves = stacks.solved(_stack(matrix, 2), _stack(right, 2), False)
     rows = stacks.orthogonal_rows(halves)

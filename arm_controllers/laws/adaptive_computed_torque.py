@@ -147,6 +147,14 @@ def pseudo_inertia(parameters: Array) -> Array:
     return np.block([[spread, moment.T], [moment, m]])
 
 
+def _parameters(matrix: Array) -> Array:
+    """Return the parameters (10,) whose pseudo-inertia is nearest to a matrix (4 x 4)."""
+    symmetric = 0.5 * (matrix + matrix.T)
+    spread = symmetric[:3, :3]
+    (xx, xy, xz), (_, yy, yz), (*_, zz) = np.trace(spread) * np.eye(3) - spread
+    return np.array([symmetric[3, 3], *symmetric[:3, 3], xx, xy, yy, xz, yz, zz])
+
+
 def natural_metric(model: RobotModel, payload: float) -> Array:
     """Return the natural gain (links, 10, 10) of every link, the last one with a payload [kg]."""
     links = model.inertial_parameters(payload).reshape(-1, 10)
@@ -158,7 +166,7 @@ def natural_gain(link: Array) -> Array:
 
     `link` (10,) are its inertial parameters.
     """
-    to_matrix = np.column_stack([pseudo_inertia(unit).ravel() for unit in np.eye(10)])
-    to_parameters = np.linalg.pinv(to_matrix)
+    units = np.eye(16).reshape(16, 4, 4)
+    to_parameters = np.column_stack([_parameters(unit) for unit in units])
     here = pseudo_inertia(link)
     return to_parameters @ np.kron(here, here) @ to_parameters.T

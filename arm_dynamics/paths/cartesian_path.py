@@ -42,7 +42,7 @@ def quintic(times: ArrayLike, duration: float) -> tuple[Array, Array, Array]:
     From 0 to 1 with velocity and acceleration zero at both ends.
     """
     u = np.clip(np.asarray(times, dtype=float) / duration, 0.0, 1.0)
-    s = u**3 * (10.0 + u * (6.0 * u - 15.0))
+    s = u * u * u * (10.0 + u * (6.0 * u - 15.0))
     rate = 30.0 * (u * (1.0 - u)) ** 2 / duration
     acceleration = 60.0 * u * (1.0 - u) * (1.0 - 2.0 * u) / duration**2
     return s, rate, acceleration
@@ -177,9 +177,23 @@ def joint_path_derivatives(
         worst = int(np.argmax(conditions))
         raise ArmError(f'point {worst}: the arm is singular there, joint velocities are undefined')
     velocities, accelerations = np.zeros((2, len(q), model.nv))
-    velocities[:, moving] = np.linalg.solve(jacobians, twists[:, :, None])[:, :, 0]
+    velocities[:, moving] = _solved(jacobians, twists)
     still, pairs = np.zeros(model.nv), zip(q, velocities, strict=True)
     drift = np.array([model.frame_motion(*each, still, frame).acceleration for each in pairs])
-    rates = (twist_rates - drift)[:, :, None]
-    accelerations[:, moving] = np.linalg.solve(jacobians, rates)[:, :, 0]
+    accelerations[:, moving] = _solved(jacobians, twist_rates - drift)
     return velocities, accelerations
+
+
+def _solved(matrices: Array, right: Array) -> Array:
+    """Return matrix^-1 right (k, n) of stacks, with equal bits on every CPU, which LAPACK lacks.
+
+    Elimination by Gauss and Jordan, with the largest pivot of each column.
+    """
+    rows, all_rows = np.concatenate([matrices, right[:, :, None]], axis=2), np.arange(len(right))
+    for j in range(right.shape[1]):
+        pivot = j + np.abs(rows[:, j:, j]).argmax(axis=1)
+        rows[all_rows, pivot], rows[:, j] = rows[:, j], rows[all_rows, pivot]
+        rows[:, j] /= rows[:, j, j, None].copy()
+        share = rows[:, :, j, None] * (np.arange(right.shape[1]) != j)[:, None]
+        rows -= share * rows[:, j, None]
+    return rows[:, :, -1]

@@ -23,7 +23,7 @@ STARTS = (
 )  # fmt: skip
 MOST_LINES, MOST_MODULES = 11_932, 164  # to be 12 000 and 120; 14 447 and 168 at 6a568218
 # Modules of packages with other names.
-MODULES_OF = {'pin': 'pinocchio coal', 'pyyaml': 'yaml'}
+MODULES_OF = {'pin': 'pinocchio coal eigenpy', 'pyyaml': 'yaml'}
 # Pictures and tables are drawn with Matplotlib and rich, of the extra `lab`.
 PICTURES = re.compile(r'arm_sim\.(pictures|loop\.picture|tasks\.\w+\.picture)$')
 # Former names of modules of the rings (test/arm_lab/test_former_names.py).
