@@ -3,10 +3,11 @@
 from functools import lru_cache
 from pathlib import Path
 
+from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Clearance
 from arm_dynamics.model import RobotModel
 from arm_dynamics.surroundings import Surroundings
-from arm_dynamics.tool_link import srdf_of
+from arm_dynamics.tool_link import expansion, srdf_of
 from arm_dynamics.urdf_elements import read_tree
 
 LinkPairs = frozenset[frozenset[str]]
@@ -37,6 +38,8 @@ def touching_links(
     near = shapes.distances(q) < _OVERLAP
     overlap = {frozenset(pair) for pair, now in zip(shapes.pairs, near, strict=True) if now}
     found = Path(srdf).expanduser() if srdf else model.file and srdf_of(Path(model.file))
+    if found and found.suffix == '.xacro':
+        raise ArmError(f'srdf is {srdf!r}: {expansion(found)}')
     apart = {frozenset(pair) for pair in shapes.pairs}
     rows = read_tree(found, f'SRDF {found}').iterfind('disable_collisions') if found else ()
     disabled = apart & {frozenset((row.get('link1', ''), row.get('link2', ''))) for row in rows}

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -78,14 +79,20 @@ def _is_finger(joint: Element) -> bool:
     return bool(_FINGER.search(joint.get('name', '')) or _PART.search(link_of(joint, 'child')))
 
 
-def srdf_of(urdf: Path) -> Path | None:
+def srdf_of(urdf: Path, end: str = '.srdf') -> Path | None:
     """Return the SRDF of a URDF file: of the same name, next to it or in a folder srdf/ there.
 
-    It may be no file, which is refused or named where it is read.
+    It may be no file, which is refused or named where it is read. `end`: of its name.
     """
     places = (urdf.parent, urdf.parent.parent / 'srdf')
-    files = (place / f'{urdf.stem.partition(".")[0]}.srdf' for place in places)
+    files = (place / f'{urdf.stem.partition(".")[0]}{end}' for place in places)
     return max(filter(os.path.lexists, files), key=os.path.isfile, default=None)
+
+
+def expansion(file: Path) -> str:
+    """Return why an SRDF that is xacro is not read, and the remedy; xacro is code of others."""
+    words = (shlex.quote(str(x)) for x in (file.resolve(), file.resolve().with_suffix('')))
+    return f'it is xacro; expand it: ./ws xacro {" -o ".join(words)}'
 
 
 def srdf_tips(urdf: Path) -> list[str]:

@@ -120,9 +120,10 @@ def _written(
     suffix: str = '',
 ) -> Path:
     path = folder / f'{file.name.partition(".")[0]}{suffix}.urdf'
-    srdf = srdf_of(file)
-    if srdf is not None:
-        path.with_suffix('.srdf').symlink_to(srdf.absolute())
+    for end in ('.srdf', '.srdf.xacro'):
+        srdf = srdf_of(file, end)
+        if srdf is not None:
+            path.with_suffix(end).symlink_to(srdf.absolute())
     ElementTree.indent(tree)
     path.write_text(ElementTree.tostring(tree, encoding='unicode'))
     if parameters:

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from arm_dynamics.checks import ArmError, line_on
 from arm_dynamics.mesh_files import no_mesh
-from arm_dynamics.tool_link import srdf_of
+from arm_dynamics.tool_link import expansion, srdf_of
 from arm_dynamics.urdf_elements import moves, read_tree
 from arm_dynamics.urdf_rules import UrdfRule
 from arm_dynamics.urdf_rules.names import repeated
@@ -50,8 +50,13 @@ class SrdfRule(UrdfRule):
 
     def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
         """Yield, one line each, what is not used, not right, or not there."""
-        file = srdf_of(Path(model.file)) if model.file else None
+        if not model.file:
+            return
+        file = srdf_of(Path(model.file)) or srdf_of(Path(model.file), '.srdf.xacro')
         if file is None:
+            return
+        if file.suffix == '.xacro':
+            yield f'SRDF {file.name!r} is ignored: {expansion(file)}'
             return
         try:
             srdf = read_tree(file, f'SRDF {str(file)!r} is ignored')

@@ -11,6 +11,7 @@ from repository import ROOT
 import arm_sim
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.robots import find_urdf
+from arm_dynamics.self_contact import touching_links
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.robot import Robot
@@ -143,6 +144,20 @@ def test_what_an_srdf_lacks_or_has_in_vain_is_named(srdf, says, tmp_path):
     (tmp_path / 'arm.srdf').write_text(srdf)
     notes = RobotModel(tmp_path / 'arm.urdf').notes
     assert [says in note for note in notes] == [True] * bool(says)
+
+
+def test_an_srdf_that_is_xacro_is_named_with_its_remedy(tmp_path):
+    (tmp_path / 'arm.urdf').write_text(ARM)
+    packed = tmp_path / 'arm.srdf.xacro'
+    packed.write_text('<robot name="arm" xmlns:xacro="http://wiki.ros.org/xacro"/>')
+    remedy = f'it is xacro; expand it: ./ws xacro {packed} -o {tmp_path / "arm.srdf"}'
+    for words in ('', ' joints:=a'):  # the file itself, and a converted one
+        model = RobotModel(find_urdf(f'{tmp_path / "arm.urdf"}{words}'))
+        assert f"SRDF 'arm.srdf.xacro' is ignored: {remedy}" in model.notes
+    with pytest.raises(ArmError, match=re.escape(f'srdf is {str(packed)!r}: {remedy}')):
+        touching_links(model, str(packed))
+    (tmp_path / 'arm.srdf').write_text('<robot name="arm"/>')
+    assert not any('xacro' in note for note in RobotModel(tmp_path / 'arm.urdf').notes)
 
 
 def test_a_file_in_another_encoding_is_refused_with_the_remedy(tmp_path):
