@@ -75,7 +75,7 @@ def near_file(path: Path) -> str:
     for part in path.relative_to(here).parts:
         names: list[str] = []
         with suppress(OSError):
-            names = os.listdir(here)
+            names = [x for x in os.listdir(here) if not x.endswith('.mtl')]  # colours alone
         alike = [name for name in names if name.lower() == part.lower()]
         if not alike:
             stem = rf'{re.escape(Path(part).stem)}\.\w+'

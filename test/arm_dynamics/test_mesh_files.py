@@ -24,6 +24,7 @@ PLACES = {
     'lfs.stl': b'version https://git-lfs.github.com/spec/v1\noid sha256:4d\nsize 9\n',
     'page.stl': b'<!DOCTYPE html>\n<html/>',
     'empty.stl': b'',
+    'colours.mtl': b'',
 }
 
 
@@ -66,6 +67,7 @@ def note(folder, name, arm=ARM):
         ('../meshes/Base.dae', r"does not exist, but there is 'Base\.STL'; no link"),
         ('../meshes/Bsae.STL', r"does not exist, but there is 'Base\.STL'; no link"),
         ('../meshes/tool.stl', 'does not exist; no link'),
+        ('../meshes/colours.obj', 'does not exist; no link'),
         ('package://amr/meshes/Base.STL', "package 'amr' is not found: source its workspace"),
         ('..\\meshes\\Base.STL', r'write / in place of \\'),
         ('package://arm/../arm/meshes/Base.STL', 'leads out of its package'),
