@@ -8,7 +8,7 @@ import numpy as np
 
 from arm_dynamics.checks import line_on
 from arm_dynamics.model import STANDSTILL
-from arm_dynamics.urdf_elements import link_of, moves
+from arm_dynamics.urdf_elements import link_of, moves, vector
 from arm_dynamics.urdf_rules import UrdfRule
 from arm_dynamics.urdf_tree import NO_EFFORT, length, mass_of, names_of, number, outward
 
@@ -32,6 +32,7 @@ _PERIOD = 1e-3  # of control [s]
 _NONE = 1e-9  # inertia of a joint that moves none [kg m^2 | kg]
 _LAG = 1.0  # longest lag of a law's gains by inertia [s]
 _LAW_FREQUENCY = 20.0  # for which these gains are designed [rad/s]
+_UNIT = 1e-3  # rounding of the length of an axis
 _RATIOS = np.pi / 180.0, 180.0 / np.pi
 
 
@@ -133,6 +134,11 @@ def _follows_in_degrees(joint: Element) -> bool:
     return any(abs(ratio / each - 1.0) < 0.01 for each in _RATIOS)
 
 
+def _slides_by_another_unit(joint: Element) -> bool:
+    length_of_axis = float(np.linalg.norm(vector(joint.find('axis'), 'xyz', '1 0 0')))
+    return joint.get('type') == 'prismatic' and abs(length_of_axis - 1.0) > _UNIT
+
+
 # What is named, and of which moving joints.
 _SLIPS: dict[str, Callable[[Element], bool]] = {
     'friction above the effort limit, so that it never moves': _is_stuck,
@@ -151,6 +157,8 @@ _SLIPS: dict[str, Callable[[Element], bool]] = {
     'no <axis xyz="">, so that it moves along x or turns about x': (
         lambda joint: 'xyz' not in {key for each in joint.iterfind('axis') for key in each.attrib}
     ),
+    '<axis> of a slide whose length is not 1: other readers may scale the motion; only its '
+    'direction counts here': _slides_by_another_unit,
 }
 
 

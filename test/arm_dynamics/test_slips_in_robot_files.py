@@ -172,6 +172,8 @@ NAMED = [
      '^a: multiplier of <mimic> is 0, so that it never moves'),
     (ARM.replace('<axis xyz="0 1 0"/>', '', 1), '^a: no <axis xyz="">, so that it moves along x'),
     (ARM.replace('<axis xyz="0 1 0"/>', '<axis/>', 1), '^a: no <axis xyz="">'),
+    (ARM.replace('"revolute"', '"prismatic"').replace('"0 1 0"', '"0 2 0"', 1),
+     '^a: <axis> of a slide whose length is not 1'),
     (re.sub('_link">.*?</inertial>', VISUAL, ARM, count=1, flags=re.DOTALL),
      '^a: moves shapes without mass; is an <inertial> missing'),
     (limited(effort='28000').replace('effort="50"', 'effort="56000"'),
