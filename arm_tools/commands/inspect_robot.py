@@ -105,13 +105,15 @@ class RobotReport(Report):
 
 def _for_simulation(model: RobotModel) -> Iterator[str]:
     """Yield what the simulator and the clearance check would say."""
-    try:
-        yield from filter(
-            None, [scene_clearance(model, surroundings=Surroundings(floor=False)).note]
-        )
-        model.check_inertia()
-    except ArmError as error:
-        yield str(error)
+    for check in (lambda: _clearance_of(model), model.check_inertia):
+        try:
+            yield from filter(None, [check()])
+        except ArmError as error:
+            yield str(error)
+
+
+def _clearance_of(model: RobotModel) -> str:
+    return scene_clearance(model, surroundings=Surroundings(floor=False)).note
 
 
 def _not_drawn(model: RobotModel) -> Iterator[str]:

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+import trimesh
 from arms import chain, revolute
 
 import arm_sim
@@ -78,6 +79,13 @@ def test_an_arm_that_only_kinematics_takes_is_noted(written):
     file.write_text(re.sub('<inertial>.*?</inertial>', '', heavy, flags=re.DOTALL))
     notes = arm_sim.inspect_robot(str(file)).notes
     assert 'moves no inertia: use inertia:=estimate' in notes[-1]
+    crown = np.array([(np.cos(x), np.sin(x), 0.0) for x in np.arange(0.0, 6.283, 0.01)]) / 10.0
+    trimesh.convex.convex_hull([*crown, (0, 0, 1), (0, 0, -1)]).export(file.with_name('x.stl'))
+    shape = '<collision><geometry><mesh filename="x.stl"/></geometry></collision>'
+    file.write_text(file.read_text().replace('a_link">', f'a_link">{shape}', 1))
+    of_shape, of_inertia = arm_sim.inspect_robot(str(file)).notes[-2:]
+    assert of_shape.endswith('use fewer triangles')
+    assert of_inertia == notes[-1]
     assert not any('the rotor missing' in each for each in notes)
 
 
