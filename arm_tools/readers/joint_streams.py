@@ -150,6 +150,7 @@ def _no_states(
     if sent and not commands:
         has += f'; {", ".join(sent)} has commands, which are no states'
     remedy = renamed(joints, seen) or (f'; {x}' if (x := of_fewer(joints, seen)) else '')
+    remedy = remedy or '; --robot names the arm that was recorded' * bool(seen)
     return ArmError(f'no joint {kind} of {", ".join(joints)}; it has {has}{remedy}')
 
 
@@ -198,9 +199,14 @@ def measured(streams: Sequence[Stream], how: ReadRun, effort: bool) -> tuple[Str
             others_too = f'not read: {"; ".join(others)} (--topic reads it)'
             lines = [Doubt(f'{lines[0]} is measured; {others_too}')]
     if np.isnan(chosen[0].q).all():
-        raise ArmError(
-            f'the joint states on {chosen[0].topic} have no positions, which are needed'
-        )
+        lacking = f'the joint states on {chosen[0].topic} have no positions, which are needed'
+        others = [each.topic for each in streams if not np.isnan(each.q).all()]
+        if others:
+            lacking += (
+                f'; {others[0]} has positions, but no efforts: record a topic with both, or write '
+                'both at the same times as a CSV'
+            )
+        raise ArmError(lacking)
     if effort and np.isnan(chosen[0].effort).all():
         raise ArmError('its joint states have no effort, which is needed')
     return chosen[0], lines

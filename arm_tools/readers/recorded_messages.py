@@ -11,6 +11,7 @@ from typing import IO, Any, NamedTuple
 from mcap.exceptions import EndOfFile
 from mcap.records import Channel, Message, Metadata, Schema
 from mcap.stream_reader import StreamReader
+from mcap.writer import MCAP0_MAGIC
 
 from arm_controllers.parameter_file import read_yaml
 from arm_dynamics.checks import ArmError, one_line, text_of
@@ -22,6 +23,10 @@ _PACKED = '.zstd', '.zst'
 _MOST_FACTS = 1_000_000  # characters of metadata.yaml
 _SHOWN = 6  # names of a folder's files that a refusal has
 _KINDS = '.mcap', '.db3'
+_SAVED_BY = {
+    '.db3': 'sqlite3 {} .recover | sqlite3 whole.db3',
+    '.mcap': 'mcap recover {} -o whole.mcap',
+}
 # A packed file may have RATIO times its size and MORE bytes.
 RATIO, MORE = 200, 1 << 30
 
@@ -46,8 +51,8 @@ def reading(path: Path | str) -> Iterator[Path]:
         raise ArmError(f'recording {str(path)!r}: {error}') from None
     except Exception as error:  # a damaged file makes the libraries raise errors of any kind
         why = one_line(error)
-        if file.suffix == '.db3':
-            why += f'; `sqlite3 {file.name} .recover | sqlite3 whole.db3` saves what is there'
+        if file.suffix in _SAVED_BY:
+            why += f'; `{_SAVED_BY[file.suffix].format(file.name)}` saves what is there'
         raise ArmError(f'recording {str(path)!r} cannot be read: {why}') from None
 
 
@@ -106,8 +111,14 @@ def files_of(path: Path) -> list[Path]:
 
 
 def stale_index(path: Path) -> list[str]:
-    """Return lines on files that are not read, or not as the metadata.yaml of a folder says."""
+    """Return lines on files that are not read, not whole, or not as a metadata.yaml says."""
     lines = [
+        f'files: {x.name} has no end, as of a recorder that was killed or still writes: read up '
+        'to its last whole chunk of messages'
+        for x in files_of(path)
+        if x.suffix == '.mcap' and not _has_end(x)
+    ]
+    lines += [
         f'files: {x.name}-wal has messages that are not read: end the recorder, or type sqlite3 '
         f"{x.name} 'PRAGMA wal_checkpoint'"
         for x in files_of(path)
@@ -130,6 +141,12 @@ def stale_index(path: Path) -> list[str]:
     if more and not lost:
         lines.append(f'files: {", ".join(more)} are not in metadata.yaml, and read too')
     return lines
+
+
+def _has_end(file: Path) -> bool:
+    with file.open('rb') as opened:
+        opened.seek(max(0, file.stat().st_size - len(MCAP0_MAGIC)))
+        return opened.read() == MCAP0_MAGIC
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array, T
 from arm_lab.identification.rollouts import Followed
 from arm_lab.identification.signals import MotionSamples
-from arm_tools.readers.array_files import ARRAYS, arrays_of
+from arm_tools.readers.array_files import arrays_of, has_arrays
 from arm_tools.readers.arrays import numbers_in
 from arm_tools.readers.column_names import array_names, joint_names_in
 from arm_tools.readers.findings import Doubt
@@ -83,7 +83,7 @@ def read_voltages(
         ArmError: names the file and what is missing in it.
     """
     with reading(path) as file:
-        if _is_table(file) and kind_of(file) in ARRAYS:
+        if _is_table(file) and has_arrays(file):
             name = array_names(how.columns).get('voltage', 'voltage')
             return numbers_in(arrays_of(file), name, len(times), joint_names, 'voltage')
         if _is_table(file):
@@ -189,7 +189,10 @@ def _states(
     """Return the joint states of MCAP or rosbag2, and lines on them; zeros without `effort`."""
     facts: dict[str, dict[str, str]] = {}
     messages = _messages(file, how, facts)
-    streams = streams_of(messages, joint_names_in(how.columns, joint_names))
+    try:
+        streams = streams_of(messages, joint_names_in(how.columns, joint_names))
+    except ArmError as error:
+        raise ArmError('; '.join([str(error), *stale_index(file)])) from None
     stream, lines = measured(streams, how, effort)
     times, of_clock = timed(stream, how)
     efforts = stream.effort if effort else np.zeros_like(stream.q)

@@ -8,7 +8,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 import zstandard
-from bags import HEADER, KIND, STATE, STORE, TIME
+from bags import HEADER, KIND, STATE, STORE, TIME, write_bag
 from mcap.writer import Writer as Mcap
 from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
@@ -116,9 +116,9 @@ def test_every_file_counts_whatever_the_index_says(tmp_path, kind):
         assert isinstance(line, Doubt)
 
 
-def mcap(file, schema, encoding, data):
+def mcap(file, schema, encoding, data, chunk_size=1 << 20):
     with file.open('wb') as stream:
-        writer = Mcap(stream)
+        writer = Mcap(stream, chunk_size=chunk_size)
         writer.start(profile='', library='another')
         kind = writer.register_schema(schema, 'other', b'')
         channel = writer.register_channel('/joint_states', encoding, kind)
@@ -203,6 +203,43 @@ def test_messages_that_a_recorder_has_not_moved_into_the_file_are_named(tmp_path
         for path in (folder, file):
             (line,) = (x for x in assert_whole(path) if x.startswith('files'))
             assert 'x.db3-wal has messages that are not read: end the recorder' in line
+
+
+def test_an_mcap_file_that_ends_before_its_end_is_named(tmp_path):
+    whole = mcap(tmp_path / 'x.mcap', KIND, 'cdr', cdr, chunk_size=2000).read_bytes()
+    assert not any('no end' in line for line in assert_whole(tmp_path / 'x.mcap'))
+    half = tmp_path / 'half.mcap'
+    half.write_bytes(whole[: len(whole) // 2])
+    samples, lines = inspected_samples(half, NAMES)
+    assert 0 < len(samples.times) < len(TIMES)
+    (line,) = (x for x in lines if x.startswith('files: half.mcap has no end, as of a recorder'))
+    assert isinstance(line, Doubt)
+    half.write_bytes(whole[:500])
+    with pytest.raises(ArmError, match='no joint states of a, b; .*; files: half.mcap has no end'):
+        inspected_samples(half, NAMES)
+
+
+def test_what_saves_a_damaged_mcap_file_is_named(tmp_path):
+    whole = mcap(tmp_path / 'x.mcap', KIND, 'cdr', cdr).read_bytes()
+    (tmp_path / 'x.mcap').write_bytes(whole[:400] + bytes(200) + whole[600:])
+    with pytest.raises(ArmError, match='; `mcap recover x.mcap -o whole.mcap` saves what is th'):
+        inspected_samples(tmp_path / 'x.mcap', NAMES)
+
+
+def test_efforts_on_a_topic_without_positions_and_other_arms_have_a_remedy(tmp_path):
+    messages = []
+    for k in ALL:
+        at = START + TIMES[k]
+        messages += [
+            ('states', at, at, NAMES, Q[k], []),
+            ('efforts', at, at, NAMES, [], EFFORT[k]),
+        ]
+    folder = write_bag(tmp_path / 'x', messages)
+    for topic in ('', '/efforts'):
+        with pytest.raises(ArmError, match='/states has positions, but no efforts: record a topi'):
+            inspected_samples(folder, NAMES, ReadAs(topic=topic))
+    with pytest.raises(ArmError, match='it has a, b; --robot names the arm that was recorded'):
+        inspected_samples(folder, ['shoulder', 'elbow'])
 
 
 def test_velocities_that_are_filtered_are_named_with_their_delay():
