@@ -5,6 +5,7 @@ one per time, is an array per name.
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,13 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.optional import optional_module
+from arm_lab.experiments.parquet import pyarrow
+from arm_tools.readers.column_names import STAMPS
 from arm_tools.readers.text_table import kind_of
 
 _NUMPY = "np.savez('x.npz', t=t, q=q, effort=effort)"
 _MOST_AXES = 2  # of numbers of joints; pictures have more
+_OF_A_JOINT = re.compile(r'position|actual_q|state\.q')  # in names of columns of one joint
 _OF_MATLAB = '#'  # how names begin that MATLAB writes for itself
 
 
@@ -26,7 +30,29 @@ def arrays_of(file: Path) -> dict[str, Any]:
     Raises:
         ArmError: the file is damaged, or of a kind that needs a package which is not installed.
     """
-    return _READERS[kind_of(file)](file)
+    return _with_stamps(_READERS[kind_of(file)](file))
+
+
+def has_arrays(file: Path) -> bool:
+    """Return whether a file is read by `arrays_of`: of `ARRAYS`, or parquet with lists in it."""
+    if kind_of(file) != '.parquet':
+        return kind_of(file) in ARRAYS
+    _, parquet = pyarrow('a parquet file')
+    fields = list(parquet.read_schema(file))
+    flat = [x.name for x in fields if not x.type.num_fields]
+    return len(flat) < len(fields) and not any(map(_OF_A_JOINT.search, flat))
+
+
+def _with_stamps(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return arrays with the times of stamps of ROS in place of their two parts."""
+    for name in list(arrays):
+        for of_seconds, of_nanoseconds in STAMPS:
+            stem = name.removesuffix(of_seconds)
+            rest = f'{stem}{of_nanoseconds}'
+            if stem != name and arrays.get(name) is not None and arrays.get(rest) is not None:
+                times = arrays.pop(name) + 1e-9 * arrays.pop(rest)
+                arrays[stem.rstrip('/._') or 'time'] = times
+    return arrays
 
 
 def _of_npz(file: Path) -> dict[str, Any]:
@@ -81,6 +107,18 @@ def _of_hdf5(file: Path, otherwise: str = '') -> dict[str, Any]:
     return found
 
 
+def _of_parquet(file: Path) -> dict[str, Any]:
+    _, parquet = pyarrow('a parquet file')
+    kept = [x.name for x in parquet.read_schema(file) if 'binary' not in str(x.type)]  # pictures
+    table = parquet.read_table(file, columns=kept)
+    while any(str(x.type).startswith('struct') for x in table.schema):
+        table = table.flatten()
+    columns = zip(table.column_names, table.columns, strict=True)
+    return {
+        name: _array(x.to_pylist()) if x.type.num_fields else x.to_numpy() for name, x in columns
+    }
+
+
 def _of_json(file: Path) -> dict[str, Any]:
     try:
         return _of_value(json.loads(file.read_text()))
@@ -89,7 +127,13 @@ def _of_json(file: Path) -> dict[str, Any]:
 
 
 def _of_jsonl(file: Path) -> dict[str, Any]:
-    return _of_value([json.loads(line) for line in file.read_text().splitlines() if line.strip()])
+    rows = []
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        try:
+            rows += [json.loads(line)] if line.strip() else []
+        except ValueError as error:
+            raise ArmError(f'line {number} is no JSON ({error}): delete the line') from None
+    return _of_value(rows)
 
 
 def _of_value(value: Any) -> dict[str, Any]:
@@ -140,3 +184,4 @@ _READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
     '.hdf5': _of_hdf5,
 }
 ARRAYS = tuple(_READERS)
+_READERS['.parquet'] = _of_parquet

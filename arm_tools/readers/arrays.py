@@ -52,6 +52,12 @@ def numbers_in(
         if columns.count(joint) != 1:
             raise ArmError(f'joint_names has {", ".join(columns)}; {joint!r} must be there once')
     order = [columns.index(joint) for joint in joints]
+    shape = np.shape(arrays[name])
+    if len(shape) == 2 and count in shape and len(joints) not in shape and columns == [*joints]:
+        raise ArmError(
+            f'{name} has shape {shape}, and the arm {len(joints)} joints: give the file '
+            "joint_names, the joints' names in the order of the columns"
+        )
     return array_of(arrays, name, (count, len(columns)))[:, order]
 
 

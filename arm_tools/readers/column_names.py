@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from arm_dynamics.checks import ArmError
 
 QUANTITIES = 'position', 'effort', 'command', 'voltage'
+STAMPS = ('sec', 'nanosec'), ('secs', 'nsecs'), ('sec', 'nsec')  # of a stamp of ROS 2, ROS 1
 _PLACE = re.compile(r'\{(\d+|joint)\}')  # where a name has the joint: counted, or its name
 _HOW = '{1} counts joints from 1, {0} from 0, {joint} is the name'
 # What names of columns are called in logs; of several the first that is not of another quantity.

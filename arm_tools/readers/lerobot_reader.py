@@ -81,7 +81,7 @@ def _columns(
     form = next((x for x in forms if x.format(joints[0]) in names), forms[0])
     for joint in joints:
         if names.count(form.format(joint)) != 1:
-            has = ', '.join(map(str, names)) or 'no names'
+            has = ', '.join(map(str, names)) or f'no names: write them into {INFO}'
             raise ArmError(f'{feature} has no {form.format(joint)}; it has {has}')
     return [names.index(form.format(joint)) for joint in joints]
 

@@ -21,10 +21,11 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError, Array, some_of
 from arm_lab.experiments.parquet import pyarrow
-from arm_tools.readers.array_files import ARRAYS, arrays_of
+from arm_tools.readers.array_files import ARRAYS, arrays_of, has_arrays
 from arm_tools.readers.arrays import as_numbers, samples_in
 from arm_tools.readers.column_names import (
     QUANTITIES,
+    STAMPS,
     array_names,
     filled_in,
     named_columns,
@@ -45,7 +46,6 @@ _SLOW = 0.5  # step between rows that is not one of seconds
 _RARE = 0.1  # time from row to row above which times in s may be ms of 2 kHz or more [s]
 _ROUNDED = 0.9  # share of the rows with the time of the row before, of times that say too little
 _UNSORTED = 0.2  # share of the rows that go back in time, of a table that is not sorted
-_STAMPS = ('sec', 'nanosec'), ('secs', 'nsecs'), ('sec', 'nsec')  # of a stamp of ROS 2, ROS 1
 # Quantities of units of a joint's position and effort, by whether the joint is prismatic.
 _UNITS_OF_JOINT = {False: ('angle', 'torque'), True: ('length', 'force')}
 _OF_TOPIC = re.compile(r'.*/([^/]+)/(position|velocity|effort)$')
@@ -149,7 +149,7 @@ def table_of(
     Raises:
         ArmError: what is missing in the file, or wrong in its times or units.
     """
-    if kind_of(file) in ARRAYS:
+    if has_arrays(file):
         names = array_names(how.columns)
         times, *numbers = samples_in(arrays_of(file), joint_names, kind, other, names)
         _check_order(times, numbers[0])
@@ -361,7 +361,7 @@ def _with_times(table: _Table) -> _Table:
         return table
     stamps = []
     for k, name in enumerate(names):
-        for of_seconds, of_nanoseconds in _STAMPS:
+        for of_seconds, of_nanoseconds in STAMPS:
             partner = name.removesuffix(of_seconds) + of_nanoseconds
             if name.endswith(of_seconds) and partner in names:
                 stamps.append((k, names.index(partner)))

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import sys
 
 import numpy as np
@@ -48,6 +49,14 @@ def written(path, content):
     else:
         path.write_text(json.dumps(content))
     return path
+
+
+def write_parquet(path, columns):
+    optional('pyarrow', 'pyarrow>=17')
+    import pyarrow as arrow
+    from pyarrow import parquet
+
+    parquet.write_table(arrow.table(columns), path)
 
 
 TURNED = {'t': TIMES[np.newaxis], 'q': Q.T, 'effort': EFFORT.T}
@@ -147,6 +156,40 @@ def test_names_of_joints_order_what_messages_in_json_and_voltages_have(tmp_path)
     np.testing.assert_array_equal(read_voltages(volts, JOINTS, TIMES), Q)
 
 
+STAMPS = [{'sec': int(1e9 + t), 'nanosec': round(t % 1.0 * 1e9)} for t in TIMES]
+MESSAGES = {
+    'header': [{'stamp': stamp, 'frame_id': ''} for stamp in STAMPS],
+    'name': SWAPPED,
+    'position': Q[:, ::-1].tolist(),
+    'effort': EFFORT[:, ::-1].tolist(),
+}
+
+
+@pytest.mark.parametrize('suffix', ['jsonl', 'parquet'])
+def test_rows_of_messages_are_read_with_their_stamps_and_names(tmp_path, suffix):
+    path = tmp_path / f'x.{suffix}'
+    if suffix == 'jsonl':
+        rows = zip(*MESSAGES.values(), strict=True)
+        written(path, [dict(zip(MESSAGES, row, strict=True)) for row in rows])
+    else:
+        write_parquet(path, MESSAGES | {'picture': [b'x'] * len(TIMES)})
+    with pytest.raises(ArmError, match='--columns .* reads them') as refused:
+        inspected_samples(path, JOINTS)
+    (columns,) = re.findall("--columns '(.*?)'", str(refused.value))
+    samples, _ = inspected_samples(path, JOINTS, ReadAs(columns=columns))
+    np.testing.assert_allclose(samples.times - 1e9, TIMES, atol=1e-6)
+    np.testing.assert_array_equal(samples.q, Q)
+    np.testing.assert_array_equal(samples.effort, EFFORT)
+
+
+def test_lists_beside_the_columns_of_a_parquet_file_do_no_harm(tmp_path):
+    columns = {'time': TIMES, 'a.position': Q[:, 0], 'b.position': Q[:, 1], 'wrench': Q.tolist()}
+    columns |= {'a.effort': EFFORT[:, 0], 'b.effort': EFFORT[:, 1]}
+    write_parquet(tmp_path / 'x.parquet', columns)
+    samples, _ = inspected_samples(tmp_path / 'x.parquet', JOINTS)
+    np.testing.assert_array_equal(samples.q, Q)
+
+
 def test_a_rate_stands_for_the_times_of_a_table_too(tmp_path):
     rows = np.column_stack([np.zeros(len(TIMES)), Q, EFFORT])
     np.savetxt(tmp_path / 'x.dat', rows, delimiter=',', header='time,q1,q2,tau1,tau2', comments='')
@@ -180,6 +223,12 @@ REFUSED = {
         {name: x[:, np.newaxis] for name, x in EACH.items()},
         r"--columns 'time=t,position=q\{1\},effort=tau\{1\}' reads them",
     ),
+    'joints without names': (
+        'x.npz',
+        OWN | {'q': np.hstack([Q, Q])},
+        r'q has shape \(50, 4\), and the arm 2 joints: give the file joint_names',
+    ),
+    'a line that is cut off': ('x.jsonl', None, 'line 2 is no JSON .*: delete the line'),
     'nested without end': ('x.json', None, 'is nested too deeply'),
     'damaged': ('x.json', None, 'x.json'),
 }  # fmt: skip
@@ -188,9 +237,12 @@ REFUSED = {
 @pytest.mark.parametrize('kind', REFUSED)
 def test_what_cannot_be_read_is_refused_with_what_to_write(tmp_path, kind):
     name, content, why = REFUSED[kind]
-    path = written(tmp_path / name, content)
-    if content is None:
-        path.write_text('[' * 100_000 if kind.startswith('nested') else '{"t": [0.0')
+    path = tmp_path / name
+    if content is not None:
+        written(path, content)
+    else:
+        text = '{"t": 0.0}\n{"t": [0.0'
+        path.write_text('[' * 100_000 if kind.startswith('nested') else text)
     with pytest.raises(ArmError, match=why):
         inspected_samples(path, JOINTS)
 

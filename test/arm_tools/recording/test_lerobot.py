@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -21,6 +22,7 @@ from pyarrow import parquet  # noqa: E402
 
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_tools.commands import export  # noqa: E402
+from arm_tools.readers.lerobot_reader import INFO  # noqa: E402
 from arm_tools.readers.recorded_samples import read_followed  # noqa: E402
 from arm_tools.recording.lerobot import episode_of  # noqa: E402
 from arm_tools.recording.mcap_file import McapFile  # noqa: E402
@@ -148,6 +150,12 @@ def test_it_is_read_as_a_recording(dataset):
         read_samples(dataset, ['c'])
     with pytest.raises(ArmError, match='give the MCAP file that it was exported from'):
         RecordedRun.load(dataset)
+    unnamed = shutil.copytree(dataset, dataset.parent / 'unnamed')
+    facts = json.loads((unnamed / INFO).read_text())
+    facts['features']['observation.state']['names'] = None
+    (unnamed / INFO).write_text(json.dumps(facts))
+    with pytest.raises(ArmError, match='it has no names: write them into meta/info.json'):
+        read_samples(unnamed, ['a'])
 
 
 def test_mistakes_are_refused_in_one_line(dataset, tmp_path, capsys):
