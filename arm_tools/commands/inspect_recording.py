@@ -12,6 +12,7 @@ from arm_dynamics.parameters import parameter
 from arm_lab.command_line import RobotOptions, command
 from arm_lab.commands.call import call
 from arm_lab.experiments.report import Listing, Report
+from arm_lab.progress import new_console
 from arm_sim.pictures import BLUE, new_figure, panels
 from arm_sim.robot import Robot
 from arm_tools.inspection.inspected import Inspected, inspected
@@ -53,9 +54,9 @@ class RecordingReport(Report):
             ArmError: it cannot be read, or not in one way.
         """
         self._model = Robot.load(options.robot, options.config).model
-        found = inspected(
-            options.recording, self._model, options.reading, options.efforts, options.cutoff
-        )
+        how = options.reading, options.efforts, options.cutoff
+        with new_console(stderr=True).status('reading the recording'):
+            found = inspected(options.recording, self._model, *how)
         found.lines.insert(0, f'compared with: {options.robot} (--robot names another arm)')
         lines = [*found.lines, *(f'to decide: {line}' for line in found.open)]
         pairs = [(line.partition(': ')[0], line.partition(': ')[2]) for line in lines]

@@ -14,7 +14,7 @@ from mcap.stream_reader import StreamReader
 from mcap.writer import MCAP0_MAGIC
 
 from arm_controllers.parameter_file import read_yaml
-from arm_dynamics.checks import ArmError, one_line, text_of
+from arm_dynamics.checks import ArmError, line_on, one_line, text_of
 from arm_tools.readers.other_encodings import plain, reader_of
 
 # Of the metadata 'arm_sim': time between the recorded states of an arm at rest [s].
@@ -112,12 +112,9 @@ def files_of(path: Path) -> list[Path]:
 
 def stale_index(path: Path) -> list[str]:
     """Return lines on files that are not read, not whole, or not as a metadata.yaml says."""
-    lines = [
-        f'files: {x.name} has no end, as of a recorder that was killed or still writes: read up '
-        'to its last whole chunk of messages'
-        for x in files_of(path)
-        if x.suffix == '.mcap' and not _has_end(x)
-    ]
+    cut = [x.name for x in files_of(path) if x.suffix == '.mcap' and not _has_end(x)]
+    said = 'files: no end of {}, as of a recorder that was killed or still writes: read up to the '
+    lines = [*line_on(cut, f'{said}last whole chunk of messages')]
     lines += [
         f'files: {x.name}-wal has messages that are not read: end the recorder, or type sqlite3 '
         f"{x.name} 'PRAGMA wal_checkpoint'"

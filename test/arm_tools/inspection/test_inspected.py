@@ -1,5 +1,6 @@
 """What a recording is: topics, clocks, gravity, signs, units; no worse model is written."""
 
+import io
 import re
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ from arms import load_arm
 from bags import START, write_bag
 from identification_samples import exact_samples, read_samples, some_motion
 from optional import optional
+from rich.console import Console
 from scipy.io import savemat
 
 import arm_sim
@@ -51,6 +53,15 @@ def arm():
 def changed(samples, q=None, effort=None, later=0.0):
     q, effort = (samples.q if q is None else q), (samples.effort if effort is None else effort)
     return MotionSamples(samples.times + later, q, effort)
+
+
+def test_a_terminal_shows_that_a_recording_is_read(tmp_path, arm, monkeypatch):
+    samples, shown = arm[1], io.StringIO()
+    np.savez(tmp_path / 'x.npz', t=samples.times, q=samples.q, effort=samples.effort)
+    console = Console(file=shown, force_terminal=True, width=80)
+    monkeypatch.setattr(inspect_recording, 'new_console', lambda stderr: console)
+    arm_sim.inspect_recording(str(tmp_path / 'x.npz'))
+    assert 'reading the recording' in shown.getvalue()
 
 
 def planar():

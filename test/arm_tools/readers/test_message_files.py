@@ -212,10 +212,10 @@ def test_an_mcap_file_that_ends_before_its_end_is_named(tmp_path):
     half.write_bytes(whole[: len(whole) // 2])
     samples, lines = inspected_samples(half, NAMES)
     assert 0 < len(samples.times) < len(TIMES)
-    (line,) = (x for x in lines if x.startswith('files: half.mcap has no end, as of a recorder'))
+    (line,) = (x for x in lines if x.startswith('files: no end of half.mcap, as of a recorder'))
     assert isinstance(line, Doubt)
     half.write_bytes(whole[:500])
-    with pytest.raises(ArmError, match='no joint states of a, b; .*; files: half.mcap has no end'):
+    with pytest.raises(ArmError, match='no joint states of a, b; .*; files: no end of half.mcap'):
         inspected_samples(half, NAMES)
 
 
