@@ -100,6 +100,13 @@ def files_of(path: Path) -> list[Path]:
         found = packed | {x: x for x in path.glob(f'*{kind}')}
         if found:
             return [found[x] for x in sorted(found, key=_numbered)]
+    from arm_tools.readers.lerobot_reader import INFO  # slow imports
+
+    if (path / INFO).is_file():
+        raise ArmError(
+            'a LeRobot dataset has no goals and parameters of a run: give the MCAP file '
+            'that it was exported from; identify and compare_recordings read the dataset'
+        )
     there = sorted(x.name for x in path.iterdir())
     has = f'; it has {", ".join(there[:_SHOWN])}' if there else ' and is empty'
     remedy = ': give one of these' if there else ''

@@ -28,7 +28,6 @@ from arm_sim.ros.simulator_setup import SCENE_OBJECTS
 from arm_tools.inspection.wrong_numbers import model_of, wrong_numbers
 from arm_tools.readers.findings import Doubt
 from arm_tools.readers.joint_streams import STATES, measured_states
-from arm_tools.readers.lerobot_reader import INFO
 from arm_tools.readers.read_options import ReadRun
 from arm_tools.readers.recorded_messages import Recorded, messages_of, reading, stale_index
 
@@ -85,11 +84,6 @@ class RecordedRun:
             ArmError: names the file and what is wrong.
         """
         with reading(path) as file:
-            if (file / INFO).is_file():
-                raise ArmError(
-                    'a LeRobot dataset has no goals and parameters of a run: give the MCAP file '
-                    'that it was exported from; identify and compare_recordings read the dataset'
-                )
             run = cls(file)
             messages = list(messages_of(file, run.facts))
             topics = [each.topic for each in messages if each.topic.endswith(STATES)]

@@ -150,6 +150,8 @@ def test_it_is_read_as_a_recording(dataset):
         read_samples(dataset, ['c'])
     with pytest.raises(ArmError, match='give the MCAP file that it was exported from'):
         RecordedRun.load(dataset)
+    with pytest.raises(ArmError, match='give the MCAP file that it was exported from'):
+        episode_of(dataset, 50)
     unnamed = shutil.copytree(dataset, dataset.parent / 'unnamed')
     facts = json.loads((unnamed / INFO).read_text())
     facts['features']['observation.state']['names'] = None
