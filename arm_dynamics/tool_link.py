@@ -23,9 +23,9 @@ def tool_link(tree: Element, of_srdf: Sequence[str] = ()) -> str:
 
     The main chain has the most joints that move. The chain ends where fingers begin: two or more
     chains on one body, each shorter than the chain that carries them, or, behind one without, a
-    joint with a name such as gripper_joint. A link of the last body is the tool if the SRDF names
-    it, or its name ends in one of _NAMES; else the tool is the link before this body branches,
-    other than to an end that has shapes of collision and nothing else.
+    joint with a name such as gripper_joint, or that follows one. A link of the last body is the
+    tool if the SRDF names it, or its name ends in one of _NAMES; else the tool is the link before
+    this body branches, other than to an end that has shapes of collision and nothing else.
 
     Args:
         tree: a URDF with one root link.
@@ -49,16 +49,19 @@ def tool_link(tree: Element, of_srdf: Sequence[str] = ()) -> str:
             links += [link_of(x, 'child') for x in children[each] if not moves(x)]
         return links
 
-    above = arm = 0  # joints, and those of them that are not named as fingers
+    fingers = {x.get('name') for x in tree.iterfind('joint') if _is_finger(x)}
+    leaders = {x.get('name'): x.find('mimic') for x in tree.iterfind('joint')}
+    fingers |= {x for x, of in leaders.items() if of is not None and of.get('joint') in fingers}
+    above = arm = 0  # joints, and those of them that are no fingers
     (link,) = beyond.keys() - joint_above.keys()
     while beyond[link]:
         joints = [x for each in body(link) for x in children[each] if moves(x)]
-        joints = [x for x in joints if not (arm and _is_finger(x))]
+        joints = [x for x in joints if not (arm and x.get('name') in fingers)]
         if not joints or (len(joints) > 1 and beyond[link] < above):
             break
         link = max((link_of(x, 'child') for x in reversed(joints)), key=beyond.__getitem__)
         above += 1
-        arm += not _is_finger(joint_above[link])
+        arm += joint_above[link].get('name') not in fingers
     links = body(link)
     named = [each for each in links if each in of_srdf]
     for name in _NAMES:

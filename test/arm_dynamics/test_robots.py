@@ -478,6 +478,13 @@ def test_the_tool_is_a_link_of_that_name_else_the_flange_and_no_finger_or_camera
     assert RobotModel(find_urdf(file)).tip_frame == expected
 
 
+@pytest.mark.parametrize('left', ['left', 'gripper_joint'])
+def test_a_joint_that_follows_a_finger_is_a_finger(left):
+    text = with_hand(finger=f'<mimic joint="{left}"/>')
+    text = text.replace('<joint name="left"', f'<joint name="{left}"')
+    assert RobotModel(text.replace('name="right"', 'name="joint8"')).tip_frame == 'hand_mount'
+
+
 def test_the_tool_of_a_robot_that_is_a_finger_is_its_tip():
     joints = [revolute(f'finger_{k}', 'xyz="0 0 0.1"', '0 1 0') for k in range(3)]
     assert RobotModel(chain('finger', joints).replace('"tool"', '"tip"')).tip_frame == 'tip'
