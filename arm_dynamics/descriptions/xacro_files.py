@@ -63,9 +63,9 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
     if 'error' in answer:
         lacking = re.search(r'Undefined substitution argument (\w+)', answer['error'])
         remedy = f"; give it: xacro_args:='{lacking[1]}:=VALUE'" if lacking else ''
-        absent = re.search(r"No such file or directory: '([^']+)'", answer['error'])
+        absent = re.search(r"(?:No such file or|Is a) directory: '([^']+)'", answer['error'])
         if absent:
-            near = near_file(Path(absent[1]))
+            near = '' if Path(absent[1]).is_dir() else near_file(Path(absent[1]))
             left = json.loads(answer.get('left', '{}'))
             remedy = f'; there is {near}' if near else _default_in(Path(absent[1]), left)
         text = re.sub(r"^<class '[^']*'>: ", '', answer['error'])

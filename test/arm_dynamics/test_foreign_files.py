@@ -471,6 +471,19 @@ KINDS = {
         "by default size is '5x', and '.*/my_arm' has arm7, package.xml, urdf: give xacro_args:=",
         '',
     ),
+    'xacro of which an argument names a file, and is empty by default': (
+        {
+            'my_arm/urdf/arm.xacro': xacro(
+                '<xacro:arg name="limits" default=""/>'
+                '<xacro:property name="file" value="$(arg limits)"/>'
+                '<link name="${xacro.load_yaml(file)}"/>'
+            ),
+            'my_arm/limits.yaml': 'a',
+        },
+        '',
+        "Is a directory: .*by default limits is '', and '.*/my_arm' has limits.yaml, urdf: give ",
+        '',
+    ),
     'xacro with arguments': (
         {
             'arm.xacro': xacro(
