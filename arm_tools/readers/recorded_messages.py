@@ -51,13 +51,15 @@ def reading(path: Path | str) -> Iterator[Path]:
         raise ArmError(f'recording {str(path)!r}: {error}') from None
     except Exception as error:  # a damaged file makes the libraries raise errors of any kind
         why = one_line(error)
-        if file.suffix in _SAVED_BY:
+        if file.suffix in _SAVED_BY and file.is_file() and 'not a' not in why:
             why += f'; `{_SAVED_BY[file.suffix].format(file.name)}` saves what is there'
         raise ArmError(f'recording {str(path)!r} cannot be read: {why}') from None
 
 
 def _check_begin(file: Path) -> None:
-    """Raise ArmError where a file is what a download leaves in place of the recording."""
+    """Raise ArmError where a file is no recording, as what a download leaves in place of one."""
+    if file.exists() and not (file.is_file() or file.is_dir()):
+        raise ArmError('not a regular file, as a pipe, which may never end: write it into a file')
     if not file.is_file():
         return
     with file.open('rb') as opened:

@@ -1,6 +1,7 @@
 """Files of messages as other programs leave them: compressed, stale, in other encodings."""
 
 import json
+import os
 import re
 import sqlite3
 from contextlib import closing
@@ -192,6 +193,13 @@ def test_a_folder_without_messages_is_named_with_what_it_has(tmp_path, name, why
         inspected_samples(tmp_path, NAMES)
 
 
+def test_a_pipe_is_refused_before_it_is_read(tmp_path):
+    for name in ('x.csv', 'x.mcap'):
+        os.mkfifo(tmp_path / name)
+        with pytest.raises(ArmError, match='not a regular file, as a pipe'):
+            inspected_samples(tmp_path / name, NAMES)
+
+
 def test_messages_that_a_recorder_has_not_moved_into_the_file_are_named(tmp_path):
     folder = bag(tmp_path / 'x')
     (file,) = folder.glob('*.db3')
@@ -224,6 +232,12 @@ def test_what_saves_a_damaged_mcap_file_is_named(tmp_path):
     (tmp_path / 'x.mcap').write_bytes(whole[:400] + bytes(200) + whole[600:])
     with pytest.raises(ArmError, match='; `mcap recover x.mcap -o whole.mcap` saves what is th'):
         inspected_samples(tmp_path / 'x.mcap', NAMES)
+    (tmp_path / 'y.mcap').write_text('time,a.position')
+    (tmp_path / 'empty.mcap').touch()
+    for name in ('y.mcap', 'empty.mcap', 'missing.mcap', 'missing.db3'):
+        with pytest.raises(ArmError, match='cannot be read: ') as refused:
+            inspected_samples(tmp_path / name, NAMES)
+        assert 'saves what is there' not in str(refused.value)
 
 
 def test_efforts_on_a_topic_without_positions_and_other_arms_have_a_remedy(tmp_path):
