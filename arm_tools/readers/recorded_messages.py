@@ -27,6 +27,7 @@ _SAVED_BY = {
     '.db3': 'sqlite3 {} .recover | sqlite3 whole.db3',
     '.mcap': 'mcap recover {} -o whole.mcap',
 }
+_OTHER_KIND = re.compile('not an? (valid )?MCAP')  # begins why another file is none
 # A packed file may have RATIO times its size and MORE bytes.
 RATIO, MORE = 200, 1 << 30
 
@@ -51,7 +52,7 @@ def reading(path: Path | str) -> Iterator[Path]:
         raise ArmError(f'recording {str(path)!r}: {error}') from None
     except Exception as error:  # a damaged file makes the libraries raise errors of any kind
         why = one_line(error)
-        if file.suffix in _SAVED_BY and file.is_file() and 'not a' not in why:
+        if file.suffix in _SAVED_BY and file.is_file() and not _OTHER_KIND.match(why):
             why += f'; `{_SAVED_BY[file.suffix].format(file.name)}` saves what is there'
         raise ArmError(f'recording {str(path)!r} cannot be read: {why}') from None
 
