@@ -14,7 +14,7 @@ import numpy as np
 
 from arm_controllers.policy_layout import PolicyLayout
 from arm_dynamics.checks import ArmError, Array, one_line
-from arm_dynamics.optional import optional_module
+from arm_dynamics.optional import optional_module, typed
 
 # Rows of every inference: kernels for other numbers of rows round differently.
 _ROWS = 16
@@ -272,7 +272,7 @@ class PolicyFile:
 
 def _runtime() -> Any:
     """Return onnxruntime; raise ArmError where it is not installed."""
-    lacking = "law 'policy' needs onnxruntime: ./ws pip install 'onnxruntime>=1.20'"
+    lacking = "law 'policy' needs onnxruntime: " + typed("pip install 'onnxruntime>=1.20'")
     return optional_module('onnxruntime', lacking)
 
 

@@ -18,7 +18,6 @@ Descriptions, limits and choices are those of `parameter`.
 
 import contextlib
 import io
-import os
 import re
 import shlex
 import shutil
@@ -93,9 +92,18 @@ OptionsT = TypeVar('OptionsT', bound=CommandOptions)
 STOPPED = 130  # exit code after Ctrl-C
 
 
-def typed(line: str) -> str:
-    """Return a command line as its user types it: by `./ws`, if this process came by it."""
-    return './ws ' * ('ARM_SIM_WS' in os.environ) + line
+@contextmanager
+def results_in(options: CommandOptions, name: str) -> Iterator[Path]:
+    """Give options the folder of their files; a new one that stays empty goes after an error."""
+    is_new = not Path(name).expanduser().exists()
+    folder = vars(options)['folder'] = writable_folder(name)
+    try:
+        yield folder
+    except BaseException:
+        if is_new:
+            with suppress(OSError):  # it has files
+                folder.rmdir()
+        raise
 
 
 def _name_of(kind: type[CommandOptions]) -> str:

@@ -18,8 +18,11 @@ def missing(error: ModuleNotFoundError) -> str:
     extras = _extras()[package]
     if not extras:
         return ''
+    from arm_dynamics.optional import typed  # imports numpy, which may be missing itself
+
     extra = next((each for each in _PREFERRED if each in extras), extras[0])
-    return f'needs {package}: pip install "arm_sim[{extra}]"'
+    install = typed(f'pip install "arm_sim[{extra}]"')
+    return f'needs {package}: {install}'
 
 
 def _extras() -> dict[str, list[str]]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from arm_dynamics.checks import Array, one_line, text_of
 from arm_dynamics.model import RobotModel
+from arm_dynamics.optional import typed
 from arm_dynamics.urdf_elements import MOMENTS
 
 _SAMPLES = 5  # configurations at which the readers are compared
@@ -42,7 +43,7 @@ def readings(model: RobotModel, file: Path) -> Iterator[Reading]:
         try:
             version = import_module(name.lower()).__version__
         except ImportError:
-            yield Reading(name, f'not installed: ./ws pip install {name}')
+            yield Reading(name, f'not installed: {typed(f"pip install {name}")}')
             continue
         reason = ''
         for read in reads:

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 from arm_dynamics.checks import ArmError, line_on, say_once, some_of
 from arm_dynamics.mesh_files import near_file
+from arm_dynamics.optional import typed
 from arm_dynamics.packages import link_as_installed, packages_around
 from arm_dynamics.robot_words import near_option
 from arm_dynamics.temporary_folder import own_folder
@@ -36,7 +37,8 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
         ArmError: xacro is not installed, an argument is malformed, or xacro refuses the file.
     """
     if find_spec('xacro') is None:
-        raise ArmError(f'{str(file)!r} is xacro, which is not installed: ./ws pip install xacro')
+        install = typed('pip install xacro')
+        raise ArmError(f'{str(file)!r} is xacro, which is not installed: {install}')
     mappings = dict(_argument(word) for word in shlex.split(arguments))
     with TemporaryDirectory(dir=own_folder()) as prefix:
         index = Path(prefix, 'share', 'ament_index', 'resource_index', 'packages')

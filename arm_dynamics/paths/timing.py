@@ -11,6 +11,7 @@ from scipy.interpolate import BSpline
 
 from arm_dynamics.checks import ArmError, Array, JointLimitError
 from arm_dynamics.model import RobotModel
+from arm_dynamics.optional import typed
 from arm_dynamics.paths.cartesian_path import Lines, quintic
 
 Timing = Literal['given', 'quintic', 'toppra']
@@ -103,7 +104,7 @@ def _smooth(motion: Lines, joints: BSpline, duration: float, period: float) -> P
 def check_toppra() -> None:
     """Raise ArmError where toppra is not installed."""
     if importlib.util.find_spec('toppra') is None:
-        raise ArmError("time-optimal timing needs PyPI's toppra: pip install toppra")
+        raise ArmError("time-optimal timing needs PyPI's toppra: " + typed('pip install toppra'))
 
 
 def fastest_rates(

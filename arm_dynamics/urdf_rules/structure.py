@@ -7,6 +7,7 @@ from xml.etree.ElementTree import Element
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.mimic import Mimic
+from arm_dynamics.optional import typed
 from arm_dynamics.urdf_elements import MOMENTS, MOVING_JOINTS, link_of, moves
 from arm_dynamics.urdf_numbers import INERTIAL, JOINT, MIMIC, Elements, check_numbers
 from arm_dynamics.urdf_rules import UrdfRule
@@ -40,7 +41,8 @@ _OTHER_FORMATS = {
     'joint': 'a part of a URDF, not a URDF: give the file that includes it',
     'model': 'a model of SDF, not a URDF: give the URDF or xacro that it was made from',
     'sdf': 'SDF, not a URDF: give the URDF or xacro that it was made from, or convert it by '
-    '`./ws pip install rod` and `./ws rod -f arm.sdf -o arm.urdf`, and compare masses and limits',
+    f'`{typed("pip install rod")}` and'
+    f' `{typed("rod -f arm.sdf -o arm.urdf")}`, and compare masses and limits',
 }
 
 # A URDF with more joints takes minutes to load.

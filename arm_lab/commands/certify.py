@@ -14,11 +14,12 @@ from arm_controllers.follower.trajectory import Trajectory
 from arm_controllers.parameter_file import sections_text
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError
+from arm_dynamics.optional import typed
 from arm_dynamics.parameters import changed, like, parameter
 from arm_dynamics.scene_clearance import scene_clearance
 from arm_dynamics.surroundings import Surroundings
 from arm_lab.certificate.certificate import Certificate, Certifier
-from arm_lab.command_line import File, Folder, Name, RobotOptions, command, typed
+from arm_lab.command_line import File, Folder, Name, RobotOptions, command
 from arm_lab.commands import run
 from arm_lab.commands.call import call
 from arm_lab.experiments.ranges import Ranges

@@ -12,9 +12,10 @@ from typing import Any
 
 from arm_controllers.parameter_file import yaml_value
 from arm_dynamics.checks import ArmError
+from arm_dynamics.optional import typed
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import share_folder
-from arm_lab.command_line import CommandOptions, Folder, command, typed
+from arm_lab.command_line import CommandOptions, Folder, command
 from arm_sim.output_folder import writable_folder
 
 _PREDICT = "prediction = ''  # write your answer here before you run the next cell"

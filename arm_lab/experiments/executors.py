@@ -24,6 +24,7 @@ import numpy as np
 from rich.console import Console
 
 from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.optional import typed
 from arm_dynamics.parameters import Parameters, parameter
 from arm_dynamics.plugin_faults import named_faults
 from arm_lab.progress import progress
@@ -112,7 +113,9 @@ def _dask_executor(address: str) -> Iterator[Executor]:
         from distributed import Client
         from distributed.scheduler import KilledWorker
     except ImportError:
-        raise ArmError("--scheduler needs Dask: ./ws pip install 'distributed>=2025.1'") from None
+        raise ArmError(
+            '--scheduler needs Dask: ' + typed("pip install 'distributed>=2025.1'")
+        ) from None
     try:
         client = Client(address, timeout=DASK_TIMEOUT, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:

@@ -8,7 +8,7 @@ import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_dynamics.model_error import links_with_mass
-from arm_dynamics.optional import optional_module
+from arm_dynamics.optional import optional_module, typed
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.ranges import Ranges
 from arm_sim.output_folder import whole_file
@@ -17,7 +17,8 @@ from arm_sim.robot import Robot
 
 def pyarrow(what: str) -> tuple[Any, Any]:
     """Return pyarrow and its module for Parquet; raise ArmError where it is not installed."""
-    lacking = f"{what} needs pyarrow: ./ws pip install 'pyarrow>=17'"
+    install = typed("pip install 'pyarrow>=17'")
+    lacking = f'{what} needs pyarrow: {install}'
     return optional_module('pyarrow', lacking), optional_module('pyarrow.parquet', lacking)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from rich.markup import escape
 from rich.table import Table
 
-from arm_dynamics.optional import optional_module
+from arm_dynamics.optional import optional_module, typed
 from arm_dynamics.robots import RobotArgument
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.labels import labels_of
@@ -202,7 +202,7 @@ def _drawn(name: str, *given: object) -> 'Figure':
 
 def data_frame(data: object) -> Any:
     """Return a pandas DataFrame; raise ArmError where pandas is not installed."""
-    lacking = 'a DataFrame needs pandas: pip install pandas'
+    lacking = f'a DataFrame needs pandas: {typed("pip install pandas")}'
     return optional_module('pandas', lacking).DataFrame(data)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from arm_controllers.policy_layout import PolicyLayout
 from arm_dynamics.checks import Array
-from arm_dynamics.optional import optional_module
+from arm_dynamics.optional import optional_module, typed
 
 
 def export_mlp(
@@ -30,7 +30,7 @@ def export_mlp(
     Raises:
         ArmError: onnx is not installed.
     """
-    onnx = optional_module('onnx', "the export needs onnx: ./ws pip install 'onnx>=1.17'")
+    onnx = optional_module('onnx', 'the export needs onnx: ' + typed("pip install 'onnx>=1.17'"))
     helper, kind = onnx.helper, onnx.TensorProto.DOUBLE if exact else onnx.TensorProto.FLOAT
     nodes, numbers, x = [], [], 'observation'
     for k, (w, b) in enumerate(layers):

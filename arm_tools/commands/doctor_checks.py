@@ -69,12 +69,15 @@ def packages() -> list[Diagnosis]:
     """Check versions and imports of the Python packages that this package needs."""
     from packaging.requirements import Requirement
 
+    from arm_dynamics.optional import typed
+
     wanted = [each for each in map(Requirement, requires('arm_sim') or ()) if not each.marker]
     detail = ', '.join(filter(None, map(_misfit, wanted)))
     if not detail:
         names = ', '.join(_MODULES.get(each.name, each.name) for each in wanted)
         detail = _error(_run(f'import {names}'))
-    advice = 'pip install --force-reinstall -r requirements.txt' if detail else ''
+    names = ' '.join(f'"{each}"' for each in wanted)
+    advice = typed(f'pip install --force-reinstall {names}') if detail else ''
     return [_finding('Python packages', detail or f'{len(wanted)} of them', advice)]
 
 
@@ -132,13 +135,16 @@ def optional() -> list[Diagnosis]:
     """Report which optional packages are there, and what needs the others."""
     from packaging.requirements import Requirement
 
+    from arm_dynamics.optional import typed
+
     found: list[Diagnosis] = []
     named: set[str] = set()
     for wanted in map(Requirement, requires('arm_sim') or ()):
         extra = str(wanted.marker).partition('extra == ')[2].strip('"')
         if extra and extra != 'test' and wanted.name not in named:  # several extras may have it
             named.add(wanted.name)
-            advice = f'for arm_sim[{extra}]: pip install "{wanted.name}{wanted.specifier}"'
+            install = typed(f'pip install "{wanted.name}{wanted.specifier}"')
+            advice = f'for arm_sim[{extra}]: {install}'
             lacks = _misfit(wanted)
             found.append(_finding(wanted.name, lacks, advice if lacks else '', Severity.ABSENT))
     prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(':')

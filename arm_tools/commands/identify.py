@@ -10,8 +10,9 @@ from tyro.conf import Positional
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
+from arm_dynamics.optional import typed
 from arm_dynamics.parameters import parameter
-from arm_lab.command_line import Folder, RobotOptions, typed
+from arm_lab.command_line import Folder, RobotOptions
 from arm_lab.commands.call import call, program
 from arm_lab.experiments.report import Report
 from arm_lab.identification.estimation import IdentificationParameters

@@ -10,8 +10,10 @@ import numpy as np
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.parameter_values import parameter_fields, read_fields
 from arm_dynamics.checks import Array, unknown
+from arm_dynamics.optional import typed
 from arm_dynamics.parameters import ParameterValues, parameter
-from arm_lab.command_line import File, Folder, Name, typed
+from arm_dynamics.robots import RobotArgument
+from arm_lab.command_line import File, Folder, Name
 from arm_lab.commands.call import call, program
 from arm_lab.commands.experiment_options import ExperimentOptions
 from arm_lab.experiments.executors import Jobs, Work

@@ -24,6 +24,7 @@ from arm_dynamics.inverse_kinematics import inverse_kinematics, solve_ik
 from arm_dynamics.inverse_kinematics.task import ik_task, pose_matrix
 from arm_dynamics.model import RobotModel
 from arm_dynamics.object_shapes import ObjectShape
+from arm_dynamics.optional import typed
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.paths.timing import TimingLimits
 from arm_dynamics.scene_clearance import OWN
@@ -252,7 +253,9 @@ class _PathSearch:
             if self._is_free(line):
                 return _Path(line, k, self.checks, True)
         if importlib.util.find_spec('ompl') is None:
-            raise ArmError("planning around obstacles needs PyPI's ompl: pip install ompl")
+            raise ArmError(
+                "planning around obstacles needs PyPI's ompl: " + typed('pip install ompl')
+            )
         resolution = _RESOLUTION * least
         for number in range(_TRIES):
             points = self._polyline(start, goals[clear], resolution / 2**number, number)

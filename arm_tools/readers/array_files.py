@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError
-from arm_dynamics.optional import optional_module
+from arm_dynamics.optional import optional_module, typed
 from arm_lab.experiments.parquet import pyarrow
 from arm_tools.readers.column_names import STAMPS
 from arm_tools.readers.text_table import kind_of
@@ -90,7 +90,8 @@ def _of_mat(file: Path) -> dict[str, Any]:
 
 
 def _of_hdf5(file: Path, otherwise: str = '') -> dict[str, Any]:
-    lacking = f"is an HDF5 file: ./ws pip install 'h5py>=3.11' reads it{otherwise}"
+    install = typed("pip install 'h5py>=3.11'")
+    lacking = f'is an HDF5 file: {install} reads it{otherwise}'
     h5py = optional_module('h5py', lacking)
     found: dict[str, Any] = {}
 

@@ -12,6 +12,7 @@ import numpy as np
 from PIL import Image
 
 from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.optional import typed
 from arm_sim.output_folder import whole_file
 from arm_tools.view.offscreen import Picture
 
@@ -36,7 +37,7 @@ def check_file(path: Path, count: int) -> None:
         )
     if kind == '.mp4' and not ffmpeg():
         raise ArmError(
-            f'output {str(path)!r} needs ffmpeg: "pip install imageio-ffmpeg", '
+            f'output {str(path)!r} needs ffmpeg: "{typed("pip install imageio-ffmpeg")}", '
             '"sudo apt install ffmpeg", or write a .gif'
         )
     if not path.expanduser().absolute().parent.is_dir():

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
+from arm_dynamics.optional import typed
 from arm_dynamics.surroundings import Surroundings
 from arm_tools.view.camera import View
 from arm_tools.view.film import Film, film_times, write_film
@@ -20,7 +21,7 @@ from arm_tools.view.shown_objects import RecordedObjects
 
 SIZE = 640, 480  # [pixels]
 SPEED = 3.0  # simulated seconds per second: a minute is not too long to draw and to see
-NEEDS = 'GIF: an MP4 needs "pip install imageio-ffmpeg"'
+NEEDS = f'GIF: an MP4 needs "{typed("pip install imageio-ffmpeg")}"'
 
 
 def film_past(

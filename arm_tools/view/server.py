@@ -7,10 +7,11 @@ from importlib.util import find_spec
 from io import StringIO
 
 from arm_dynamics.checks import ArmError
+from arm_dynamics.optional import typed
 from arm_tools.view.access import WILDCARDS, Access
 from arm_tools.view.page_parts import PageServer
 
-HELP = 'viser is not installed; get it with "./ws pip install viser" or "pip install viser"'
+HELP = f'viser is not installed; get it with "{typed("pip install viser")}"'
 _PORTS = 100  # number of ports to try
 
 

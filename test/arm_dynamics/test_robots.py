@@ -21,6 +21,7 @@ from arm_dynamics import ArmError, RobotModel, robots
 from arm_dynamics.descriptions import mjcf_conversion
 from arm_dynamics.descriptions.conversion import parameter_file
 from arm_dynamics.descriptions.sources.named_models import named_models
+from arm_dynamics.optional import typed
 from arm_dynamics.robots import RobotArgument, check_data_only, find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.robot import Robot
@@ -335,7 +336,9 @@ def test_without_xacro_the_line_says_how_to_get_it(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, 'xacro', None)
     file = tmp_path / 'arm.xacro'
     file.write_text(XACRO.format(package='x'))
-    with pytest.raises(ArmError, match='xacro, which is not installed: ./ws pip install xacro'):
+    with pytest.raises(
+        ArmError, match=f'xacro, which is not installed: {typed("pip install xacro")}'
+    ):
         find_urdf(str(file))
 
 

@@ -5,24 +5,31 @@ import sys
 
 import pytest
 
+from arm_dynamics.optional import typed
 from arm_sim.extras import missing
 
+LAB = typed('pip install "arm_sim[lab]"')
 LINES = {
-    'cma': 'needs cma: pip install "arm_sim[lab]"',
-    'PIL': 'needs pillow: pip install "arm_sim[lab]"',
-    'mcap.stream_reader': 'needs mcap: pip install "arm_sim[view]"',
-    'viser': 'needs viser: pip install "arm_sim[view]"',
-    'imageio_ffmpeg': 'needs imageio-ffmpeg: pip install "arm_sim[view]"',
-    'eaik': 'needs eaik: pip install "arm_sim[plan]"',
-    'gymnasium': 'needs gymnasium: pip install "arm_sim[learn]"',
-    'xacro': 'needs xacro: pip install "arm_sim[robots]"',
-    'my_module': '',
+    'cma': ('cma', '[lab]'),
+    'PIL': ('pillow', '[lab]'),
+    'mcap.stream_reader': ('mcap', '[view]'),
+    'viser': ('viser', '[view]'),
+    'imageio_ffmpeg': ('imageio-ffmpeg', '[view]'),
+    'eaik': ('eaik', '[plan]'),
+    'gymnasium': ('gymnasium', '[learn]'),
+    'xacro': ('xacro', '[robots]'),
 }
 
 
-@pytest.mark.parametrize(('module', 'line'), LINES.items())
-def test_the_extra_that_brings_a_module_is_named(module, line):
-    assert missing(ModuleNotFoundError(name=module)) == line
+@pytest.mark.parametrize('by', ['', './ws '])
+def test_the_extra_that_brings_a_module_is_named_as_its_user_types_it(by, monkeypatch):
+    monkeypatch.delenv('ARM_SIM_WS', raising=False)
+    if by:
+        monkeypatch.setenv('ARM_SIM_WS', 'yes')
+    for module, (package, extra) in LINES.items():
+        line = f'needs {package}: {by}pip install "arm_sim{extra}"'
+        assert missing(ModuleNotFoundError(name=module)) == line
+    assert missing(ModuleNotFoundError(name='my_module')) == ''
 
 
 def run(code):
@@ -33,10 +40,10 @@ def run(code):
 def test_a_command_without_its_extra_says_so_in_one_line():
     code = "sys.argv = ['', 'tune']; from arm_sim.executables import main; sys.exit(main())"
     done = run(code)
-    assert (done.returncode, done.stderr) == (1, 'tune needs tyro: pip install "arm_sim[lab]"\n')
+    assert (done.returncode, done.stderr) == (1, f'tune needs tyro: {LAB}\n')
 
 
 def test_a_call_without_its_extra_says_so_in_its_error():
     done = run('import arm_sim; arm_sim.run()')
     last = done.stderr.splitlines()[-1]
-    assert last == 'ModuleNotFoundError: arm_sim.run needs tyro: pip install "arm_sim[lab]"'
+    assert last == f'ModuleNotFoundError: arm_sim.run needs tyro: {LAB}'

@@ -16,6 +16,7 @@ from arm_dynamics.inverse_kinematics.task import IkTask
 from arm_dynamics.kinematics.chain import Chain
 from arm_dynamics.kinematics.compiled_kinematics import chain_pose
 from arm_dynamics.model import RobotModel
+from arm_dynamics.optional import typed
 
 
 class Analytic(Solver):
@@ -36,10 +37,11 @@ class Analytic(Solver):
             ArmError: EAIK does not solve the geometry, or misses the configuration itself among
                 the solutions at random configurations.
         """
+        install = typed('pip install EAIK')
         self._refusal = ArmError(
             f'no closed-form solver for {chain.frame!r} of {model.name!r}: it needs six revolute '
-            'joints of a geometry that EAIK knows, EAIK installed (pip install EAIK), and a full '
-            'pose'
+            f'joints of a geometry that EAIK knows, EAIK installed ({install}), and '
+            'a full pose'
         )
         if chain.n != 6 or chain.prismatic.any() or importlib.util.find_spec('eaik') is None:
             raise self._refusal

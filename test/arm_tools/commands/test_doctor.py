@@ -8,6 +8,7 @@ import sys
 import pytest
 from repository import ROOT
 
+from arm_dynamics.optional import typed
 from arm_tools.commands import doctor, doctor_checks
 from arm_tools.commands.doctor_checks import Diagnosis, Severity
 from arm_tools.view import offscreen
@@ -74,7 +75,8 @@ def test_packages_that_lack_or_do_not_fit_are_named(tmp_path, monkeypatch):
     (check,) = doctor_checks.packages()
     assert check.state == Severity.BROKEN
     assert 'not >=99, no no-such-package' in check.detail
-    assert check.advice == 'pip install --force-reinstall -r requirements.txt'
+    wanted = '"numpy>=99" "no-such-package" "scipy"'
+    assert check.advice == typed(f'pip install --force-reinstall {wanted}')
     needed[:2] = ['numpy']
     broken = tmp_path / 'numpy'
     broken.mkdir()
@@ -117,13 +119,14 @@ def test_without_opengl_and_without_what_is_optional_it_is_reported_and_nothing_
     monkeypatch.setattr(doctor_checks, 'version', raises_not_found)
     monkeypatch.setenv('AMENT_PREFIX_PATH', '')
     monkeypatch.setenv('PATH', '')
+    monkeypatch.setenv('ARM_SIM_WS', 'yes')
     monkeypatch.setattr(doctor, 'CHECKS', (doctor_checks.graphics, doctor_checks.optional))
     assert doctor.main([]) == 0
     printed = capsys.readouterr().out
     for text in (
         'egl: no egl here; osmesa',
         'xacro',
-        'for arm_sim[dask]: pip install "distributed',
+        'for arm_sim[dask]: ./ws pip install "distributed',
     ):
         assert text in ' '.join(printed.split()), text
     assert printed.count('not there') >= 9

@@ -12,6 +12,7 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.clearance import Clearance
 from arm_dynamics.model import RobotModel
+from arm_dynamics.optional import typed
 from arm_dynamics.scene_clearance import scene_clearance
 from arm_dynamics.surroundings import Surroundings
 from arm_sim.robot import Robot
@@ -88,7 +89,7 @@ def test_a_free_straight_line_is_taken_without_ompl(monkeypatch):
 
 def test_without_ompl_one_line_says_what_to_install(monkeypatch, plan):
     monkeypatch.setattr(planner.importlib.util, 'find_spec', lambda name: None)
-    with pytest.raises(ArmError, match=r"needs PyPI's ompl: pip install ompl$"):
+    with pytest.raises(ArmError, match=rf"needs PyPI's ompl: {typed('pip install ompl')}$"):
         plan_motion(CLEARANCE, plan.motion.q[0], plan.motion.q[-1:])
 
 
