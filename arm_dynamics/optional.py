@@ -1,4 +1,4 @@
-"""Packages that need not be installed."""
+"""Packages that need not be installed, and what installs them."""
 
 import os
 from importlib import import_module

@@ -24,11 +24,11 @@ from arm_lab.commands import run
 from arm_lab.commands.call import call
 from arm_lab.experiments.ranges import Ranges
 from arm_lab.experiments.report import Listing, Report
+from arm_lab.experiments.robot_files import load_robot
 from arm_sim import pictures
 from arm_sim.loop.goal_file import read_goal, write_goal
 from arm_sim.loop.goals import sampled
 from arm_sim.output_folder import writable_folder
-from arm_sim.robot import Robot
 from arm_sim.simulation.scene_shapes import scene_shapes
 
 _INSTANTS = 400  # of the picture
@@ -106,7 +106,7 @@ class CertifyReport(Report):
 
 def certified(options: Options) -> CertifyReport:
     """Return the report of the options."""
-    robot = Robot.load(options.robot, options.config)
+    robot = load_robot(options.robot, options.config)
     own = robot.parameters()
     around = Surroundings(**{name: own[name] for name in ('floor', 'table') if name in own})
     shapes = scene_shapes(options.scene) if options.scene else ()

@@ -13,6 +13,7 @@ from arm_dynamics.parameters import parameter
 from arm_lab.command_line import File, RobotOptions
 from arm_lab.commands.call import call, program
 from arm_lab.experiments.report import Listing, Report
+from arm_lab.experiments.robot_files import load_robot
 from arm_lab.identification.excitation import (
     Excitation,
     ExcitationParameters,
@@ -22,7 +23,6 @@ from arm_lab.identification.excitation import (
 from arm_lab.progress import progress
 from arm_sim.loop.goal_file import write_goal
 from arm_sim.loop.goals import goal_of
-from arm_sim.robot import Robot
 
 _SAMPLE_PERIOD = 0.05  # between the points of the goal [s]
 _PERIODS = 40  # points per period at least
@@ -59,7 +59,7 @@ class ExcitationReport(Report):
         Raises:
             ArmError: a motion that is too long, or none that keeps clear of all limits.
         """
-        robot = Robot.load(options.robot, options.config)
+        robot = load_robot(options.robot, options.config)
         model, own = robot.model, robot.parameters()
         self._model = model
         around = {name: own[name] for name in ('floor', 'table') if name in own}

@@ -20,6 +20,7 @@ from arm_lab.experiments.compared_laws import compared_laws
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_lab.experiments.over_topics import experiment_of
 from arm_lab.experiments.report import Listing, Report, data_frame
+from arm_lab.experiments.robot_files import load_robot
 from arm_lab.experiments.suited import suited
 from arm_lab.options import ParametersT
 from arm_sim.devices import SensorParameters
@@ -29,7 +30,7 @@ from arm_sim.loop.differences import errors_of
 from arm_sim.loop.measures import track
 from arm_sim.loop.outcome import outcome, print_outcome, write_outcome
 from arm_sim.loop.report import title_of
-from arm_sim.robot import Robot, model_error_of
+from arm_sim.robot import model_error_of
 from arm_sim.simulation.plant import engine_names
 from arm_sim.tasks import Run as TaskRun
 from arm_sim.tasks import task_names
@@ -194,7 +195,7 @@ class RunReport(Report):
 
 def loaded_experiment(options: Options) -> LoadedExperiment:
     """Return the experiment that options describe. Raises ArmError: a value not allowed."""
-    robot = Robot.load(options.robot, options.config)
+    robot = load_robot(options.robot, options.config)
     of_task = mapping('parameters', yaml_value('parameters', options.parameters))
     frequency = options.natural_frequency
     given = replace(options, natural_frequency=frequency or 0.0)

@@ -33,6 +33,7 @@ from arm_dynamics.parameters import (
 from arm_lab.experiments.compared_laws import any_class, compared_class, compared_laws, designed
 from arm_lab.experiments.frequency import at_frequency
 from arm_lab.experiments.ranges import Draw, Ranges
+from arm_lab.experiments.robot_files import load_robot
 from arm_sim.devices import SensorParameters
 from arm_sim.devices.drive_trains import JointParameters
 from arm_sim.devices.drives import DriveParameters
@@ -131,7 +132,7 @@ class Experiment(Parameters):
         Raises:
             ArmError: no such robot, or a file that does not hold what it should.
         """
-        return LoadedExperiment(self, Robot.load(self.robot, self.config))
+        return LoadedExperiment(self, load_robot(self.robot, self.config))
 
     def drawn(self, draw: Draw) -> 'Experiment':
         """Return the experiment on a drawn arm.

@@ -27,6 +27,7 @@ from arm_dynamics.model_error import ModelError
 from arm_dynamics.parameters import Parameters, ParameterValues, parameter
 from arm_lab.experiments.compared_laws import rigid_body_engines
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
+from arm_lab.experiments.robot_files import load_robot
 from arm_sim.devices.drives import DriveParameters
 from arm_sim.loop.measures import measure_names, names_that_need
 from arm_sim.robot import Robot, model_error_of
@@ -132,7 +133,7 @@ def _plan(file: str, said: object) -> JudgingPlan:
         one_of('engine', engine, rigid_body_engines())
     if len(set(own.engines)) < len(own.engines):
         raise ArmError(f'engines is {[*own.engines]}; each may be named once')
-    arm = Robot.load(own.robot, config)
+    arm = load_robot(own.robot, config)
     tasks = {}
     for name, values in _named(given, 'tasks').items():
         if name not in task_names():

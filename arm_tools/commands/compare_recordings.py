@@ -15,6 +15,7 @@ from arm_dynamics.parameters import Parameters, parameter
 from arm_lab.command_line import Folder, RobotOptions
 from arm_lab.commands.call import program
 from arm_lab.experiments.report import Listing, Report
+from arm_lab.experiments.robot_files import load_robot
 from arm_lab.identification.difference import LATEST, Difference, difference
 from arm_lab.identification.estimation import IdentificationParameters
 from arm_lab.identification.identified_arm import weightless
@@ -24,7 +25,6 @@ from arm_lab.progress import new_console
 from arm_sim.loop.measures import rms
 from arm_sim.palette import COLORS
 from arm_sim.pictures import BLUE, ORANGE, QUIET, legend, new_figure, panels, style
-from arm_sim.robot import Robot
 from arm_tools.commands.identified_drives import (
     TorqueScaleOptions,
     scale_note,
@@ -91,7 +91,7 @@ class Options(RobotOptions):
 
 def compared(options: Options) -> Report:
     """Return the report of the options."""
-    robot = Robot.load(options.robot, options.config)
+    robot = load_robot(options.robot, options.config)
     model = robot.model
     with new_console().status('reading the recordings'):
         read = decided(

@@ -15,12 +15,12 @@ from arm_dynamics.parameters import parameter
 from arm_lab.command_line import Folder, RobotOptions
 from arm_lab.commands.call import call, program
 from arm_lab.experiments.report import Report
+from arm_lab.experiments.robot_files import load_robot
 from arm_lab.identification.estimation import IdentificationParameters
 from arm_lab.identification.identified_arm import weightless
 from arm_lab.identification.positions import PositionParameters
 from arm_lab.identification.regressor import JointRegressor
 from arm_lab.progress import new_console
-from arm_sim.robot import Robot
 from arm_tools.commands import identification_report as report
 from arm_tools.commands.identified_drives import (
     TorqueScaleOptions,
@@ -93,7 +93,7 @@ class IdentifiedReport(Report):
         """
         if not options.recording:
             raise ArmError('identify needs a recording: its path')
-        self._robot = Robot.load(options.robot, options.config)
+        self._robot = load_robot(options.robot, options.config)
         fit = self._from_positions if options.source == 'positions' else self._from_torques
         listings, draw, found, notes, numbers, code = fit(options)
         first = self.first

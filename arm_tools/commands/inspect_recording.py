@@ -12,9 +12,9 @@ from arm_dynamics.parameters import parameter
 from arm_lab.command_line import RobotOptions, command
 from arm_lab.commands.call import call
 from arm_lab.experiments.report import Listing, Report
+from arm_lab.experiments.robot_files import load_robot
 from arm_lab.progress import new_console
 from arm_sim.pictures import BLUE, new_figure, panels
-from arm_sim.robot import Robot
 from arm_tools.inspection.inspected import Inspected, inspected
 from arm_tools.inspection.known_efforts import EffortsAre
 from arm_tools.readers.read_options import ReadAs
@@ -53,7 +53,7 @@ class RecordingReport(Report):
         Raises:
             ArmError: it cannot be read, or not in one way.
         """
-        self._model = Robot.load(options.robot, options.config).model
+        self._model = load_robot(options.robot, options.config).model
         how = options.reading, options.efforts, options.cutoff
         with new_console(stderr=True).status('reading the recording'):
             found = inspected(options.recording, self._model, *how)

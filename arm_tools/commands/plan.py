@@ -17,9 +17,9 @@ from arm_lab.command_line import Folder, Name, RobotOptions
 from arm_lab.commands.call import call, program
 from arm_lab.experiments.experiment import Experiment, LoadedExperiment
 from arm_lab.experiments.report import Listing, Report
+from arm_lab.experiments.robot_files import load_robot
 from arm_sim.loop.record import Record
 from arm_sim.loop.recorded import run_closed_loop
-from arm_sim.robot import Robot
 from arm_sim.simulation.plant import Plant, plant_class
 from arm_sim.simulation.scene_shapes import scene_shapes
 from arm_tools.planning.planner import (
@@ -76,7 +76,7 @@ class PlanReport(Report):
         Raises:
             ArmError: no such motion; names link and object.
         """
-        self._options, self._robot = options, Robot.load(options.robot, options.config)
+        self._options, self._robot = options, load_robot(options.robot, options.config)
         model, p = self._robot.model, options.limits
         self.joint_names = tuple(model.joint_names)
         given = [name for name in ('to', 'pose', 'grasp') if getattr(options, name)]
