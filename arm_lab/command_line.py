@@ -24,7 +24,8 @@ import shutil
 import signal
 import sys
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import MISSING, dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -45,6 +46,7 @@ from arm_lab.options import (
     words_of,
 )
 from arm_lab.progress import WrittenError, interruptible
+from arm_sim.output_folder import writable_folder
 
 # Texts that have a name of their own in the help.
 File = Annotated[str, 'FILE']
@@ -127,17 +129,19 @@ def command(
 
         @wraps(function)
         def main(words: Sequence[str] | None = None) -> int:
-            said = kind.stopped
+            options: CommandOptions | type[CommandOptions] = kind
+            is_lost = False
             try:
                 with interruptible(*signals), named_faults():
-                    code = function(read(kind, name, words)) or 0
+                    options = read(kind, name, words)
+                    code = function(options) or 0
             except ArmError as error:
                 print(f'{name}: {error}', file=sys.stderr)
                 return 2 if isinstance(error, UsageError) else 1
             except KeyboardInterrupt as stop:
                 code, writes = STOPPED, {'output', 'output_dir'} & {x.name for x in fields(kind)}
-                if writes and not isinstance(stop, WrittenError):
-                    said = said or 'its results are lost'
+                is_lost = bool(writes) and not isinstance(stop, WrittenError)
+            said = options.stopped or 'its results are lost' * is_lost
             if code == STOPPED and said:
                 print(f'{name}: stopped; {said}', file=sys.stderr)
             return code

@@ -10,16 +10,15 @@ import inspect
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, TypeVar, get_type_hints
 
 from arm_dynamics.parameters import default_of, facts
 from arm_dynamics.plugin_faults import named_faults
-from arm_lab.command_line import STOPPED, OptionsT, command
+from arm_lab.command_line import STOPPED, OptionsT, command, results_in
 from arm_lab.experiments.report import Report
 from arm_lab.options import every_field, from_python
 from arm_lab.progress import writing
-from arm_sim.output_folder import writable_folder
 
 ReportT = TypeVar('ReportT', bound=Report)
 _FIRST = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -39,9 +38,9 @@ def program(
 
     @command(kind, *signals)
     def main(options: Any) -> int:
-        if hasattr(options, 'output_dir'):
-            vars(options)['folder'] = writable_folder(options.output_dir)
-        report = does(options)
+        name = getattr(options, 'output_dir', None)
+        with nullcontext() if name is None else results_in(options, name):
+            report = does(options)
         report.line = report.line or options.line()
         report.table()
         if options.folder:
@@ -72,9 +71,9 @@ def call(
         bound = signature.bind(*values, **{x: y for x, y in options.items() if x in known})
         wrong = {x: y for x, y in options.items() if x not in known}
         given = from_python(kind, first | bound.arguments | wrong)
-        if 'output_dir' in options:
-            vars(given)['folder'] = writable_folder(options['output_dir'])
-        with _main_module_hidden(), named_faults():
+        name = options.get('output_dir')
+        results = nullcontext() if name is None else results_in(given, name)
+        with results, _main_module_hidden(), named_faults():
             result = does(given)
         result.line = result.line or given.line()
         if given.folder:

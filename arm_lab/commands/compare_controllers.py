@@ -49,7 +49,7 @@ class Options(CommandOptions):
     random (a Monte Carlo), with --sweep one number varies.
     """
 
-    stopped: ClassVar[str] = '--resume continues the run'
+    stopped: ClassVar[str] = 'it has no result yet'
 
     robots: Names = parameter(
         ('ur5e',), 'names of robots or paths of their files, separated by commas'
@@ -156,12 +156,17 @@ def compared(options: Options) -> Report:
     with executor(workers, options.jobs.scheduler) as processes:
         partial = options.folder / f'{kind}.partial' if options.folder else None
         work = Work(processes, partial, options.resume)
-        if kind == 'comparison':
-            report = _compare(cases, options, work)
-        elif kind == 'sweep':
-            report = _sweep(options, cases[0], laws, work)
-        else:
-            report = _monte_carlo(options, cases[0], laws, work)
+        try:
+            if kind == 'comparison':
+                report = _compare(cases, options, work)
+            elif kind == 'sweep':
+                report = _sweep(options, cases[0], laws, work)
+            else:
+                report = _monte_carlo(options, cases[0], laws, work)
+        except KeyboardInterrupt:
+            if partial and partial.exists():
+                vars(options)['stopped'] = '--resume continues the run'
+            raise
     return report
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from arm_controllers.laws import law_names
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import parameter
-from arm_lab.command_line import STOPPED, Folder, Name, command
+from arm_lab.command_line import STOPPED, Folder, Name, command, results_in
 from arm_lab.commands.call import call
 from arm_lab.commands.experiment_options import ExperimentOptions
 from arm_lab.experiments.batchable import check_tunable
@@ -29,7 +29,6 @@ from arm_lab.tuning.report import (
     tuning_figure,
 )
 from arm_lab.tuning.search import FREQUENCIES, Effort, GainSpace, RequiredMargins, search, validate
-from arm_sim.output_folder import writable_folder
 
 
 @dataclass(frozen=True)
@@ -53,11 +52,12 @@ class Options(ExperimentOptions):
 @command(Options)
 def main(options: Options) -> int:
     """Run the command; 0 where no fresh arm is unstable."""
-    folder, console = writable_folder(options.output_dir), new_console()
-    if options.law == 'all':
-        with options.jobs.executor() as work:
-            return _tune_all(options, work, folder)
-    tuned: Tuned = tuned_law(options).found
+    with results_in(options, options.output_dir) as folder:
+        if options.law == 'all':
+            with options.jobs.executor() as work:
+                return _tune_all(options, work, folder)
+        tuned: Tuned = tuned_law(options).found
+    console = new_console()
     console.print(tuned.listing().terminal())
     for name in tuned.names:
         values = np.ravel(getattr(tuned.found.parameters, name))

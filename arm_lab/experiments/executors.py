@@ -201,7 +201,7 @@ class Work:
     ) -> Iterator[tuple[int, Array]]:
         """Yield each job's number and answer, each once, in any order.
 
-        The file is removed after the last answer.
+        The file is removed after the last answer, and after an error before the first one.
 
         Args:
             function: of a job.
@@ -222,11 +222,17 @@ class Work:
                         done.add(number)
                         yield number, answer
                 left = [number for number in range(len(jobs)) if number not in done]
-                for k, answer in completed(self.executor, function, (jobs[k] for k in left)):
-                    np.save(file, np.array(left[k]))
-                    np.save(file, answer)
-                    file.flush()
-                    yield left[k], answer
+                try:
+                    for k, answer in completed(self.executor, function, (jobs[k] for k in left)):
+                        np.save(file, np.array(left[k]))
+                        np.save(file, answer)
+                        file.flush()
+                        done.add(left[k])
+                        yield left[k], answer
+                except BaseException:
+                    if not done:
+                        self.file.unlink()
+                    raise
         except OSError as error:  # also of the close, which writes what did not fit on the disk
             raise ArmError(f'{str(self.file)!r} cannot be written: {error.strerror}') from None
         self.file.unlink()

@@ -129,3 +129,14 @@ def test_a_list_of_numbers_may_be_a_text_and_a_path_is_one_but_no_other_type_is_
         must = re.escape(f'noise is {noise!r}; it must be a number or a list of numbers')
         with pytest.raises(ArmError, match=must):
             from_python(margins.Options, {'noise': noise})
+
+
+def test_a_folder_that_is_new_and_empty_goes_again_after_a_refusal(tmp_path, monkeypatch):
+    older = tmp_path / 'older'
+    older.mkdir()
+    for folder in (older, tmp_path / 'new'):
+        with pytest.raises(ArmError, match="law is 'nothing'"):
+            arm_sim.margins(law='nothing', output_dir=str(folder))
+        assert run.main(['--law', 'nothing', '--output-dir', str(folder)]) == 1
+        assert tune.main(['--law', 'nothing', '--output-dir', str(folder)]) == 1
+    assert list(tmp_path.rglob('*')) == [older]

@@ -290,6 +290,19 @@ def test_ctrl_c_leaves_a_file_that_resume_goes_on_from(tmp_path, monkeypatch, ca
     assert not (folder / 'monte_carlo.partial').exists()
 
 
+def test_ctrl_c_before_the_first_result_names_no_resume_and_leaves_no_file(
+    tmp_path, monkeypatch, capsys
+):
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(monte_carlo, 'run_together', interrupted)
+    words = '--robots planar_3r --tasks step --laws pd --samples 4 --workers 1 --output-dir'
+    assert compare_controllers.main([*words.split(), str(tmp_path / 'out')]) == 130
+    assert capsys.readouterr().err == 'compare_controllers: stopped; it has no result yet\n'
+    assert not (tmp_path / 'out').exists()
+
+
 EARLY = 'import os, signal\nos.getpid() == int(os.environ["OF"]) or signal.raise_signal(2)\n'
 JOBS = """
 import os
