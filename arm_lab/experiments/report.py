@@ -236,7 +236,11 @@ def _comparison(title: str, group: Iterable[tuple[Experiment, Measures]]) -> Lis
     ranked_by = task_class(cases[0].task).evaluation.ranked_by
     ranks = [row[ranked_by] if row.completed else math.inf for row in measures]
     columns = _columns(measures)
-    rows = [[case.law, *_cells(row, columns)] for case, row in zip(cases, measures, strict=True)]
+    nothing = {'settled': 'never'} if cases[0].load().task.event is not None else {}
+    rows = [
+        [case.law, *_cells(row, columns, nothing)]
+        for case, row in zip(cases, measures, strict=True)
+    ]
     best = [i for i, value in enumerate(ranks) if value == min(ranks) < math.inf]
     return Listing(title, ['law', *(each.heading for each in columns)], rows, best)
 
@@ -251,12 +255,20 @@ def _columns(measures: Sequence[Measures]) -> list[Measure]:
     return counted + [each for each in columns if each.name in _WITH_FORCE]
 
 
-def _cells(measures: Measures, columns: Sequence[Measure]) -> list[str]:
-    """Return a row's numbers as text; 'unstable' where there are none."""
+def _cells(
+    measures: Measures, columns: Sequence[Measure], nothing: Mapping[str, str]
+) -> list[str]:
+    """Return a row's numbers as text; 'unstable' where there are none.
+
+    `nothing` has the words for a number that a kind of measure (`over`) lacks; else it is '-'.
+    """
     if not measures.completed:
         return ['unstable'] + [''] * (len(columns) - 1)
-    values = [(measures[each.name], each.format) for each in columns]
-    return ['-' if math.isnan(value) else format(value, style) for value, style in values]
+    return [
+        nothing.get(each.over, '-') if math.isnan(measures[each.name])
+        else format(measures[each.name], each.format)
+        for each in columns
+    ]  # fmt: skip
 
 
 def sweep_report(sweep: Sweep, case: Experiment) -> Report:

@@ -362,3 +362,10 @@ def test_an_unstable_loop_is_said_to_be_unstable():
     assert not measures.completed or measures.tracking_rms_mm > 100.0
     with pytest.raises(ArmError, match='mass_scale'):
         Experiment('planar_3r', 'sinusoid', 'pd', error=ModelError(mass_scale=(0.0,)))
+
+
+def test_an_arm_that_stays_away_after_the_event_of_a_task_never_recovers():
+    rows = [arm_sim.compare(tasks=task, laws='pd').listings[0].rows for task in ('push', 'step')]
+    assert [row[-1] for ((*row,),) in rows] == ['never', 'never']
+    still = arm_sim.compare(robots='planar_3r', laws='pd').listings[0]
+    assert (still.headings[-1], still.rows[0][-1]) == ('recovery [s]', '-')
