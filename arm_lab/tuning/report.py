@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from arm_controllers.laws import LAWS
 from arm_controllers.parameter_values import as_ros_value
 from arm_dynamics.checks import Array
+from arm_dynamics.robots import RobotArgument
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.report import Listing
 from arm_lab.tuning.search import Found, Outcome, RequiredMargins, validate
@@ -58,7 +59,8 @@ class Tuned(NamedTuple):
                 unstable,
             ])  # fmt: skip
         headings = ['gains', '95 % RMS [mm]', 'torque', 'chatter', 'unstable']
-        title = f'{experiment.law} on {experiment.robot}, {experiment.task}, {experiment.engine}'
+        robot = RobotArgument.of(experiment.robot).label
+        title = f'{experiment.law} on {robot}, {experiment.task}, {experiment.engine}'
         return Listing(title, headings, rows, [2] if self.holds else [])
 
     def parameter_file(self) -> str:
@@ -100,7 +102,8 @@ class Tuned(NamedTuple):
 def tuning_figure(tuned: Tuned) -> Figure:
     """Return the picture: each fresh arm's error and chatter, before and after."""
     experiment = tuned.experiment
-    title = f'{experiment.robot}, {experiment.task}: {experiment.law}, shipped and tuned'
+    robot = RobotArgument.of(experiment.robot).label
+    title = f'{robot}, {experiment.task}: {experiment.law}, shipped and tuned'
     figure = pictures.new_figure(9.5, 4.2, title)
     shares, dots = pictures.panels(figure, 2, 2)
     for name, rows, color in (

@@ -120,7 +120,7 @@ class Rehearsal(Report):
         if self.not_tried:
             notes.insert(0, f'not tried in the loop: {"; ".join(self.not_tried)}')
         notes.append('go' if self.go else 'no go')
-        shown = listing(rows, experiment, options.messages, len(samples))
+        shown = listing(rows, experiment, options.drives, options.messages, len(samples))
         plain = [row._asdict() for row in rows]
         draw = partial(_figure, rows, shown.title)
         super().__init__('rehearsal', [shown], plain, draw, found=rows, notes=notes)
@@ -178,13 +178,13 @@ def case(options: Options) -> tuple[Experiment, SupervisorParameters]:
 
 
 def listing(
-    rows: Sequence[Row], experiment: Experiment, messages: MessageRanges, arms: int
+    rows: Sequence[Row], experiment: Experiment, drives: str, messages: MessageRanges, arms: int
 ) -> Listing:
     """Return the table of the limits."""
-    e, r = experiment, experiment.ranges
+    e, r, robot = experiment, experiment.ranges, RobotArgument.of(experiment.robot).label
     title = (
-        f'{e.robot}, {e.task}, {e.law}: {arms} arms; masses +-{r.mass:.0%}, friction up to '
-        f'{r.friction:.2%} of the torque limits, delay up to {r.delay} periods of '
+        f'{robot}, {e.task}, {e.law}, drives {drives}: {arms} arms; masses +-{r.mass:.0%}, '
+        f'friction up to {r.friction:.2%} of the torque limits, delay up to {r.delay} periods of '
         f'{1e3 * e.timestep:g} ms, payload up to {r.payload:g} kg'
     )
     m = messages

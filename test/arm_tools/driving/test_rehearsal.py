@@ -99,6 +99,7 @@ def test_the_worst_arm_of_a_limit_that_is_reached_is_no_go_and_runs_again_alone(
     words += ['--task', 'step']
     assert main([*words, '--samples', '2']) == 1
     said = capsys.readouterr().out
+    assert 'planar_3r, step, pd, drives effort: 2 arms' in (tmp_path / 'rehearsal.md').read_text()
     told = json.loads((tmp_path / 'rehearsal.json').read_text())
     row = {each['name']: each for each in told['limits']}['tracking error']
     assert (told['go'], row['go'], row['limit']) == (False, False, 0.002)
