@@ -81,6 +81,11 @@ def messages_of(path: Path, facts: dict[str, dict[str, str]] | None = None) -> I
     Raises errors of any kind where the file is missing or damaged: call within `reading`.
     """
     for file in files_of(path):
+        if not is_of_messages(file):
+            raise ArmError(
+                'it must be an .mcap or .db3 file, or the folder of a bag, as launch files write '
+                'them; rosbags-convert converts a .bag of ROS 1'
+            )
         with _unpacked(file) as own:
             yield from _of_mcap(own, facts) if own.suffix == '.mcap' else _of_rosbag2(own)
 

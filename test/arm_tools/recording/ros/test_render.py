@@ -199,6 +199,8 @@ def test_a_recording_without_an_arm_or_none_at_all_is_one_line(tmp_path, capsys)
     path.write_bytes(b'no recording')
     assert rendered(path) == 1
     assert 'cannot be read' in capsys.readouterr().err
+    assert rendered(path.rename(path.with_name('record.npz'))) == 1
+    assert "record.npz': it must be an .mcap or .db3 file, or the" in capsys.readouterr().err
 
 
 def test_without_opengl_one_line_says_why_and_what_to_do(monkeypatch):
