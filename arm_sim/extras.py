@@ -1,5 +1,6 @@
 """Which extra of `pip install "arm_sim[...]"` brings a package that is not installed."""
 
+import os
 import re
 from collections import defaultdict
 from contextlib import suppress
@@ -18,11 +19,9 @@ def missing(error: ModuleNotFoundError) -> str:
     extras = _extras()[package]
     if not extras:
         return ''
-    from arm_dynamics.optional import typed  # imports numpy, which may be missing itself
-
     extra = next((each for each in _PREFERRED if each in extras), extras[0])
-    install = typed(f'pip install "arm_sim[{extra}]"')
-    return f'needs {package}: {install}'
+    by = './ws ' * ('ARM_SIM_WS' in os.environ)  # as `typed`, which imports numpy
+    return f'needs {package}: {by}pip install "arm_sim[{extra}]"'
 
 
 def _extras() -> dict[str, list[str]]:
