@@ -55,10 +55,11 @@ def hybrid_row(
         )
         rise = min(max(age[0] / numbers[2], 0.0), 1.0)
         goal, rate = rise * math.sqrt(dot(wrench, wrench)), dot(tip, normal)
-        before = age[0] < 0.0
-        push = damping * approach[0] if before else goal
-        off = goal - dot(felt, normal) if touches else 0.0
-        off = push + damping * rate if before else off
+        push = damping * approach[0] if age[0] < 0.0 else goal
+        # What a faster tool feels is its own inertia.
+        fastest = damping * numbers[1] + math.sqrt(dot(wrench, wrench))
+        presses = touches and -damping * rate <= fastest
+        off = goal - dot(felt, normal) if presses else push + damping * rate
         still = not np.any(target[:6] != 0.0)
         steady = still and age[0] > numbers[2] and abs(off) < OFF * goal
         rest[0] = rest[0] + dt if steady else 0.0
@@ -66,17 +67,16 @@ def hybrid_row(
         integral[0] = (integral[0] if kept else 0.0) + dt * ki * off
         friction = felt.copy()
         subtract_along(friction, normal, normal)
-        reaction = np.zeros(3)
+        reaction, drag = np.zeros(3), np.zeros(3)
         for i in range(3):
-            reaction[i] = dot(sides[i], felt)
-        pressed = math.sqrt(dot(reaction, reaction)) > numbers[0]
+            reaction[i], drag[i] = dot(sides[i], felt), -damping * dot(sides[i], tip)
+        pressed = dot(reaction, reaction) > numbers[0] ** 2 and dot(drag, drag) <= fastest**2
         for i in range(3):
             wanted = rise * dot(sides[i], wrench)
-            grown = dt * ki * (wanted + reaction[i]) if pressed else 0.0
+            grown = dt * ki * (wanted + (reaction[i] if pressed else drag[i]))
             sideways[i] = (sideways[i] if kept else 0.0) + grown
             force[i] = -(push + integral[0] + damping * rate) * normal[i]
-            held = wanted + sideways[i] - damping * dot(sides[i], tip)
-            force[i] += held if sides.any() else 0.0
+            force[i] += wanted + sideways[i] + drag[i] if sides.any() else 0.0
             force[i] -= cancels * moving * (friction[i] - reaction[i])
     linear, slip = np.empty(3), tip[:3].copy()
     for i in range(3):

@@ -24,7 +24,7 @@ class Pressing(NamedTuple):
         contact: of the tool.
         force: (..., 3) that the tool is to exert now [N].
         felt: (..., 3) measured force on the tool in the directions of the goal [N].
-        integral: (..., 3) of the force error, times force_ki [N].
+        integral: (..., 3) of the force error, times force_ki, which fades out of contact [N].
         known: (..., 3) force on the tool that is no disturbance: `felt`, and friction at rest [N].
         torque: (..., n) that `known` exerts on the joints, mean of two periods [N.m | N].
     """
@@ -88,7 +88,8 @@ class PredictedContact:
         down = np.linalg.norm(goal - sideways, axis=-1, keepdims=True)
         force = sideways - contact.normal * down
         integral = np.where(touch.kept, before.integral if before else 0.0, 0.0)
-        integral = integral + dt * p.force_ki * np.where(touch.touches, force + along, 0.0)
+        grown, faded = dt * p.force_ki * (force + along), integral * np.exp(-p.force_ki * dt)
+        integral = np.where(touch.touches, integral + grown, faded)
         known = felt - moving * (felt - along)
         mean = 0.5 * (before.known + known) if before else np.zeros_like(felt)
         back = transposed(space.jacobian(measured)[..., :3, :])

@@ -124,7 +124,7 @@ class CartesianImpedance(ToolLaw):
         force += times(modes, weights * times(transposed(modes), slip))
         if reference.wrench is not None:
             felt = space.wrench(measured, tip)
-            state = self._integrated(state, reference.wrench + felt, felt, dt)
+            state = self._integrated(state, reference.wrench, felt, tip.velocity, dt)
             force += times(wanted, reference.wrench + state.integral)
         force[..., :3] -= p.force_damping * times(wanted, tip.velocity)[..., :3]
 
@@ -152,10 +152,16 @@ class CartesianImpedance(ToolLaw):
         )
 
     def _integrated(
-        self, state: ImpedanceState, error: Array, felt: Array, dt: float
+        self, state: ImpedanceState, goal: Array, felt: Array, speed: Array, dt: float
     ) -> ImpedanceState:
-        """Return the memory with the integral of the force error, which grows in contact only."""
-        along = times(state.directions, felt)
-        touches = np.linalg.norm(along, axis=-1, keepdims=True) > _TOUCH
-        grown = state.integral + dt * self.parameters.force_ki * times(state.directions, error)
-        return state._replace(integral=np.where(touches, grown, state.integral))
+        """Return the memory with the integral of the force error, which fades out of contact.
+
+        What a tool feels that is faster than the goal moves it is its own inertia.
+        """
+        p, selected = self.parameters, state.directions
+        drag = p.force_damping * times(selected, speed)[..., :3]
+        touches = np.linalg.norm(times(selected, felt), axis=-1, keepdims=True) > _TOUCH
+        touches &= (drag**2).sum(-1, keepdims=True) <= (goal[..., :3] ** 2).sum(-1, keepdims=True)
+        grown = state.integral + dt * p.force_ki * times(selected, goal + felt)
+        faded = state.integral * np.exp(-p.force_ki * dt)
+        return state._replace(integral=np.where(touches, grown, faded))

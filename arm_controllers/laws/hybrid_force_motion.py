@@ -79,17 +79,18 @@ class HybridForceMotion(ToolLaw):
     The law is that of operational space with P x'' in place of x'', P = 1 - n n^T: the tip is not
     accelerated along the normal n of the surface. Along n there is the force
 
-        F = -(f_d + e_i) - kd_f v                    in contact
+        F = -(f_d + e_i) - kd_f v                    from the first contact on
         F = -(kd_f approach_speed + e_i) - kd_f v    before
 
     with kd_f the force_damping, ki the force_ki, v the speed of the tip along n, f the measured
     force along n, f_d the desired one, and e_i the integral of ki (f_d - f) in contact, of ki kd_f
-    (approach_speed + v) before. The force across n, friction, is measured too, and cancelled while
-    the reference moves: at rest friction holds the tool. At rest ki falls as 2/t, so that e_i
-    becomes the mean of all measured forces, with less and less noise. Feeding f_d forward and
-    damping the speed leaves the contact a spring with the arm's inertia m: no force passes through
-    a differentiation or a proportional gain, so that the loop does not depend on the stiffness k,
-    and an impact at v has at most the peak v sqrt(k m).
+    (approach_speed + v) before, of ki (f_d + kd_f v) where the contact is lost. The force across
+    n, friction, is measured too, and cancelled while the reference moves: at rest friction holds
+    the tool. At rest ki falls as 2/t, so that e_i becomes the mean of all measured forces, with
+    less and less noise. Feeding f_d forward and damping the speed leaves the contact a spring with
+    the arm's inertia m: no force passes through a differentiation or a proportional gain, so that
+    the loop does not depend on the stiffness k, and an impact at v has at most the peak v sqrt(k
+    m).
 
     On a surface that is not where it is expected the tip moves along the true surface, since the
     force keeps it there: n is the direction in which the tip has moved least. The desired motion

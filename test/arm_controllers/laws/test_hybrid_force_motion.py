@@ -109,6 +109,21 @@ def test_two_selected_axes_are_controlled_by_force_and_the_third_by_motion():
     np.testing.assert_allclose(tau, expected, atol=1e-9)
 
 
+@pytest.mark.parametrize('sides', [False, True])
+@pytest.mark.parametrize(('speed', 'force'), [(0.05, 0.0), (-0.005, 0.0), (-0.2, 4.0)])
+def test_out_of_contact_the_speed_is_controlled(sides, speed, force):
+    # The tool has touched; at -0.2 m/s the sensor feels the inertia of the tool.
+    law = HybridForceMotion(ARM, HybridForceMotionParameters(rise_time=DT))
+    reference = at(Q)
+    if sides:
+        reference.selection = np.diag([1.0, 0.0, 1.0, 0.0, 0.0, 0.0])
+    _, state = after(law, felt(np.array([0.0, 0.0, 4.0])), reference=reference)
+    v = np.linalg.solve(ARM.jacobian(Q), [0.0, 0.0, speed, 0.0, 0.0, 0.0])
+    _, then = law(state, felt(np.array([0.0, 0.0, force]), v), reference, DT)
+    grown = DT * 20.0 * (10.0 + 700.0 * speed)
+    np.testing.assert_allclose(then.integral - state.integral, [grown], atol=1e-9)
+
+
 @pytest.mark.parametrize(('speed', 'share'), [(0.0, 0.0), (0.002, 0.4), (0.1, 1.0)])
 def test_friction_is_cancelled_while_the_reference_moves(speed, share):
     reference = at(Q)
