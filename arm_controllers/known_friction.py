@@ -37,6 +37,10 @@ class FrictionOfReference(LawAdapter):
         """Return the state with which the law takes over the arm."""
         return super().start(measured, self._with_friction(reference))
 
+    def resumed(self, state: State) -> State | None:
+        """Go on where the law does."""
+        return self.law.resumed(state)
+
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
     ) -> tuple[Array, State]:

@@ -109,6 +109,10 @@ class AdaptiveComputedTorque(Law):
         """Return the inertial parameters pi (..., 10 n), which are the model's at first."""
         return (np.tile(self._nominal, (*measured.q.shape[:-1], 1)),)
 
+    def resumed(self, state: State) -> State | None:
+        """Go on with the inertial parameters that were learnt."""
+        return state
+
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
     ) -> tuple[Array, State]:

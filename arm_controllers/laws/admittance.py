@@ -113,14 +113,14 @@ class AdmittanceState(NamedTuple):
         wrench: (..., 6) smoothed, at the sensor in axes of the world frame [N, N.m].
         q, v: (..., n) shift of the reference, and its rate [rad | m, rad/s | m/s].
         twist: (..., 6) of the sensor by that rate, in base axes [m/s, rad/s].
-        inner: memory of the law of the drives.
+        inner: memory of the law of the drives; None: it starts again.
     """
 
     wrench: Array
     q: Array
     v: Array
     twist: Array
-    inner: State
+    inner: State | None
 
 
 class Admittance(Law):
@@ -173,6 +173,10 @@ class Admittance(Law):
         still, none = np.zeros_like(measured.q), np.zeros((*measured.q.shape[:-1], 6))
         return AdmittanceState(none, still, still, none, self.inner.start(measured, reference))
 
+    def resumed(self, state: State) -> State | None:
+        """Go on with wrench and shift; the inner law, which may be another, starts again."""
+        return AdmittanceState(*state)._replace(inner=None)
+
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
     ) -> tuple[Array, State]:
@@ -192,7 +196,10 @@ class Admittance(Law):
         v = before.v + a * dt
         q = before.q + v * dt
         shifted = _shifted(reference, q, v, a, dt)
-        command, inner = self.inner(before.inner, measured, shifted, dt)
+        inner = before.inner
+        if inner is None:
+            inner = self.inner.start(measured, shifted)
+        command, inner = self.inner(inner, measured, shifted, dt)
         return command, AdmittanceState(wrench, q, v, times(jacobian, v), inner)
 
     def _pose(self, q: Array, frame: str) -> Any:

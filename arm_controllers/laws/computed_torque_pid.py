@@ -64,6 +64,10 @@ class ComputedTorquePid(Law):
         """Return (ki E,): the integral term (..., n) [rad/s^2 | m/s^2], at zero."""
         return (np.zeros_like(measured.q),)
 
+    def resumed(self, state: State) -> State | None:
+        """Go on with the integral term."""
+        return state
+
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
     ) -> tuple[Array, State]:

@@ -75,6 +75,11 @@ class IndependentJoint(Law):
             inertia = np.diagonal(self.model.mass_matrix(measured.q), axis1=-2, axis2=-1).copy()
         return inertia, self.model.gravity_torque(measured.q)
 
+    def resumed(self, state: State) -> State | None:
+        """Go on with the integral torque."""
+        inertia = self.parameters.inertia
+        return (inertia if len(inertia) else state[0], state[1])
+
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
     ) -> tuple[Array, State]:

@@ -53,6 +53,10 @@ class MomentumObserver(ComputedTorque):
         now = momentum(self.model, measured.q, measured.v)
         return ObserverState(now, np.zeros_like(now))
 
+    def resumed(self, state: State) -> State | None:
+        """Go on with the estimate."""
+        return state
+
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
     ) -> tuple[Array, State]:

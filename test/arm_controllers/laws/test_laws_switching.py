@@ -8,7 +8,8 @@ import pytest
 from following import DT, HOME, goal, make
 from running_law import RunningLaw
 
-from arm_controllers.laws import law_class
+from arm_controllers.adapted_law import adapted_law
+from arm_controllers.laws import Measurement, Reference, law_class
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
@@ -37,6 +38,36 @@ def control(simulation, law, arm, seconds):
         simulation.advance(law(q, v, reference, STEP))
         rows.append(np.concatenate([simulation.plant.q, simulation.plant.v]))
     return np.array(rows)
+
+
+@pytest.mark.parametrize(
+    'name',
+    [
+        'adaptive_computed_torque', 'admittance', 'admittance_effort', 'cartesian_impedance',
+        'computed_torque_pid', 'hand_guiding', 'independent_joint', 'momentum_observer',
+        'parallel_force_position',
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize('friction', ['measured', 'reference'])
+def test_a_law_whose_parameters_are_set_goes_on(name, friction):
+    cls, rng = law_class(name), np.random.default_rng(5)
+    if friction == 'reference' and cls.command_interface != 'effort':
+        pytest.skip('compensates no friction')
+    law, other = (adapted_law(cls, MODEL, cls.Parameters(), friction) for _ in range(2))
+    reference = Reference(6)
+    reference.q[:], reference.wrench = HOME, np.array([0.0, 0.0, -10.0, 0.0, 0.0, 0.0])
+    reference.future = lambda periods: reference
+    state = None
+    for _ in range(20):
+        q, v = HOME + rng.uniform(-0.01, 0.01, 6), rng.uniform(-0.1, 0.1, 6)
+        measured = Measurement(q, v, None, rng.uniform(-20.0, 20.0, 6))
+        state = law.start(measured, reference) if state is None else state
+        before = state
+        command, state = law(before, measured, reference, STEP)
+    again, _ = other(other.resumed(before), measured, reference, STEP)
+    np.testing.assert_array_equal(again, command)
+    begun, _ = other(other.start(measured, reference), measured, reference, STEP)
+    assert np.abs(begun - command).max() > 1e-4
 
 
 @cache
