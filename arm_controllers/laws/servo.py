@@ -21,6 +21,7 @@ from arm_dynamics.parameters import PerJoint, Stepping, parameter
 
 FEEDFORWARD = ('none', 'gravity', 'gravity_velocity', 'inverse_dynamics', 'discrete', 'observed')
 _ONE_STEP = FEEDFORWARD[-2:]
+RECOVERY = 20.0  # natural frequency of errors that a joint lacks the effort for [rad/s]
 
 
 @dataclass(frozen=True)
@@ -95,8 +96,9 @@ class Servo(Law):
 
     for q+ = q_r(t + h): v+ = (q_r+ - q)/h, a = (v+ - v)/h, and u = q + (M a + b + D v+)/kp;
     Coulomb friction is that at v+ too, and the reference's effort is added to M a + b. The drive's
-    gains and the step are the plant's own. It corrects any error within one step, with whatever
-    torque that takes: for exact models and lock-step.
+    gains and the step are the plant's own. It corrects an error within one step: for exact models
+    and lock-step. Where a joint lacks the effort for that, v+ is that of critically damped errors
+    with RECOVERY, within the limits of speed: a full step back and forth would never end.
 
     The observed level expects q+ and v+ and corrects them by what is measured then. What the
     velocity missed is a torque that the model lacks, d = (M + h D)(v_measured - v+)/h, and the
@@ -123,6 +125,7 @@ class Servo(Law):
         self._kp, self._kd = self.parameters.servo_kp, self.parameters.servo_kd
         # An array: NumPy takes twice as long to multiply by a float.
         self._rate = np.full(model.nv, 1.0 / self.parameters.period)
+        self._per_effort = 1.0 / model.effort_limit
         p = self.parameters
         # One-step levels follow the reference at the sample that the command leads to.
         self.lookahead = 1 + p.delay if p.feedforward in _ONE_STEP else 0
@@ -181,25 +184,53 @@ class Servo(Law):
         return tau
 
     def _discrete(self, q: Array, v: Array, reference: Reference) -> Array:
-        model = self.model
-        v_next = model.difference(q, reference.q)
+        v_next = self.model.difference(q, reference.q)
         v_next *= self._rate
-        a = v_next - v
+        tau, v_next = self._reaching(q, v, v_next, reference, reference.effort)
+        tau += self._kd * v_next
+        tau /= self._kp
+        tau += q
+        return tau
+
+    def _reaching(
+        self, q: Array, v: Array, v_next: Array, reference: Reference, added: Array
+    ) -> tuple[Array, Array]:
+        """Return the torque that leads to a velocity (..., n) in one step, and the velocity.
+
+        Where a joint lacks the effort for it, all joints go to the reference with RECOVERY, and
+        from half of that effort on more and more as asked.
+        """
+        tau = self._torque(q, v, v_next)
+        tau += added
+        share = tau * self._per_effort
+        one = share.ravel()
+        if one.dot(one) <= 1.0:
+            return tau, v_next
+        asked = np.abs(share).max(-1, keepdims=True)
+        if (asked <= 1.0).all():
+            return tau, v_next
+        fastest = self.model.velocity_limit
+        aim = reference.v + 0.5 * RECOVERY * self.model.difference(q, reference.q)
+        aim = np.minimum(np.maximum(aim, -fastest), fastest)
+        aim = v - np.expm1(-2.0 * RECOVERY / self._rate) * (aim - v)
+        less = np.minimum(np.maximum(asked - 1.0, 0.0), 1.0)
+        v_next = v_next + less * (aim - v_next)
+        return self._torque(q, v, v_next) + added, v_next
+
+    def _torque(self, q: Array, v: Array, v_next: Array) -> Array:
+        """Return the torque (..., n) that leads from v to v_next in one step."""
+        model, a = self.model, v_next - v
         a *= self._rate
         tau = model.inverse_dynamics(q, v, a)
         if model.has_friction:
             tau += model.friction_torque(v_next)
             tau -= model.friction_torque(v)
-        tau += self._kd * v_next
-        tau += reference.effort
-        tau /= self._kp
-        tau += q
         return tau
 
     def _observed(
         self, state: ObservedState, measured: Measurement, reference: Reference
     ) -> tuple[Array, State]:
-        model, rate, drives, pending = self.model, self._rate, self._drives, state.pending
+        drives, pending = self._drives, state.pending
         q, v, disturbance = drives.estimate(
             measured.q,
             measured.v,
@@ -208,10 +239,9 @@ class Servo(Law):
             self.parameters.observer_pole,
         )
         q_ahead, v_ahead = drives.ahead(q, v, disturbance, pending)
-        v_next = self._aim(q_ahead, v_ahead, reference, state.passed)
-        torque = model.inverse_dynamics(q_ahead, v_ahead, (v_next - v_ahead) * rate)
-        torque += model.friction_torque(v_next) - model.friction_torque(v_ahead) - disturbance
-        torque += reference.effort
+        aim = self._aim(q_ahead, v_ahead, reference, state.passed)
+        added = reference.effort - disturbance
+        torque, v_next = self._reaching(q_ahead, v_ahead, aim, reference, added)
         command = q_ahead + (torque + self._kd * v_next) / self._kp
         if self.parameters.delay:
             pending = drives.given(pending, command, reference.effort)
@@ -219,7 +249,8 @@ class Servo(Law):
             passed: tuple[Array, ...] = (reference.q.copy(), state.passed[0])
         else:
             free = drives.free(torque, v, v_next)
-            expected = Prediction(reference.q.copy(), v_next, drives.late_inertia(q), free)
+            reached = np.where(v_next == aim, reference.q, q + v_next / self._rate)
+            expected = Prediction(reached, v_next, drives.late_inertia(q), free)
             passed = ()
         return command, ObservedState(disturbance, expected, passed, pending)
 

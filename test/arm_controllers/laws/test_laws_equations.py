@@ -12,10 +12,13 @@ from arm_controllers.laws import law_class, law_names
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
+from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
 
 DT = 0.004
 ARM = RobotModel(find_urdf('ur5e'), armature=np.linspace(0.1, 0.6, 6), damping=2.0, friction=0.5)
+HUNDREDFOLD = ModelError(effort_scale=100.0)
+STRONG = with_error(with_error(ARM, HUNDREDFOLD), HUNDREDFOLD)  # for a servo's one step
 M, C, G, F = ARM.mass_matrix, ARM.coriolis_matrix, ARM.gravity_torque, ARM.friction_torque
 J = ARM.jacobian
 KP, KD = np.linspace(90.0, 110.0, 6), np.linspace(15.0, 25.0, 6)
@@ -151,7 +154,7 @@ def states(seed):
 
 @pytest.mark.parametrize(('name', 'parameters', 'expected'), CASES)
 def test_command_is_the_laws_equation(name, parameters, expected):
-    law = RunningLaw(law_class(name)(ARM, law_class(name).Parameters(**parameters)))
+    law = RunningLaw(law_class(name)(STRONG, law_class(name).Parameters(**parameters)))
     for seed in range(3):
         q, v, r = states(seed)
         law.reset(q, v)

@@ -91,7 +91,7 @@ class OneJoint:
     """A model of a mass on a line, which is 1 kg in truth."""
 
     nv, joint_names = 1, ('slide',)
-    effort_limit, damping = np.array([np.inf]), np.zeros(1)
+    effort_limit, damping, has_friction = np.array([np.inf]), np.zeros(1), False
 
     def __init__(self, mass):
         self.mass = mass
@@ -133,3 +133,16 @@ def test_observer_pole_without_an_observer_is_refused():
         ArmError, match=r"observer_pole is 0.5; only feedforward 'observed' has it"
     ):
         replace(GIVEN, feedforward='discrete', observer_pole=0.5)
+
+
+@pytest.mark.parametrize('level', ['discrete', 'observed'])
+@pytest.mark.parametrize('size', [0.1, 1.0])
+def test_a_reference_that_jumps_is_reached_within_the_limit_of_speed(level, size):
+    task = make_task('step', ROBOT, {'size': size, 'duration': 2.5})
+    record = task.run(servo(level), plant(ModelError()))
+    assert np.abs(record.v / ROBOT.model.velocity_limit).max() < 1.02
+    off = record.q - record.q_reference
+    assert (off[record.t < 0.15] < 1e-3).all()
+    # Nothing overshoots by more than a tenth of the jump, and the end is reached.
+    assert off.max() < 0.1 * size
+    assert np.abs(off[record.t > 2.0]).max() < 1e-6
