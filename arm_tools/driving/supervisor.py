@@ -78,7 +78,7 @@ class Supervisor(SupervisorLimits):
 
         Args:
             state: what the call before returned.
-            q, v: (..., n) reading [rad | m], [rad/s | m/s].
+            q, v: (..., n) reading [rad | m], [rad/s | m/s]; of continuous joints also an angle.
             command: (..., n) of the law.
             dt: control period [s].
             reference: (..., n) position that the law follows [rad | m]; None: not known.
@@ -90,6 +90,8 @@ class Supervisor(SupervisorLimits):
         p, one = self.parameters, np.zeros_like(state.since)
         age, silence = one + age, one + silence
         gap = one + (dt if gap is None else gap)
+        model = self.model
+        q = np.where(model.continuous, state.q + model.difference(state.q, q), q)
         state = waited(self, state, q, v, dt, gap)
         drives = state.phase == DRIVING
         share = np.minimum(state.since / p.ramp_time, 1.0)
@@ -101,14 +103,14 @@ class Supervisor(SupervisorLimits):
         with np.errstate(invalid='ignore', over='ignore'):
             speed, rest = self._ahead(state, q, v, wanted, dt)
             where = q if reference is None else np.where(np.isnan(reference), q, reference)
-            where = q + share * (where - q)  # the law is not the only one before
+            where = q + share * model.difference(q, where)  # the law is not the only one before
             cycle = Cycle(self, state, q, v, wanted, where, gap, age, silence, dt, speed, rest)
             seen = values_and_limits(self.checks, cycle)
             over = ~(seen[..., 0, :, :] <= seen[..., 1, :, :]).all(axis=-1) & self._stops
         stops = drives & (over.any(axis=-1, keepdims=True) | stop)
         unseen = (over & self._blinds).any(axis=-1, keepdims=True)
         brakes = state.phase == STOPPED
-        unseen |= brakes & (np.abs(v) > self.model.velocity_limit).any(axis=-1, keepdims=True)
+        unseen |= brakes & (np.abs(v) > model.velocity_limit).any(axis=-1, keepdims=True)
         blind = state.blind | (unseen & (stops | brakes))
         shown = drives | (blind & ~state.blind)
         if shown.any():

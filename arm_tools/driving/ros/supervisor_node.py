@@ -107,7 +107,8 @@ class SupervisorNode(Node):
             if reader.has('velocity'):
                 v = reader.values('velocity').copy()
             else:
-                v = (q - self._q) / gap if self._own is not None and gap > 0.0 else 0.0 * q
+                moves = self._own is not None and gap > 0.0
+                v = self.model.difference(self._q, q) / gap if moves else 0.0 * q
             effort = reader.values('effort').tolist() if reader.has('effort') else []
         except ArmError as error:
             self.counts['dropped states'] += 1

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pinocchio as pin
 import pytest
+from field import TURNTABLE
 
 from arm_controllers.drive_convention import DriveConvention
 from arm_controllers.laws.pd import PD
@@ -257,6 +258,22 @@ class Led(Run):
             if self.state.phase == STOPPED:
                 return k
         return len(way)
+
+
+@pytest.mark.parametrize('interface', ['position', 'velocity', 'effort'])
+@pytest.mark.parametrize('law_counts_turns', [False, True])
+def test_readings_of_a_continuous_joint_may_be_angles(interface, law_counts_turns):
+    own, way = Supervisor(TURNTABLE, SupervisorParameters(), interface), np.pi - 0.3
+    state = own.start(np.array([way]), np.zeros(1), DT)
+    for k in range(round(4.0 / DT)):
+        speed = np.array([0.5 * (k * DT > 2.0)])
+        way = way + speed * DT
+        angle = np.arctan2(np.sin(way), np.cos(way))
+        reference = np.array(way) if law_counts_turns or interface == 'position' else angle
+        command = {'position': reference, 'velocity': speed, 'effort': np.zeros(1)}[interface]
+        _, state = own(state, angle, speed, command, DT, reference)
+    assert way > np.pi + 0.3
+    assert state.phase == DRIVING, own.reasons(state)
 
 
 def ramp(begin, end, count):
