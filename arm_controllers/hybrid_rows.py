@@ -14,7 +14,7 @@ from arm_dynamics.rotations import log3
 AVERAGED = 2.0  # product of integral gain and time at rest
 OFF = 0.2  # force error as a share of the goal that ends the rest
 # Columns of the memory behind the normal.
-AGE, _APPROACH, _SEEN, INTEGRAL, REST, _SIDES, MEMORY = 3, 4, 5, 14, 15, 16, 19
+AGE, _APPROACH, _SEEN, INTEGRAL, REST, SIDES, MEMORY = 3, 4, 5, 14, 15, 16, 19
 _LEAST_MOBILITY = 0.01  # below this a direction of the task is given up smoothly [1/kg]
 
 announce('arm_controllers.hybrid_rows', 'force laws')
@@ -155,7 +155,7 @@ def hybrid_rows(
             own[:AGE], own[AGE:_APPROACH], own[_APPROACH:_SEEN],
             own[_SEEN:INTEGRAL].reshape(3, 3),
         )  # fmt: skip
-        others = own[INTEGRAL:REST], own[REST:_SIDES], own[_SIDES:]
+        others = own[INTEGRAL:REST], own[REST:SIDES], own[SIDES:]
         hybrid_row(
             numbers[min(k, len(numbers) - 1)], dt, wrench[6:] if has_goal else wrench[:0],
             selection, felt, target[12:], tip[12:], error, contact, others, force, tip_a,

@@ -214,3 +214,11 @@ class ToolLaw(Law):
     def resumed(self, state: State) -> State | None:
         """Go on with the memory of the law before."""
         return state
+
+    def integrated(self, tau: Array, before: Array, after: Array) -> Array:
+        """Return an integral (..., k) after a period under a torque (..., n) [N.m | N].
+
+        It does not grow where a joint is asked for more than its effort limit.
+        """
+        lacks = (np.abs(tau) > self.model.effort_limit).any(-1, keepdims=True)
+        return np.where(lacks & (np.abs(after) > np.abs(before)), before, after)

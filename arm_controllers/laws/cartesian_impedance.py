@@ -110,6 +110,7 @@ class CartesianImpedance(ToolLaw):
         """Return the torque (..., n) [N.m | N], and the memory."""
         space, p, q, v = self._space, self.parameters, measured.q, measured.v
         state = self._next(ImpedanceState(*state), reference, dt)
+        before = state.integral
         target, tip = space.target(reference), space.motion(measured)
         jacobian, mass = space.jacobian(measured), self.model.mass_matrix(q)
 
@@ -132,7 +133,8 @@ class CartesianImpedance(ToolLaw):
         tau = space.torque(p, measured, reference, jacobian, along, _LEAST_MOBILITY, force)
         tau += times(self.model.coriolis_matrix(q, v), reference.v - v)
         tau += reference.effort
-        return tau, state
+        integral = self.integrated(tau, before, state.integral)
+        return tau, state._replace(integral=integral)
 
     def _next(self, state: ImpedanceState, reference: Reference, dt: float) -> ImpedanceState:
         """Return the memory with stiffness, directions and share of this period."""

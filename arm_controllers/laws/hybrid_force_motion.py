@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arm_controllers.contact import CONTACT_NUMBERS, ContactParameters, numbers_of, rows
-from arm_controllers.hybrid_rows import AGE, INTEGRAL, MEMORY, REST, hybrid_rows
+from arm_controllers.hybrid_rows import AGE, INTEGRAL, MEMORY, REST, SIDES, hybrid_rows
 from arm_controllers.laws import Array, LawEvaluation, Measurement, Reference, State
 from arm_controllers.task_rows import joint_numbers
 from arm_controllers.task_space import PostureParameters, ToolLaw, ToolParameters
@@ -140,4 +140,7 @@ class HybridForceMotion(ToolLaw):
             *self._arm, *self._numbers, dt, goal is not None, selection,
             rows(np.concatenate(parts, axis=-1)), rows(memory),
         )  # fmt: skip
-        return tau.reshape(measured.q.shape), HybridState(after.reshape(memory.shape))
+        tau, after = tau.reshape(measured.q.shape), after.reshape(memory.shape)
+        for part in (slice(INTEGRAL, REST), slice(SIDES, MEMORY)):
+            after[..., part] = self.integrated(tau, memory[..., part], after[..., part])
+        return tau, HybridState(after)

@@ -62,7 +62,7 @@ class ParallelForcePosition(ToolLaw):
         tip_a = target.acceleration - tip.acceleration  # the tip's is Jdot v
         tip_a += p.kd * (target.velocity - tip.velocity)
         tip_a += p.kp * pose_error(target, tip)
-        selected, force = directions(reference), integral
+        selected, force, before = directions(reference), integral, integral
         if selected is None or reference.wrench is None:
             integral = integral * np.exp(-p.force_ki * dt)  # the position takes over smoothly
         else:
@@ -72,4 +72,4 @@ class ParallelForcePosition(ToolLaw):
         jacobian = space.jacobian(measured)
         tau = space.torque(p, measured, reference, jacobian, tip_a, _LEAST_MOBILITY, force)
         tau += reference.effort
-        return tau, (integral,)
+        return tau, (self.integrated(tau, before, integral),)
