@@ -1,5 +1,6 @@
 """Feedforward for position servos: the command whose servo torque moves the arm along."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -126,6 +127,7 @@ class Servo(Law):
         # An array: NumPy takes twice as long to multiply by a float.
         self._rate = np.full(model.nv, 1.0 / self.parameters.period)
         self._per_effort = 1.0 / model.effort_limit
+        self._recovered = -math.expm1(-2.0 * RECOVERY * self.parameters.period)
         p = self.parameters
         # One-step levels follow the reference at the sample that the command leads to.
         self.lookahead = 1 + p.delay if p.feedforward in _ONE_STEP else 0
@@ -197,8 +199,8 @@ class Servo(Law):
     ) -> tuple[Array, Array]:
         """Return the torque that leads to a velocity (..., n) in one step, and the velocity.
 
-        Where a joint lacks the effort for it, all joints go to the reference with RECOVERY, and
-        from half of that effort on more and more as asked.
+        Where a joint lacks the effort for it, all joints go to the reference with RECOVERY: the
+        more the more it lacks, and altogether where it is asked for twice its effort limit.
         """
         tau = self._torque(q, v, v_next)
         tau += added
@@ -212,7 +214,7 @@ class Servo(Law):
         fastest = self.model.velocity_limit
         aim = reference.v + 0.5 * RECOVERY * self.model.difference(q, reference.q)
         aim = np.minimum(np.maximum(aim, -fastest), fastest)
-        aim = v - np.expm1(-2.0 * RECOVERY / self._rate) * (aim - v)
+        aim = v + self._recovered * (aim - v)
         less = np.minimum(np.maximum(asked - 1.0, 0.0), 1.0)
         v_next = v_next + less * (aim - v_next)
         return self._torque(q, v, v_next) + added, v_next
