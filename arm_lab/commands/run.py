@@ -195,7 +195,7 @@ class RunReport(Report):
 
 def loaded_experiment(options: Options) -> LoadedExperiment:
     """Return the experiment that options describe. Raises ArmError: a value not allowed."""
-    robot = load_robot(options.robot, options.config)
+    robot = load_robot(options.robot, options.config, plain=options.timestep > 0.0)
     of_task = mapping('parameters', yaml_value('parameters', options.parameters))
     frequency = options.natural_frequency
     given = replace(options, natural_frequency=frequency or 0.0)

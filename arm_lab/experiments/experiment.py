@@ -132,7 +132,8 @@ class Experiment(Parameters):
         Raises:
             ArmError: no such robot, or a file that does not hold what it should.
         """
-        return LoadedExperiment(self, load_robot(self.robot, self.config))
+        robot = load_robot(self.robot, self.config, plain=self.timestep > 0.0)
+        return LoadedExperiment(self, robot)
 
     def drawn(self, draw: Draw) -> 'Experiment':
         """Return the experiment on a drawn arm.

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import cache
+from multiprocessing import parent_process
 from pathlib import Path
 
 from arm_controllers.drive_convention import DriveConvention
@@ -12,7 +13,7 @@ from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.parameter_file import SHARED, read_parameter_file
 from arm_controllers.parameter_values import parameter_fields
-from arm_dynamics.checks import ArmError, unknown
+from arm_dynamics.checks import ArmError, say_once, some_of, unknown
 from arm_dynamics.model_error import ModelError
 from arm_dynamics.robots import ArmParameters
 from arm_sim.registered import OF_MANY, nodes
@@ -23,8 +24,10 @@ from arm_sim.tasks import task_classes
 _CLOSE = 0.8  # likeness of a name and what is meant, as long and with the same beginning [1]
 
 
-def load_robot(name: str, config: str = '') -> Robot:
+def load_robot(name: str, config: str = '', plain: bool = False) -> Robot:
     """Return a robot with a parameter file.
+
+    `plain`: the plant takes nothing of the file, which a line says.
 
     Raises:
         ArmError: as `Robot.load`; no node is called like a section of the file, a parameter is
@@ -45,6 +48,12 @@ def load_robot(name: str, config: str = '') -> Robot:
                     f'{config}: {each!r} of simulator is for launch files: without ROS the '
                     f"arm's is in {SHARED}, and plant_error has what the law does not know"
                 )
+    unused = sections.get('simulator')
+    if plain and unused and not parent_process():  # a worker's parent has said so
+        say_once(
+            f'{config}: not used of simulator: {some_of([*unused])}: with a timestep the plant is '
+            'the plain one; give drives, joints, sensors, or timestep 0 for that of files'
+        )
     return robot
 
 

@@ -34,3 +34,16 @@ def test_no_parameter_of_a_node_is_taken_for_a_slip():
     }
     assert len(names) > 300
     assert [name for name in names if is_misspelt(name)] == []
+
+
+def test_what_the_plain_plant_of_a_designed_law_leaves_of_a_parameter_file_is_named(
+    tmp_path, capfd
+):
+    file = tmp_path / 'my.yaml'
+    file.write_text('simulator:\n  ros__parameters: {sensors.position_bias: [0.1]}\n')
+    Experiment.of_files('planar_3r', 'step', 'pd', config=str(file)).load()
+    assert not capfd.readouterr().err
+    Experiment('planar_3r', 'step', 'pd', config=str(file)).load()
+    assert (
+        'not used of simulator: sensors.position_bias: with a timestep' in capfd.readouterr().err
+    )
