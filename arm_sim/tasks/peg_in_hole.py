@@ -5,6 +5,7 @@ feedback: it goes below the expected surface, along a spiral, and below the expe
 hole. The compliance of the law turns depth into force, and aligns the peg.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -176,7 +177,8 @@ class PegInHole(PosesTask):
         self.expected = pin.SE3(np.eye(3), middle)
         offset, turn = p.offset * _in_ball(rng), np.radians(p.turn) * _in_ball(rng)
         self.hole = pin.SE3(pin.exp3(turn), middle + offset)
-        self.stiffness = float(np.exp(rng.uniform(*np.log(p.stiffnesses))))
+        softest, stiffest = map(math.log, p.stiffnesses)
+        self.stiffness = math.exp(rng.uniform(softest, stiffest))
         self.touch(self._walls())
         durations = (
             0.5 * _START + (p.distance + p.press) / p.approach_speed,
@@ -226,5 +228,5 @@ class PegInHole(PosesTask):
 def _in_ball(rng: np.random.Generator) -> Array:
     """Return a drawn point (3,) of the unit ball."""
     direction = rng.normal(size=3)
-    point: Array = direction / np.linalg.norm(direction) * np.cbrt(rng.uniform())
+    point: Array = direction / np.linalg.norm(direction) * math.cbrt(rng.uniform())
     return point
