@@ -34,10 +34,12 @@ from arm_sim.tasks import Run
 
 MEMORY = 4_000_000_000  # that a law may allocate [bytes]
 _FILE = 1_000_000_000  # the largest file that it may write, its log included [bytes]
-_COMMANDS, _REASON = 'commands.f64', 'reason.txt'  # of the process of a law
+# Files of the process of a law.
+_COMMANDS, _REASON, _BEGUN = 'commands.f64', 'reason.txt', 'begun'
 _LONGEST = 300  # characters of a reason
 _ASLEEP = 10.0  # wall-clock time as a multiple of CPU time
 _LOOK = 0.02  # [s]
+_HEARD = 60.0  # time within which a parent that lives hears that a law begins [s]
 
 
 def judge_law(
@@ -64,14 +66,19 @@ def judge_law(
     for trial in plan.trials:
         for name in ('record.npz', _COMMANDS, _REASON):
             (trial.folder(folder) / name).unlink(missing_ok=True)
+    begun, end = folder / _BEGUN, math.inf
+    begun.unlink(missing_ok=True)
     with Group(words, folder / 'law.log', os.environ) as group:
-        end = time.monotonic() + _ASLEEP * seconds
 
         def tried(trial: JudgedTrial) -> tuple[Record, list[Check]]:
+            nonlocal end
             own = trial.folder(folder)
             file = own / _REASON
             while not file.exists() and group.code is None and time.monotonic() < end:
                 time.sleep(_LOOK)
+                if end == math.inf and begun.exists():
+                    begun.unlink()  # lets the law begin
+                    end = time.monotonic() + _ASLEEP * seconds
             if not file.exists():
                 raise ArmError(_why(group, seconds))
             if reason := bytes_of(file).decode(errors='replace'):
@@ -154,6 +161,14 @@ def _line(what: object) -> str:
     return ' '.join(printable(text).split())[:_LONGEST]
 
 
+def _begin(file: Path) -> None:
+    """Say that the law's time begins, and wait until that is heard."""
+    file.touch()
+    end = time.monotonic() + _HEARD
+    while file.exists() and time.monotonic() < end:
+        time.sleep(_LOOK)
+
+
 def _main(law: str, limits: str, folder: str, seconds: str) -> None:
     plan = read_plan(limits)
     loaded = plan.trials[0].loaded
@@ -166,6 +181,7 @@ def _main(law: str, limits: str, folder: str, seconds: str) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE, _FILE))
+    _begin(Path(folder, _BEGUN))
     for trial in plan.trials:
         attempt(trial, law, trial.folder(Path(folder)))
 

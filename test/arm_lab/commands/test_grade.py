@@ -9,6 +9,8 @@ import arm_sim
 from arm_lab.command_line import read
 from arm_lab.commands import grade as command
 from arm_lab.experiments.report import Listing
+from arm_lab.judging.law_trials import judge_law
+from arm_lab.judging.plan import read_plan
 
 LIMITS = """
 robot: planar_3r
@@ -127,6 +129,10 @@ def test_time_to_import_and_compile_is_not_the_laws(tmp_path):
     given = {'limits': tmp_path / 'limits.yaml', 'seconds': 1, 'workers': 1}
     report = arm_sim.grade([str(file)], output_dir=tmp_path, **given)
     assert report.found[0].held == 1
+    plan = read_plan(str(tmp_path / 'limits.yaml'))
+    shorter_than_a_start = judge_law(plan, str(file), tmp_path, 0.1)
+    assert shorter_than_a_start.held, shorter_than_a_start
+    assert not (tmp_path / 'begun').exists()
 
 
 def test_a_table_shows_no_html_and_no_controls_of_a_terminal():
