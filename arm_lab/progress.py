@@ -2,15 +2,19 @@
 
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
+from threading import Event, Thread
 from types import FrameType
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from arm_sim.notebook import in_notebook
+
+SAID_EVERY = 15.0  # period of the lines on work that goes on, where there is no terminal [s]
 
 
 def new_console(stderr: bool = False) -> Console:
@@ -57,6 +61,32 @@ def progress(
                 print(text, file=console.file, flush=True)
 
         yield show
+
+
+@contextmanager
+def status(what: str) -> Iterator[Callable[[str], None]]:
+    """Show what a command does, and give a function that takes what it does next.
+
+    On a terminal the line goes when the work is done; elsewhere it is written to standard error
+    each SAID_EVERY seconds.
+    """
+    console = new_console(stderr=True)
+    if console.is_terminal:
+        with console.status(what) as shown:
+            yield shown.update
+        return
+    now, done, begin = [what], Event(), time.monotonic()
+
+    def say() -> None:
+        while not done.wait(SAID_EVERY):
+            since = time.monotonic() - begin
+            print(f'{now[0]}: {since:.0f} s so far', file=sys.stderr, flush=True)
+
+    Thread(target=say, daemon=True).start()
+    try:
+        yield lambda text: now.__setitem__(0, text)
+    finally:
+        done.set()
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from arm_lab.identification.estimation import IdentificationParameters
 from arm_lab.identification.identified_arm import weightless
 from arm_lab.identification.regressor import JointRegressor
 from arm_lab.identification.signals import MotionSamples
-from arm_lab.progress import new_console
+from arm_lab.progress import status
 from arm_sim.loop.measures import rms
 from arm_sim.palette import COLORS
 from arm_sim.pictures import BLUE, ORANGE, QUIET, legend, new_figure, panels, style
@@ -93,7 +93,7 @@ def compared(options: Options) -> Report:
     """Return the report of the options."""
     robot = load_robot(options.robot, options.config)
     model = robot.model
-    with new_console().status('reading the recordings'):
+    with status('reading the recordings'):
         read = decided(
             inspected(options.real, model, options.reading, options.efforts, options.cutoff)
         )

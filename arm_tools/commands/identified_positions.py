@@ -9,7 +9,7 @@ from arm_lab.identification.estimation import IdentificationParameters
 from arm_lab.identification.positions import PositionParameters, identify_positions
 from arm_lab.identification.rollouts import Followed
 from arm_lab.identification.servo_fit import OF_SERVO, ServoFit
-from arm_lab.progress import new_console
+from arm_lab.progress import status
 from arm_sim.pictures import BLUE, new_figure, style
 from arm_sim.robot import Robot
 from arm_tools.inspection.position_units import in_radians
@@ -38,9 +38,9 @@ def fitted(
         for each in (followed.q, followed.command)
     )
     followed = Followed(followed.times, q, command)
-    with new_console().status(f'identifying from {len(followed.times)} positions') as status:
+    with status(f'identifying from {len(followed.times)} positions') as now:
         found = identify_positions(
-            robot.model, followed, options, known.cutoff, known.held_back, progress=status.update
+            robot.model, followed, options, known.cutoff, known.held_back, progress=now
         )
     return found, lines
 

@@ -20,7 +20,7 @@ from arm_lab.identification.estimation import IdentificationParameters
 from arm_lab.identification.identified_arm import weightless
 from arm_lab.identification.positions import PositionParameters
 from arm_lab.identification.regressor import JointRegressor
-from arm_lab.progress import new_console
+from arm_lab.progress import new_console, status
 from arm_tools.commands import identification_report as report
 from arm_tools.commands.identified_drives import (
     TorqueScaleOptions,
@@ -113,11 +113,11 @@ class IdentifiedReport(Report):
 
     def _from_torques(self, options: Options) -> Any:
         robot, parameters, drives = self._robot, options.estimation, options.torque_scale
-        with new_console().status('reading the recording') as status:
+        with status('reading the recording') as now:
             read = decided(_read(options, options.recording, robot.model))
             samples, model = read.samples, robot.model
             regressor = JointRegressor(weightless(model) if read.weightless else model)
-            status.update(f'identifying from {len(samples.times)} states')
+            now(f'identifying from {len(samples.times)} states')
             scales = scales_of(
                 drives, regressor, read, parameters,
                 lambda path: _read(options, path, model).samples,

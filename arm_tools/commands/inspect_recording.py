@@ -13,7 +13,7 @@ from arm_lab.command_line import RobotOptions, command
 from arm_lab.commands.call import call
 from arm_lab.experiments.report import Listing, Report
 from arm_lab.experiments.robot_files import load_robot
-from arm_lab.progress import new_console
+from arm_lab.progress import status
 from arm_sim.pictures import BLUE, new_figure, panels
 from arm_tools.inspection.inspected import Inspected, inspected
 from arm_tools.inspection.known_efforts import EffortsAre
@@ -55,7 +55,7 @@ class RecordingReport(Report):
         """
         self._model = load_robot(options.robot, options.config).model
         how = options.reading, options.efforts, options.cutoff
-        with new_console(stderr=True).status('reading the recording'):
+        with status('reading the recording'):
             found = inspected(options.recording, self._model, *how)
         found.lines.insert(0, f'compared with: {options.robot} (--robot names another arm)')
         lines = [*found.lines, *(f'to decide: {line}' for line in found.open)]

@@ -1,10 +1,13 @@
 """Progress of long work where the output is no terminal."""
 
+import re
+import time
 from io import StringIO
 
 from rich.console import Console
 
-from arm_lab.progress import progress
+from arm_lab import progress as module
+from arm_lab.progress import progress, status
 
 
 def test_work_beyond_its_total_is_shown_as_all_of_it():
@@ -16,3 +19,15 @@ def test_work_beyond_its_total_is_shown_as_all_of_it():
     assert first.startswith('arms: 20 of 40, ')
     assert last.startswith('arms: 40 of 40, ')
     assert last.endswith(' 0 s left')
+
+
+def test_work_without_steps_says_now_and_then_what_it_does(capsys, monkeypatch):
+    monkeypatch.setattr(module, 'SAID_EVERY', 0.01)
+    said = ''
+    with status('reading the recording') as now:
+        for text in ('reading the recording', 'identifying from 160000 states'):
+            now(text)
+            while not re.search(rf'{text}: \d+ s so far\n', said):
+                time.sleep(0.01)
+                said += capsys.readouterr().err
+    assert not capsys.readouterr().out
