@@ -96,7 +96,8 @@ class GymArms:
     that the sum of an episode is -RMS^2, -mean, -integral or -maximum of that measure; periods in
     which the task does not count it add nothing. An arm
     whose command is not finite, or that leaves its position limits, is lost: the rest of the
-    episode counts as if its error stayed, and it gets no more rewards.
+    episode counts as if its error stayed, as the task counts it at its end where it does not
+    yet, and it gets no more rewards.
 
     Attributes:
         loop: that advances the arms.
@@ -197,17 +198,21 @@ class GymArms:
                 reference=self._rows, alive=np.array([step.alive]),
             )  # fmt: skip
         x = values_of(self._measure, self._samples(step))
-        x = np.where(np.isnan(x), 0.0, x)  # the task does not count it now
         left = np.full(self._size, 1.0)
         q, arm = self.loop.plant.q.reshape(self._size, -1), self._arm
         q = q if self._every else q[:, self._joints]
         inside = ((q >= arm.position_lower) & (q <= arm.position_upper)).all(-1)
         lost = self.lost | ~(step.alive & inside)
+        over, period = self._measure.over, self.loop.period
         if lost.any():
-            left[lost & ~self.lost] = self.steps - step.number
+            now = lost & ~self.lost
+            if np.isnan(x[now]).any():  # the task counts it later
+                end = self._samples(step._replace(t=(self.steps - 1) * period))
+                x = np.where(now & np.isnan(x), values_of(self._measure, end), x)
+            left[now] = self.steps - step.number
             left[self.lost] = 0.0
             self.lost = lost
-        over, period = self._measure.over, self.loop.period
+        x = np.where(np.isnan(x), 0.0, x)  # the task does not count it now
         if over == 'max':
             reward = -np.maximum(x - self._most, 0.0) * (left > 0.0)
             self._most = np.maximum(self._most, x)

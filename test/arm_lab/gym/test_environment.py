@@ -123,6 +123,19 @@ def test_a_lost_arm_ends_the_episode_and_pays_for_the_rest():
     assert 100.0 < error < 3000.0
 
 
+def test_an_arm_that_is_lost_before_its_task_counts_pays_for_the_rest():
+    env = gymnasium.make('arm_sim/Press-v0', scale=1e4).unwrapped
+    env.reset(seed=0)
+    k, lost = -1, False
+    while not lost:
+        k += 1
+        _, reward, lost, over, _ = env.step(np.ones(env.action_space.shape))
+    assert not over
+    assert k < 0.1 * env.arms.steps
+    error = np.sqrt(-reward * env.arms.steps / (env.arms.steps - k))  # [N] of a goal of 10 N
+    assert 5.0 < error < 1000.0
+
+
 def test_mistakes_are_refused_in_one_line():
     env = gymnasium.make('arm_sim/Track-v0', **PLANAR).unwrapped
     env.reset(seed=0)
