@@ -14,7 +14,7 @@ from arm_dynamics.rotations import log3
 AVERAGED = 2.0  # product of integral gain and time at rest
 OFF = 0.2  # force error as a share of the goal that ends the rest
 # Columns of the memory behind the normal.
-AGE, _APPROACH, _SEEN, INTEGRAL, REST, SIDES, MEMORY = 3, 4, 5, 14, 15, 16, 19
+AGE, _APPROACH, _SEEN, INTEGRAL, REST, SIDES, LEFT, MEMORY = 3, 4, 5, 14, 15, 16, 19, 22
 _LEAST_MOBILITY = 0.01  # below this a direction of the task is given up smoothly [1/kg]
 
 announce('arm_controllers.hybrid_rows', 'force laws')
@@ -37,16 +37,21 @@ def hybrid_row(
         tip: (12,) its velocity, and Jdot v.
         error: (6,) of its pose.
         memory: of the contact.
-        others: integral (1,), rest (1,), sides (3,).
+        others: integral (1,), rest (1,), sides (3,), left (3,): what of the position's error the
+            last goal has left, which fades with the speed of the approach.
         force: (6,) of the force loop, is written.
         tip_a: (6,) desired acceleration of the tip minus Jdot v, is written.
     """
     kp, kd, damping, cancels = numbers[4], numbers[5], numbers[8], numbers[11]
     normal, age, approach, _ = memory
-    integral, rest, sideways = others
+    integral, rest, sideways, left = others
+    size = math.sqrt(dot(left, left))
+    left *= max(0.0, 1.0 - dt * numbers[1] / size) if size > 0.0 else 0.0
     expected, sides = np.zeros(3), np.zeros((3, 3))
     force[:] = 0.0
     if len(wrench) == 0:
+        if normal.any():  # the goal ends
+            left[:] = error[:3]
         normal[:] = 0.0
     else:
         moving = min(math.sqrt(dot(target, target)) / SLOW, 1.0)
@@ -80,7 +85,7 @@ def hybrid_row(
             force[i] -= cancels * moving * (friction[i] - reaction[i])
     linear, slip = np.empty(3), tip[:3].copy()
     for i in range(3):
-        linear[i] = target[6 + i] + kd * target[i] + kp * error[i]
+        linear[i] = target[6 + i] + kd * target[i] + kp * (error[i] - left[i])
         turn = target[9 + i] + numbers[7] * (target[3 + i] - tip[3 + i])
         tip_a[3 + i] = turn + numbers[6] * error[3 + i] - tip[9 + i]
     subtract_along(linear, normal, expected)
@@ -155,7 +160,7 @@ def hybrid_rows(
             own[:AGE], own[AGE:_APPROACH], own[_APPROACH:_SEEN],
             own[_SEEN:INTEGRAL].reshape(3, 3),
         )  # fmt: skip
-        others = own[INTEGRAL:REST], own[REST:SIDES], own[SIDES:]
+        others = own[INTEGRAL:REST], own[REST:SIDES], own[SIDES:LEFT], own[LEFT:]
         hybrid_row(
             numbers[min(k, len(numbers) - 1)], dt, wrench[6:] if has_goal else wrench[:0],
             selection, felt, target[12:], tip[12:], error, contact, others, force, tip_a,

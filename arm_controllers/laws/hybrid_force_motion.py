@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arm_controllers.contact import CONTACT_NUMBERS, ContactParameters, numbers_of, rows
-from arm_controllers.hybrid_rows import AGE, INTEGRAL, MEMORY, REST, SIDES, hybrid_rows
+from arm_controllers.hybrid_rows import AGE, INTEGRAL, LEFT, MEMORY, REST, SIDES, hybrid_rows
 from arm_controllers.laws import Array, LawEvaluation, Measurement, Reference, State
 from arm_controllers.task_rows import joint_numbers
 from arm_controllers.task_space import PostureParameters, ToolLaw, ToolParameters
@@ -94,7 +94,8 @@ class HybridForceMotion(ToolLaw):
 
     On a surface that is not where it is expected the tip moves along the true surface, since the
     force keeps it there: n is the direction in which the tip has moved least. The desired motion
-    is that which looks the same along the desired force.
+    is that which looks the same along the desired force. After the goal the tip returns to the
+    reference with approach_speed.
 
     Sources: Raibert and Craig, J. Dynamic Systems, Measurement and Control 102, 1981 (hybrid
     control); Khatib, IEEE J. Robotics and Automation 3(1), 1987 (unified operational space).
@@ -141,6 +142,6 @@ class HybridForceMotion(ToolLaw):
             rows(np.concatenate(parts, axis=-1)), rows(memory),
         )  # fmt: skip
         tau, after = tau.reshape(measured.q.shape), after.reshape(memory.shape)
-        for part in (slice(INTEGRAL, REST), slice(SIDES, MEMORY)):
+        for part in (slice(INTEGRAL, REST), slice(SIDES, LEFT)):
             after[..., part] = self.integrated(tau, memory[..., part], after[..., part])
         return tau, HybridState(after)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from arm_lab.experiments.experiment import Experiment
+from arm_sim.loop.measures import tips
 
 
 @pytest.mark.parametrize(
@@ -36,3 +37,20 @@ def test_the_tool_presses_with_a_force_goal_that_has_fallen(law, stiffness, give
     force = 1e-3 * stiffness * record.contacts[:, 0]  # [N]
     assert force[record.t < 3.0].max() > 80.0
     np.testing.assert_allclose(force[record.t > 5.8], 10.0, atol=0.1)
+
+
+@pytest.mark.parametrize('law', ['hybrid_force_motion'])
+def test_the_tool_returns_slowly_to_a_reference_far_above_the_surface(law):
+    experiment = Experiment.of_files('ur5e gripper:=probe', 'press', law).load()
+    loaded = replace(experiment, given={'distance': 0.05})
+    loaded.task.duration = 7.0
+
+    def ending(t, reference):
+        loaded.task.reference(t, reference)
+        reference.wrench = loaded.task.wrench if t < 4.0 else None
+
+    record = loaded.task.run(loaded.law(), *loaded.plants(), reference=ending)
+    z = tips(loaded.robot.model, record.q).position[:, 2]
+    rise, after = np.diff(z) / np.diff(record.t), record.t[1:] > 4.1
+    assert 0.015 < rise[after].max() < 0.021  # [m/s]
+    np.testing.assert_allclose(z[-1], z[0], atol=1e-4)
