@@ -47,7 +47,7 @@ class PredictedContact:
 
     so that a cost of the position's error is one of the force's error over k. Along the
     surface the reference stays as it is, seen along the desired force. Before the first contact
-    n.x_d' is the speed of the approach.
+    n.x_d' is the speed of the approach, with which the tip also returns after the goal.
     """
 
     def __init__(self, model: RobotModel, nodes: Any, parameters: Any):
@@ -142,6 +142,28 @@ class PredictedContact:
             rows,
         )
         return times(back[..., :3], np.broadcast_to(force + each(pressing.integral, 3), x.shape))
+
+    def returned(
+        self, left: Array, measured: Measurement, t: Array, dt: float, target: Array
+    ) -> Array | tuple[()]:
+        """Let a target begin where a goal has left the arm; return what is left a period later.
+
+        Args:
+            left: (..., n) reference minus the arm; fades with the speed of the approach.
+            measured: the arm.
+            t: (N,) times between the nodes [s].
+            dt: [s].
+            target: (M, 3, N + 1, n) q, v, a at the nodes, which become those of the return.
+        """
+        tip = times(self._space.jacobian(measured)[..., :3, :], left)
+        size = np.linalg.norm(tip, axis=-1, keepdims=True)
+        duration = np.maximum(size / self._p.approach_speed, dt)
+        each, lasts = left.reshape(-1, 1, left.shape[-1]), duration.reshape(-1, 1, 1)
+        share = 1.0 - np.concatenate([[0.0], np.cumsum(t)])[:, np.newaxis] / lasts
+        target[:, 0] -= np.maximum(share, 0.0) * each
+        target[:, 1] += (share > 0.0) * each / lasts
+        rest = np.maximum(1.0 - dt / duration, 0.0) * left
+        return rest if rest.any() else ()
 
     def _on(self, target: FrameMotion, rows: Array) -> Array:
         """Let the rows have the motion of a frame; return J^T (M, N + 1, n, 6)."""

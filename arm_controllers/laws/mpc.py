@@ -64,6 +64,7 @@ class MpcState(NamedTuple):
         multipliers: (M, 3, N, n) of the limits.
         pending: commands that the drives have not applied yet.
         pressing: memory of a wrench goal; (): there is none.
+        left: (..., n) what of the position's error the last goal has left; (): nothing.
     """
 
     disturbance: Array
@@ -72,6 +73,7 @@ class MpcState(NamedTuple):
     multipliers: Array
     pending: Pending
     pressing: Pressing | tuple[()]
+    left: Array | tuple[()] = ()
 
 
 class Mpc(Law):
@@ -162,10 +164,13 @@ class Mpc(Law):
         """Return the torque (..., n) [N.m | N], and the memory of the next period."""
         p, core, state = self.parameters, self._core, MpcState(*state)
         drives, grid, times, shift = self._prepared(dt)
-        expected, pressing, touch = state.expected, state.pressing, None
+        expected, pressing, touch, left = state.expected, state.pressing, None, state.left
         if reference.wrench is None:
+            if pressing:  # the goal ends
+                left = self.model.difference(measured.q, reference.q)
             pressing = ()
         else:
+            left = ()
             pressing, touch = self._contact.feel(pressing, measured, reference, dt)
             expected = _pushed(expected, pressing.torque, dt)
         q, v, d = drives.estimate(
@@ -178,6 +183,8 @@ class Mpc(Law):
         target, effort, force = self._targets(
             q_ahead, reference, times.tolist(), grid, dt, pressing, touch
         )
+        if isinstance(left, np.ndarray):
+            left = self._contact.returned(left, measured, grid.t, dt, target)
         motion, n = target.copy(), q.shape[-1]
         motion[:, 0, 0], motion[:, 1, 0] = q_ahead.reshape(-1, n), v_ahead.reshape(-1, n)
         motion[:, 2, :-1] += shift @ state.deviation
@@ -193,7 +200,7 @@ class Mpc(Law):
         pending = drives.given(state.pending, command, drive_effort)
         expected = drives.next(q, v, d, pending)
         deviation = motion[:, 2, :-1] - target[:, 2, :-1]
-        return command, MpcState(d, expected, deviation, multipliers, pending, pressing)
+        return command, MpcState(d, expected, deviation, multipliers, pending, pressing, left)
 
     def _targets(
         self,

@@ -39,7 +39,7 @@ def test_the_tool_presses_with_a_force_goal_that_has_fallen(law, stiffness, give
     np.testing.assert_allclose(force[record.t > 5.8], 10.0, atol=0.1)
 
 
-@pytest.mark.parametrize('law', ['hybrid_force_motion'])
+@pytest.mark.parametrize('law', ['hybrid_force_motion', 'mpc'])
 def test_the_tool_returns_slowly_to_a_reference_far_above_the_surface(law):
     experiment = Experiment.of_files('ur5e gripper:=probe', 'press', law).load()
     loaded = replace(experiment, given={'distance': 0.05})
@@ -52,5 +52,5 @@ def test_the_tool_returns_slowly_to_a_reference_far_above_the_surface(law):
     record = loaded.task.run(loaded.law(), *loaded.plants(), reference=ending)
     z = tips(loaded.robot.model, record.q).position[:, 2]
     rise, after = np.diff(z) / np.diff(record.t), record.t[1:] > 4.1
-    assert 0.015 < rise[after].max() < 0.021  # [m/s]
+    assert 0.015 < rise[after].max() < 0.025  # 0.02 m/s, with the overshoot of exp(-2) of mpc
     np.testing.assert_allclose(z[-1], z[0], atol=1e-4)
