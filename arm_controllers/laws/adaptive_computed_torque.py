@@ -60,8 +60,9 @@ class AdaptiveComputedTorque(Law):
 
     Sampled with period dt the loop of s and pi is stable while g dt < kappa, where g = tr(M^-1 Y
     Gamma Y^T); the step is divided by 1 + g dt / kappa, which keeps it there. Nothing is learnt
-    while a joint is at its effort limit, and what was learnt fades with kappa: an estimate that
-    asks for more than the joints have would otherwise keep them there for ever.
+    while a joint is at its effort limit or driven into its stop, and what was learnt fades with
+    kappa: an estimate that asks for more than the joints have would otherwise keep them there for
+    ever.
     """
 
     gains = ('slope', 'damping_rate')
@@ -131,7 +132,10 @@ class AdaptiveComputedTorque(Law):
 
         learnt, speed = self._adaptation(regressor, mass, s)  # Gamma Y^T s / gamma
         speed = p.adaptation_gain * speed  # tr(M^-1 Y Gamma Y^T)
-        within = (np.abs(tau) <= model.effort_limit).all(-1, keepdims=True)
+        within = np.abs(tau) <= model.effort_limit
+        within &= np.maximum(q, reference.q) >= model.position_lower
+        within &= np.minimum(q, reference.q) <= model.position_upper
+        within = within.all(-1, keepdims=True)
         step = within * dt * p.adaptation_gain / (1.0 + dt * speed / p.damping_rate)
         fades = ~within * -np.expm1(-dt * p.damping_rate)
         return tau, (estimate - step * learnt - fades * (estimate - self._nominal),)
