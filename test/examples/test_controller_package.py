@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import psutil
 import pytest
 from ament_index_python.packages import get_packages_with_prefixes
@@ -60,6 +61,17 @@ def test_the_tests_of_the_example_package_pass():
     assert run.returncode == 0, run.stdout
     assert f'{2 + there} passed' in run.stdout
     assert not (PACKAGE / 'failed_tests').exists()
+
+
+@pytest.mark.slow
+def test_the_same_fault_begins_again(start_arm):
+    arm = start_arm(robot='planar_3r', law='pd')
+    for _ in range(2):
+        arm.fault('offset_encoder', joint='joint_2', value=0.1, duration=0.1)
+        began = len(arm.motion.q)
+        arm.run(0.2)
+        jumps = np.flatnonzero(np.abs(np.diff(arm.motion.q[began - 1 :, 1])) > 0.05)
+        np.testing.assert_array_equal(jumps, [0, 100_000_000 // arm.period_ns - 1])
 
 
 @pytest.mark.slow

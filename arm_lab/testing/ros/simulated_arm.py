@@ -264,7 +264,8 @@ class SimulatedArm(LockstepClient):
         Raises:
             ArmError: no such fault or joint.
         """
-        text = f'[{mapping_text({"kind": kind, **fields})}]' if kind else ''
+        now = 1e-9 * self.time_ns  # without it the text of a fault that comes again is no change
+        text = f'[{mapping_text({"kind": kind, "time": now, **fields})}]' if kind else ''
         self.set_parameters(faults=text)
 
     def check_limits(self, velocity: float = 1.0, effort: float = 1.0) -> None:
