@@ -43,6 +43,6 @@ class RecorderNode(Node):
         self._recorder.close()
         if self._recorder.name:
             print(f'recorder: {self._recorder.name} is in {self._folder}', file=sys.stderr)
-        else:
+        elif not self._recorder.failed:
             print('recorder: nothing is recorded: no joint_states have arrived', file=sys.stderr)
         super().destroy_node()

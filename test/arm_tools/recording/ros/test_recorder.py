@@ -4,6 +4,7 @@ import os
 import random
 import re
 import resource
+import shutil
 import signal
 import sys
 import time
@@ -50,6 +51,7 @@ from arm_tools.recording.ros import replay_node  # noqa: E402
 from arm_tools.recording.ros.recorded_run import RecordedRun  # noqa: E402
 from arm_tools.recording.ros.recorded_states import StateSender  # noqa: E402
 from arm_tools.recording.ros.recorder import Recorder  # noqa: E402
+from arm_tools.recording.ros.recorder_node import RecorderNode  # noqa: E402
 from arm_tools.recording.ros.schemas import message_class, schema_text  # noqa: E402
 
 JOINTS = 'sensor_msgs/msg/JointState'
@@ -423,6 +425,39 @@ def test_what_cannot_be_written_is_one_line_and_the_rest_goes_on(graph, tmp_path
     # No node waits for it any more.
     topic = '/simulator/recorded_until'
     arm.until(lambda: not arm.node.get_publishers_info_by_topic(topic))
+
+
+@pytest.mark.parametrize('bag', [False, True])
+def test_a_recording_that_was_deleted_meanwhile_is_one_line(graph, tmp_path, bag, capfd):
+    folder = tmp_path / 'recordings'
+    arm = graph(lambda number: folder / f'{number}.mcap', bag=bag, own_states=False)
+    arm.recorder.take_state(state(PERIOD))
+    shutil.rmtree(folder)
+    arm.recorder.close()
+    assert (
+        f"'{folder}/0.mcap' ends here: {os.strerror(2)}; the arm goes on" in capfd.readouterr().err
+    )
+
+
+def test_a_recorder_that_could_not_write_does_not_say_that_no_state_came(tmp_path, capfd):
+    (tmp_path / 'file').write_text('')
+    arguments = ['--ros-args', '-p', f'output_dir:={tmp_path / "file"}']
+    rclpy.init(args=arguments, domain_id=int(fresh_domain()))
+    node, executor, lines = RecorderNode(), make_executor(), []
+    executor.add_node(node)
+    states = node.create_publisher(JointState, 'joint_states', STATE_QOS)
+
+    def failed():
+        states.publish(JointState())
+        lines.append(capfd.readouterr().err)
+        return 'ends here' in ''.join(lines)
+
+    try:
+        spin_until(executor, failed)
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+    assert 'nothing is recorded' not in capfd.readouterr().err
 
 
 COUNT = 1000
