@@ -45,12 +45,12 @@ class RecordedTopics:
 
     def leave(self, topic: str) -> None:
         """Receive no more messages of a topic."""
-        if (name := self.resolved(topic)) in self._inputs:
+        if self._inputs and (name := self.resolved(topic)) in self._inputs:
             self._listener.destroy_subscription(self._inputs.pop(name)[0])
 
     def publishers(self, topic: str) -> int:
         """Return the number of publishers of a topic; 0 without a subscription."""
-        given = self._inputs.get(self.resolved(topic))
+        given = self._inputs.get(self.resolved(topic)) if self._inputs else None  # closed
         return given[0].get_publisher_count() if given else 0
 
     def profile_of(self, topic: str) -> QoSProfile:

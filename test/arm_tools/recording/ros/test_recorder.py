@@ -439,6 +439,22 @@ def test_a_recording_that_was_deleted_meanwhile_is_one_line(graph, tmp_path, bag
     )
 
 
+def test_a_recording_that_ends_at_its_last_messages_closes_in_silence(graph, tmp_path, capfd):
+    folder = tmp_path / 'recordings'
+    arm = graph(lambda number: folder / f'{number}.mcap')
+    for stamp_s in (1, 0):  # a reset
+        message = JointState(name=list(THREE), position=[0.0] * 3)
+        message.header.stamp.sec = stamp_s
+        arm.states.publish(message)
+        if stamp_s:
+            arm.until(folder.exists)
+            shutil.rmtree(folder)
+    arm.until(lambda: arm.states.wait_for_all_acked(Duration(seconds=0.01)))
+    arm.recorder.close()
+    assert arm.recorder.failed
+    assert 'ends here' in capfd.readouterr().err
+
+
 def test_a_recorder_that_could_not_write_does_not_say_that_no_state_came(tmp_path, capfd):
     (tmp_path / 'file').write_text('')
     arguments = ['--ros-args', '-p', f'output_dir:={tmp_path / "file"}']
