@@ -124,7 +124,7 @@ class TaskNode(Node):
         arm = GoalRun(self, executor, model.joint_names, p.server, p.timeout, **take)
         q, v = arm.reset()
         if recorder and p.law != 'none':
-            arm.wait_until(lambda: recorder.ready or recorder.failed, 'description and parameters')
+            arm.wait_until(lambda: recorder.ready, 'description and parameters')
         robot = replace(self.robot, start=q)
         ik = None
         if self._task_class.asks_ik:

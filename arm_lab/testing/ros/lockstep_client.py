@@ -149,7 +149,7 @@ class LockstepClient(AbstractContextManager['LockstepClient']):
             last: the controller that has started last.
             managed: by a controller_manager, which bears no jump of time.
         """
-        self.until(lambda: self._recorder.ready or self._recorder.failed, 'recorder', _START)
+        self.until(lambda: self._recorder.ready, 'recorder', _START)
         self.call(SetBool, 'simulator/pause', SetBool.Request(data=True))
         self.set_parameters(lockstep_timeout=3600.0)  # `_STILL` is the longest wait instead
         if managed:

@@ -144,9 +144,10 @@ class Recorder:
 
     @property
     def ready(self) -> bool:
-        """Whether description and parameters have come, and the cameras that time waits for."""
-        self._look()
-        return self._described and not _lacks(self._topics, self._parameters)
+        """Whether description, parameters and awaited cameras have come, or it has failed."""
+        if not self.failed:
+            self._look()
+        return self.failed or (self._described and not _lacks(self._topics, self._parameters))
 
     def close(self, facts: Mapping[str, Mapping[str, str]] | None = None) -> None:
         """Write the messages that have arrived, add facts by name, and end the recording.

@@ -418,6 +418,7 @@ def test_what_cannot_be_written_is_one_line_and_the_rest_goes_on(graph, tmp_path
             arm.recorder.take_state(state(k * PERIOD))
         arm.recorder.close()
     assert arm.recorder.failed
+    assert arm.recorder.ready
     arguments = [line for line in capfd.readouterr().err.splitlines() if 'ends here' in line]
     assert len(arguments) == 1
     why = os.strerror(27 if where == 'full disk' else 20)  # EFBIG, ENOTDIR
