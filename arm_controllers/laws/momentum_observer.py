@@ -8,6 +8,7 @@ import numpy as np
 from arm_controllers.laws import Array, LawEvaluation, Measurement, Reference, State
 from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
 from arm_controllers.momentum import momentum, predicted_momentum
+from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import PerJoint, parameter
 
 
@@ -47,6 +48,16 @@ class MomentumObserver(ComputedTorque):
 
     evaluation = LawEvaluation(model_use=80, tuned=('kp', 'kd', 'observer_gain'))
     Parameters = MomentumObserverParameters
+
+    def check_period(self, dt: float) -> None:
+        """Raise ArmError where the estimate grows from period [s] to period: L dt >= 2."""
+        gain = self.parameters.observer_gain
+        joint = int(np.argmax(gain))
+        if gain[joint] * dt >= 2.0:
+            raise ArmError(
+                f'observer_gain of joint {self.model.joint_names[joint]!r} is {gain[joint]:g}; '
+                f'with a control period of {dt:g} s it must be < {2.0 / dt:g}'
+            )
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return the observer's memory: the momentum as measured, and no disturbance."""

@@ -186,6 +186,15 @@ def test_independent_joints_take_over_without_a_jump_and_hold(ur5e):
 # Momentum observer
 
 
+def test_a_momentum_observer_that_grows_with_its_period_is_refused(ur5e):
+    law = MomentumObserver(
+        ur5e, MomentumObserverParameters(observer_gain=(150.0,) * 5 + (1000.0,))
+    )
+    law.check_period(0.0019)
+    with pytest.raises(ArmError, match=r"'wrist_3_joint' is 1000; .* 0.002 s it must be < 1000$"):
+        law.check_period(0.002)
+
+
 def test_observer_sees_a_push_as_a_first_order_low_pass(ur5e):
     gain, dt = 40.0, 2e-4
     law = running(MomentumObserver, ur5e, MomentumObserverParameters(observer_gain=(gain,)))
