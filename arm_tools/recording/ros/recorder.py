@@ -203,9 +203,8 @@ class Recorder:
 
     def _look(self) -> None:
         """Look for new topics of this namespace, and for new nodes."""
-        own = '/' + prefix_of(self._node)
         for topic, kinds in self._node.get_topic_names_and_types():
-            if not topic.startswith(own):  # another arm's
+            if not topic.startswith('/' + prefix_of(self._node)):  # another arm's
                 continue
             # There is no other topic of this one's type.
             if topic == self._topics.resolved('actuator_commands'):
