@@ -17,6 +17,7 @@ import arm_sim
 from arm_dynamics import ArmError
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
+from arm_lab import progress
 from arm_lab.identification.signals import MotionSamples
 from arm_tools.commands import identify as command
 from arm_tools.commands import inspect_recording
@@ -59,7 +60,7 @@ def test_a_terminal_shows_that_a_recording_is_read(tmp_path, arm, monkeypatch):
     samples, shown = arm[1], io.StringIO()
     np.savez(tmp_path / 'x.npz', t=samples.times, q=samples.q, effort=samples.effort)
     console = Console(file=shown, force_terminal=True, width=80)
-    monkeypatch.setattr(inspect_recording, 'new_console', lambda stderr: console)
+    monkeypatch.setattr(progress, 'new_console', lambda stderr: console)
     arm_sim.inspect_recording(str(tmp_path / 'x.npz'))
     assert 'reading the recording' in shown.getvalue()
 
