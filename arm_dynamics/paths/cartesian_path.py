@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
+from eigenpy import PartialPivLU
 from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array, finite
@@ -185,15 +186,5 @@ def joint_path_derivatives(
 
 
 def _solved(matrices: Array, right: Array) -> Array:
-    """Return matrix^-1 right (k, n) of stacks, with equal bits on every CPU, which LAPACK lacks.
-
-    Elimination by Gauss and Jordan, with the largest pivot of each column.
-    """
-    rows, all_rows = np.concatenate([matrices, right[:, :, None]], axis=2), np.arange(len(right))
-    for j in range(right.shape[1]):
-        pivot = j + np.abs(rows[:, j:, j]).argmax(axis=1)
-        rows[all_rows, pivot], rows[:, j] = rows[:, j], rows[all_rows, pivot]
-        rows[:, j] /= rows[:, j, j, None].copy()
-        share = rows[:, :, j, None] * (np.arange(right.shape[1]) != j)[:, None]
-        rows -= share * rows[:, j, None]
-    return rows[:, :, -1]
+    """Return matrix^-1 right (k, n) of matrices (k, n, n), with the bits of Eigen on all CPUs."""
+    return np.array([PartialPivLU(a).solve(b) for a, b in zip(matrices, right, strict=True)])

@@ -144,7 +144,7 @@ class Collide(ContactTask):
         p, way = self.parameters, self.parameters.distance + _BEYOND
         end = way / p.speed  # where braking begins
         x = np.clip(np.array([t, t - end]) / _RAMP, 0.0, 1.0)
-        rise, fall = x * x * x * (1.0 - 0.5 * x)
+        rise, fall = x**3 * (1.0 - 0.5 * x)
         speed = x**2 * (3.0 - 2.0 * x)
         change = 6.0 * x * (1.0 - x) / _RAMP
         s = _RAMP * (rise - fall) + max(0.0, t - _RAMP) - max(0.0, t - end - _RAMP)
