@@ -107,13 +107,13 @@ class HybridForceMotion(ToolLaw):
 
     def start(self, measured: Measurement, reference: Reference) -> State:
         """Return a memory of no contact."""
-        row = np.zeros((*measured.q.shape[:-1], MEMORY))
-        row[..., AGE] = -1.0
-        return HybridState(row)
+        return HybridState(_no_contact(measured.q.shape[:-1]))
 
     def resumed(self, state: State) -> State | None:
-        """Return None: a new contact begins."""
-        return None
+        """Begin a new contact; the return after a goal goes on."""
+        after = _no_contact(state[0].shape[:-1])
+        after[..., LEFT:] = state[0][..., LEFT:]
+        return HybridState(after)
 
     def __init__(self, model: RobotModel, parameters: HybridForceMotionParameters):
         super().__init__(model, parameters)
@@ -145,3 +145,9 @@ class HybridForceMotion(ToolLaw):
         for part in (slice(INTEGRAL, REST), slice(SIDES, LEFT)):
             after[..., part] = self.integrated(tau, memory[..., part], after[..., part])
         return tau, HybridState(after)
+
+
+def _no_contact(shape: tuple[int, ...]) -> Array:
+    memory = np.zeros((*shape, MEMORY))
+    memory[..., AGE] = -1.0
+    return memory

@@ -109,6 +109,20 @@ def test_two_selected_axes_are_controlled_by_force_and_the_third_by_motion():
     np.testing.assert_allclose(tau, expected, atol=1e-9)
 
 
+def test_parameters_that_are_set_begin_a_new_contact_and_end_no_return():
+    law = HybridForceMotion(ARM, HybridForceMotionParameters())
+    _, pressing = after(law, felt(FELT))
+    above = at(Q + np.array([0.0, 0.2, 0.0, 0.0, 0.0, 0.0]))
+    above.wrench = None
+    rest = Measurement(Q, np.zeros(6))
+    _, returning = law(pressing, rest, above, DT)
+    tau, _ = law(returning, rest, above, DT)
+    np.testing.assert_array_equal(law(law.resumed(returning), rest, above, DT)[0], tau)
+    assert np.abs(law(law.start(rest, above), rest, above, DT)[0] - tau).max() > 10.0  # it springs
+    begun = law(law.start(rest, above), felt(FELT), at(Q), DT)[0]
+    np.testing.assert_array_equal(law(law.resumed(pressing), felt(FELT), at(Q), DT)[0], begun)
+
+
 @pytest.mark.parametrize('sides', [False, True])
 @pytest.mark.parametrize(('speed', 'force'), [(0.05, 0.0), (-0.005, 0.0), (-0.2, 4.0)])
 def test_out_of_contact_the_speed_is_controlled(sides, speed, force):
