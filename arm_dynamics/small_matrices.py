@@ -1,6 +1,6 @@
 """Linear algebra of small matrices: a single one by Eigen, stacks by compiled code.
 
-Both have equal bits on all CPUs; LAPACK has others with AVX2 and AVX-512.
+Both have equal bits with AVX2 and with AVX-512, LAPACK has not.
 """
 
 from functools import cache

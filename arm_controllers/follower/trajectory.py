@@ -155,8 +155,9 @@ def hermite(h: Array, start: tuple[Array, ...], end: tuple[Array, ...]) -> Array
         c[:, 3] = (-2 * step / h + v0 + v1) / h**2
         return c
     a0, a1 = start[2], end[2]
-    c[:, 2] = a0 / 2  # products, as NumPy's powers have other bits with AVX-512
+    c[:, 2] = a0 / 2
     c[:, 3] = (10 * step / h - 6 * v0 - 4 * v1 + h * (a1 - 3 * a0) / 2) / h**2
+    # Products: higher powers of NumPy have other bits with AVX-512.
     c[:, 4] = (-15 * step / h + 8 * v0 + 7 * v1 + h * (3 * a0 - 2 * a1) / 2) / (h * h * h)
     c[:, 5] = (6 * step / h - 3 * (v0 + v1) + h * (a1 - a0) / 2) / (h * h * h * h)
     return c
