@@ -12,7 +12,6 @@ from arm_controllers.parameter_file import mapping, yaml_value
 from arm_controllers.parameter_values import read_fields
 from arm_dynamics.parameters import Parameters, facts, like, parameter
 from arm_dynamics.plugins import extension
-from arm_dynamics.robots import RobotArgument
 from arm_dynamics.surroundings import Surroundings
 from arm_lab.command_line import Folder, Name, RobotOptions
 from arm_lab.commands.call import call, program
@@ -111,7 +110,7 @@ class RunReport(Report):
         if not e.natural_frequency or self.loaded.law_class.evaluation.of_file:
             design = ''  # the gains are of files
         return {
-            'robot': RobotArgument.of(e.robot).label, 'engine': e.engine, 'mode': 'lockstep',
+            'robot': e.robot_label, 'engine': e.engine, 'mode': 'lockstep',
             'feedforward': design or e.feedforward, 'task': e.task, 'controller': e.law,
             'integrator': self.loaded.plant_parameters().integrator, 'errors': self._errors,
         }  # fmt: skip

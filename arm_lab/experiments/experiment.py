@@ -30,6 +30,7 @@ from arm_dynamics.parameters import (
     changed,
     parameter,
 )
+from arm_dynamics.robots import RobotArgument
 from arm_lab.experiments.compared_laws import any_class, compared_class, compared_laws, designed
 from arm_lab.experiments.frequency import at_frequency
 from arm_lab.experiments.ranges import Draw, Ranges
@@ -117,6 +118,11 @@ class Experiment(Parameters):
     seed: int = parameter(0, 'random seed of the drawn arms', min=0)
 
     @property
+    def robot_label(self) -> str:
+        """The robot's name in titles and reports."""
+        return RobotArgument.of(self.robot).label
+
+    @property
     def physics(self) -> str:
         """The engine, with its integrator where this takes one step per timestep."""
         return physics_of(self.engine, self.integrator)
@@ -127,13 +133,8 @@ class Experiment(Parameters):
         return cls(robot, task, law, **{'timestep': 0.0, 'natural_frequency': 0.0, **others})
 
     def load(self) -> 'LoadedExperiment':
-        """Return the experiment with its robot and its task.
-
-        Raises:
-            ArmError: no such robot, or a file that does not hold what it should.
-        """
-        robot = load_robot(self.robot, self.config, plain=self.timestep > 0.0)
-        return LoadedExperiment(self, robot)
+        """Return it with robot and task. Raises ArmError: no such robot, or a wrong file."""
+        return LoadedExperiment(self, load_robot(self.robot, self.config, self.timestep > 0.0))
 
     def drawn(self, draw: Draw) -> 'Experiment':
         """Return the experiment on a drawn arm.

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from rich.markup import escape
 from rich.table import Table
 
-from arm_dynamics.optional import optional_module, typed
-from arm_dynamics.robots import RobotArgument
+from arm_dynamics.checks import typed
+from arm_dynamics.optional import optional_module
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.labels import labels_of
 from arm_lab.experiments.spreads import Spread
@@ -275,8 +275,7 @@ def sweep_report(sweep: Sweep, case: Experiment) -> Report:
     """Return the report of a sweep: RMS [mm] of every law at every value."""
     task = 'sinusoid' if sweep.parameter == 'frequency' else case.task
     what = 'tracking error' if sweep.measure == 'tracking_rms_mm' else 'error of the force'
-    robot = RobotArgument.of(case.robot).label
-    title = f'{robot}, {task}, {case.physics}: {what} over {sweep.parameter}'
+    title = f'{case.robot_label}, {task}, {case.physics}: {what} over {sweep.parameter}'
     values = (x if isinstance(x, str) else f'{x:.3g}' for x in sweep.values)
     headings = [sweep.parameter, *values]
     by_law = list(zip(sweep.laws, sweep.errors.tolist(), strict=True))
@@ -298,8 +297,7 @@ def monte_carlo_report(spreads: Sequence[Spread], case: Experiment) -> Report:
     count, measure = spreads[0].samples, spreads[0].measure
     name = heading_of(measure)
     unit = name[name.index('[') :]
-    robot = RobotArgument.of(case.robot).label
-    title = f'{robot}, {case.task}, {case.physics}: {count} random arms per law'
+    title = f'{case.robot_label}, {case.task}, {case.physics}: {count} random arms per law'
     short = measure.removeprefix('tracking_')
     headings = ['law', f'median {name}', f'95 % {name}', f'worst {unit}', 'unstable']
     texts = [

@@ -9,7 +9,6 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from arm_dynamics.robots import RobotArgument
 from arm_lab.experiments.report import Listing
 from arm_lab.tuning.agreement import Agreement
 from arm_lab.tuning.contact import Limit
@@ -39,8 +38,7 @@ def listing(margins: Margins) -> Listing:
     if margins.margin >= 0 and (sensors.position_noise or sensors.velocity_noise):
         rows.append(['tip, RMS of what noise makes, mm', f'{margins.tip_mm:.3g}'])
         rows.append(['chatter of what noise makes, N.m', f'{margins.chatter_nm:.3g}'])
-    robot = RobotArgument.of(e.robot).label
-    title = f'{e.law} on {robot}, {e.task}: commands delayed by {margins.delay} periods'
+    title = f'{e.law} on {e.robot_label}, {e.task}: commands delayed by {margins.delay} periods'
     return Listing(title, ['', ''], rows)
 
 
@@ -74,8 +72,7 @@ def facts(margins: Margins, agreement: Agreement | None) -> dict:
 def margins_figure(margins: Margins, agreement: Agreement | None) -> Figure:
     """Return the picture: along the task, over masses and delay, and drawn arms if there are."""
     e = margins.experiment
-    robot = RobotArgument.of(e.robot).label
-    title = f'{robot}, {e.task}: {e.law}, commands delayed by {margins.delay} periods'
+    title = f'{e.robot_label}, {e.task}: {e.law}, commands delayed by {margins.delay} periods'
     figure = pictures.new_figure(9.5 if agreement is None else 14.0, 4.2, title)
     axes = pictures.panels(figure, 2 if agreement is None else 3)
     _along(axes[0], margins)

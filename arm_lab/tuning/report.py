@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 from arm_controllers.laws import LAWS
 from arm_controllers.parameter_values import as_ros_value
 from arm_dynamics.checks import Array
-from arm_dynamics.robots import RobotArgument
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.report import Listing
 from arm_lab.tuning.search import Found, Outcome, RequiredMargins, validate
@@ -59,8 +58,8 @@ class Tuned(NamedTuple):
                 unstable,
             ])  # fmt: skip
         headings = ['gains', '95 % RMS [mm]', 'torque', 'chatter', 'unstable']
-        robot = RobotArgument.of(experiment.robot).label
-        title = f'{experiment.law} on {robot}, {experiment.task}, {experiment.engine}'
+        on = f'{experiment.robot_label}, {experiment.task}, {experiment.engine}'
+        title = f'{experiment.law} on {on}'
         return Listing(title, headings, rows, [2] if self.holds else [])
 
     def parameter_file(self) -> str:
@@ -102,8 +101,7 @@ class Tuned(NamedTuple):
 def tuning_figure(tuned: Tuned) -> Figure:
     """Return the picture: each fresh arm's error and chatter, before and after."""
     experiment = tuned.experiment
-    robot = RobotArgument.of(experiment.robot).label
-    title = f'{robot}, {experiment.task}: {experiment.law}, shipped and tuned'
+    title = f'{experiment.robot_label}, {experiment.task}: {experiment.law}, shipped and tuned'
     figure = pictures.new_figure(9.5, 4.2, title)
     shares, dots = pictures.panels(figure, 2, 2)
     for name, rows, color in (

@@ -9,10 +9,8 @@ import numpy as np
 
 from arm_controllers.laws import law_class, law_names
 from arm_controllers.parameter_values import parameter_fields, read_fields
-from arm_dynamics.checks import Array, unknown
-from arm_dynamics.optional import typed
+from arm_dynamics.checks import Array, typed, unknown
 from arm_dynamics.parameters import ParameterValues, parameter
-from arm_dynamics.robots import RobotArgument
 from arm_lab.command_line import File, Folder, Name
 from arm_lab.commands.call import call, program
 from arm_lab.commands.experiment_options import ExperimentOptions
@@ -181,7 +179,7 @@ def listing(
     rows: Sequence[Row], experiment: Experiment, drives: str, messages: MessageRanges, arms: int
 ) -> Listing:
     """Return the table of the limits."""
-    e, r, robot = experiment, experiment.ranges, RobotArgument.of(experiment.robot).label
+    e, r, robot = experiment, experiment.ranges, experiment.robot_label
     title = (
         f'{robot}, {e.task}, {e.law}, drives {drives}: {arms} arms; masses +-{r.mass:.0%}, '
         f'friction up to {r.friction:.2%} of the torque limits, delay up to {r.delay} periods of '
