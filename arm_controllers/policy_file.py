@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arm_controllers.policy_layout import PolicyLayout
-from arm_dynamics.checks import ArmError, Array, one_line
-from arm_dynamics.optional import optional_module, typed
+from arm_dynamics.checks import ArmError, Array, one_line, typed
+from arm_dynamics.optional import optional_module
 
 # Rows of every inference: kernels for other numbers of rows round differently.
 _ROWS = 16

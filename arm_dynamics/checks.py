@@ -1,5 +1,6 @@
 """Array type, errors and input checks that all folders share."""
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
@@ -115,6 +116,11 @@ def one_line(error: BaseException) -> str:
 def say_once(text: str) -> None:
     """Write a line for the user, once in a process."""
     print(f'arm_sim: {text}', file=sys.stderr, flush=True)
+
+
+def typed(line: str) -> str:
+    """Return a command line as its user types it: by `./ws`, if this process came by it."""
+    return './ws ' * ('ARM_SIM_WS' in os.environ) + line
 
 
 def text_of(file: Path, refusal: str = 'cannot be read', most: int = 10_000_000) -> str:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, typed
 from arm_dynamics.urdf_elements import link_of, moves, read_tree
 
 # Names of tool links, the most specific ones first.
@@ -95,7 +95,7 @@ def srdf_of(urdf: Path, end: str = '.srdf') -> Path | None:
 def expansion(file: Path) -> str:
     """Return why an SRDF that is xacro is not read, and the remedy; xacro is code of others."""
     words = (shlex.quote(str(x)) for x in (file.resolve(), file.resolve().with_suffix('')))
-    return f'it is xacro; expand it: ./ws xacro {" -o ".join(words)}'
+    return f'it is xacro; expand it: {typed("xacro " + " -o ".join(words))}'
 
 
 def srdf_tips(urdf: Path) -> list[str]:

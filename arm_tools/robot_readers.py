@@ -9,9 +9,8 @@ from xml.etree import ElementTree
 import mujoco
 import numpy as np
 
-from arm_dynamics.checks import Array, one_line, text_of
+from arm_dynamics.checks import Array, one_line, text_of, typed
 from arm_dynamics.model import RobotModel
-from arm_dynamics.optional import typed
 from arm_dynamics.urdf_elements import MOMENTS
 
 _SAMPLES = 5  # configurations at which the readers are compared

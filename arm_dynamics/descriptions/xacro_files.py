@@ -12,9 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from arm_dynamics.checks import ArmError, line_on, say_once, some_of
+from arm_dynamics.checks import ArmError, line_on, say_once, some_of, typed
 from arm_dynamics.mesh_files import near_file
-from arm_dynamics.optional import typed
 from arm_dynamics.packages import link_as_installed, packages_around
 from arm_dynamics.robot_words import near_option
 from arm_dynamics.temporary_folder import own_folder

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline
 
-from arm_dynamics.checks import ArmError, Array, JointLimitError
+from arm_dynamics.checks import ArmError, Array, JointLimitError, typed
 from arm_dynamics.model import RobotModel
-from arm_dynamics.optional import typed
 from arm_dynamics.paths.cartesian_path import Lines, quintic
 
 Timing = Literal['given', 'quintic', 'toppra']

@@ -5,9 +5,8 @@ from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 from xml.etree.ElementTree import Element
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, typed
 from arm_dynamics.mimic import Mimic
-from arm_dynamics.optional import typed
 from arm_dynamics.urdf_elements import MOMENTS, MOVING_JOINTS, link_of, moves
 from arm_dynamics.urdf_numbers import INERTIAL, JOINT, MIMIC, Elements, check_numbers
 from arm_dynamics.urdf_rules import UrdfRule

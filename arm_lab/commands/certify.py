@@ -12,9 +12,9 @@ from tyro.conf import Positional
 from arm_controllers.follower.goal import Goal
 from arm_controllers.follower.trajectory import Trajectory
 from arm_controllers.parameter_file import sections_text
+from arm_dynamics.checks import typed
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError
-from arm_dynamics.optional import typed
 from arm_dynamics.parameters import changed, like, parameter
 from arm_dynamics.scene_clearance import scene_clearance
 from arm_dynamics.surroundings import Surroundings

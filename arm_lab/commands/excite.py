@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from arm_dynamics.checks import in_range, units
+from arm_dynamics.checks import in_range, typed, units
 from arm_dynamics.model import RobotModel
-from arm_dynamics.optional import typed
 from arm_dynamics.parameters import parameter
 from arm_lab.command_line import File, RobotOptions
 from arm_lab.commands.call import call, program

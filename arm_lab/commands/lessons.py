@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from arm_controllers.parameter_file import yaml_value
-from arm_dynamics.checks import ArmError
-from arm_dynamics.optional import typed
+from arm_dynamics.checks import ArmError, typed
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import share_folder
 from arm_lab.command_line import CommandOptions, Folder, command

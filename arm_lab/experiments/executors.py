@@ -23,8 +23,7 @@ from typing import IO, Annotated, Any, TypeVar
 import numpy as np
 from rich.console import Console
 
-from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.optional import typed
+from arm_dynamics.checks import ArmError, Array, typed
 from arm_dynamics.parameters import Parameters, parameter
 from arm_dynamics.plugin_faults import named_faults
 from arm_lab.progress import progress

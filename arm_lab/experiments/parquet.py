@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import Array, typed
 from arm_dynamics.model_error import links_with_mass
-from arm_dynamics.optional import optional_module, typed
+from arm_dynamics.optional import optional_module
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.ranges import Ranges
 from arm_sim.output_folder import whole_file

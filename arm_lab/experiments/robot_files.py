@@ -36,10 +36,11 @@ def load_robot(name: str, config: str = '', plain: bool = False) -> Robot:
     robot = Robot.load(name, config)
     sections = read_parameter_file(Path(config)) if config else {}
     of_laws = (f'{law}_controller' for law in law_names())
-    names = {*nodes(), *of_laws, *(f'{task}_task' for task in task_classes()), 'comparison_task'}
+    of_tasks = (f'{task}_task' for task in task_classes())
+    names = {*nodes(), *of_laws, *of_tasks, 'comparison_task'} - {*OF_MANY}
     for section, values in sections.items():
-        if section != SHARED and section not in names - {*OF_MANY}:
-            raise unknown(f'node in {config}:', section, names - {*OF_MANY})
+        if section != SHARED and section not in names:
+            raise unknown(f'node in {config}:', section, names)
         for each in values:
             if is_misspelt(each):
                 raise unknown(f'parameter of {section} in {config}:', each, known_names())

@@ -94,10 +94,9 @@ class GymArms:
 
     The reward of a period is what its start adds to the measure that ranks laws on the task, so
     that the sum of an episode is -RMS^2, -mean, -integral or -maximum of that measure; periods in
-    which the task does not count it add nothing. An arm
-    whose command is not finite, or that leaves its position limits, is lost: the rest of the
-    episode counts as if its error stayed, as the task counts it at its end where it does not
-    yet, and it gets no more rewards.
+    which the task does not count it add nothing. An arm whose command is not finite, or that
+    leaves its position limits, is lost: the rest of the episode counts as if its error stayed,
+    where the task does not count it yet as at the end of the task. Then rewards are zero.
 
     Attributes:
         loop: that advances the arms.

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from arm_controllers.policy_layout import PolicyLayout
-from arm_dynamics.checks import Array
-from arm_dynamics.optional import optional_module, typed
+from arm_dynamics.checks import Array, typed
+from arm_dynamics.optional import optional_module
 
 
 def export_mlp(

@@ -1,4 +1,4 @@
-"""How much of recorded efforts a model of the arm explains, with friction and an offset beside it.
+"""How much of recorded efforts a model of the arm explains, with friction and an offset.
 
 tau_j = s_j model_j + viscous_j v_j + Coulomb_j sgn v_j + c_j
 """
@@ -64,7 +64,7 @@ def shares_left(of_model: Array, states: States) -> Array:
     """Return the share (n,) of each effort's variance that the regression leaves.
 
     What friction and offset explain is taken from effort and model first; what is left of the
-    model then explains the effort as it does beside them (Frisch and Waugh 1933).
+    model then explains the effort as in the whole regression (Frisch and Waugh 1933).
     """
     columns = np.stack([states.v, _dry(states), np.ones_like(states.v)], axis=2).swapaxes(0, 1)
     size = np.linalg.norm(columns, axis=1, keepdims=True)

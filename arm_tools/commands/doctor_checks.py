@@ -69,7 +69,7 @@ def packages() -> list[Diagnosis]:
     """Check versions and imports of the Python packages that this package needs."""
     from packaging.requirements import Requirement
 
-    from arm_dynamics.optional import typed
+    from arm_dynamics.checks import typed
 
     wanted = [each for each in map(Requirement, requires('arm_sim') or ()) if not each.marker]
     detail = ', '.join(filter(None, map(_misfit, wanted)))
@@ -135,7 +135,7 @@ def optional() -> list[Diagnosis]:
     """Report which optional packages are there, and what needs the others."""
     from packaging.requirements import Requirement
 
-    from arm_dynamics.optional import typed
+    from arm_dynamics.checks import typed
 
     found: list[Diagnosis] = []
     named: set[str] = set()

@@ -8,9 +8,8 @@ from typing import Annotated, Any
 
 from tyro.conf import Positional
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, typed
 from arm_dynamics.model import RobotModel
-from arm_dynamics.optional import typed
 from arm_dynamics.parameters import parameter
 from arm_lab.command_line import Folder, RobotOptions
 from arm_lab.commands.call import call, program

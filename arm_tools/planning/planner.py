@@ -18,13 +18,12 @@ import numpy as np
 import pinocchio as pin
 from scipy.interpolate import BSpline
 
-from arm_dynamics.checks import ArmError, Array, per_joint, unknown
+from arm_dynamics.checks import ArmError, Array, per_joint, typed, unknown
 from arm_dynamics.clearance import Clearance, Nearest
 from arm_dynamics.inverse_kinematics import inverse_kinematics, solve_ik
 from arm_dynamics.inverse_kinematics.task import ik_task, pose_matrix
 from arm_dynamics.model import RobotModel
 from arm_dynamics.object_shapes import ObjectShape
-from arm_dynamics.optional import typed
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_dynamics.paths.timing import TimingLimits
 from arm_dynamics.scene_clearance import OWN

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from arm_dynamics.checks import ArmError
-from arm_dynamics.optional import optional_module, typed
+from arm_dynamics.checks import ArmError, typed
+from arm_dynamics.optional import optional_module
 from arm_lab.experiments.parquet import pyarrow
 from arm_tools.readers.column_names import STAMPS
 from arm_tools.readers.text_table import kind_of

@@ -106,7 +106,7 @@ class McapFile:
         """End the file with its index, a bag with its metadata.yaml."""
         try:
             self._writer.finish()
-            self._file.stat()  # an OSError where somebody has deleted it
+            self._file.stat()  # an OSError where it has been deleted
             if self._bag:
                 plain = json.loads(json.dumps(self._bag_facts()))  # shares no part: no anchors
                 text = yaml.safe_dump(plain, sort_keys=False)

@@ -11,8 +11,7 @@ from typing import IO
 import numpy as np
 from PIL import Image
 
-from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.optional import typed
+from arm_dynamics.checks import ArmError, Array, typed
 from arm_sim.output_folder import whole_file
 from arm_tools.view.offscreen import Picture
 

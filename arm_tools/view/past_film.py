@@ -8,9 +8,8 @@ from threading import Thread
 import numpy as np
 from rich.console import Console
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, typed
 from arm_dynamics.model import RobotModel
-from arm_dynamics.optional import typed
 from arm_dynamics.surroundings import Surroundings
 from arm_tools.view.camera import View
 from arm_tools.view.film import Film, film_times, write_film

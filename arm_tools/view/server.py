@@ -6,8 +6,7 @@ from contextlib import redirect_stdout
 from importlib.util import find_spec
 from io import StringIO
 
-from arm_dynamics.checks import ArmError
-from arm_dynamics.optional import typed
+from arm_dynamics.checks import ArmError, typed
 from arm_tools.view.access import WILDCARDS, Access
 from arm_tools.view.page_parts import PageServer
 

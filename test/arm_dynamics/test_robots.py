@@ -18,10 +18,10 @@ from arms import ARM, chain, revolute
 from optional import optional
 
 from arm_dynamics import ArmError, RobotModel, robots
+from arm_dynamics.checks import typed
 from arm_dynamics.descriptions import mjcf_conversion
 from arm_dynamics.descriptions.conversion import parameter_file
 from arm_dynamics.descriptions.sources.named_models import named_models
-from arm_dynamics.optional import typed
 from arm_dynamics.robots import RobotArgument, check_data_only, find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.robot import Robot

@@ -14,8 +14,7 @@ import pytest
 from repository import ROOT
 from tyro.conf import Positional, UseAppendAction
 
-from arm_dynamics.checks import ArmError
-from arm_dynamics.optional import typed
+from arm_dynamics.checks import ArmError, typed
 from arm_dynamics.parameters import Parameters, parameter
 from arm_lab.command_line import CommandOptions, command, read
 from arm_lab.options import UsageError

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from arm_dynamics.optional import typed
+from arm_dynamics.checks import typed
 from arm_sim.extras import missing
 
 LAB = typed('pip install "arm_sim[lab]"')

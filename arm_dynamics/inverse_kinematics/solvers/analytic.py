@@ -10,13 +10,12 @@ import importlib.util
 
 import numpy as np
 
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, typed
 from arm_dynamics.inverse_kinematics.solver import Solutions, Solver
 from arm_dynamics.inverse_kinematics.task import IkTask
 from arm_dynamics.kinematics.chain import Chain
 from arm_dynamics.kinematics.compiled_kinematics import chain_pose
 from arm_dynamics.model import RobotModel
-from arm_dynamics.optional import typed
 
 
 class Analytic(Solver):

@@ -13,7 +13,7 @@ def change_nothing(v, model, tau):
     pass
 
 
-def stand_still(v, model, tau):
+def do_not_move(v, model, tau):
     v[:, 1] = 0.0
 
 
@@ -35,7 +35,7 @@ def effort_is_the_model(v, model, tau):
 
 @pytest.mark.parametrize(
     'change',
-    [change_nothing, stand_still, no_torque, torque_as_of_friction, effort_is_constant,
+    [change_nothing, do_not_move, no_torque, torque_as_of_friction, effort_is_constant,
      effort_is_the_model],
 )  # fmt: skip
 def test_shares_are_those_of_least_squares(change):

@@ -8,7 +8,7 @@ import sys
 import pytest
 from repository import ROOT
 
-from arm_dynamics.optional import typed
+from arm_dynamics.checks import typed
 from arm_tools.commands import doctor, doctor_checks
 from arm_tools.commands.doctor_checks import Diagnosis, Severity
 from arm_tools.view import offscreen

@@ -2,7 +2,7 @@
 
 import sys
 
-from arm_dynamics.optional import typed
+from arm_dynamics.checks import typed
 from arm_tools.commands import export
 
 

@@ -9,10 +9,9 @@ import pytest
 from optional import optional
 
 from arm_controllers.reference import Reference
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, typed
 from arm_dynamics.clearance import Clearance
 from arm_dynamics.model import RobotModel
-from arm_dynamics.optional import typed
 from arm_dynamics.scene_clearance import scene_clearance
 from arm_dynamics.surroundings import Surroundings
 from arm_sim.robot import Robot

@@ -182,7 +182,7 @@ def test_rows_of_messages_are_read_with_their_stamps_and_names(tmp_path, suffix)
     np.testing.assert_array_equal(samples.effort, EFFORT)
 
 
-def test_lists_beside_the_columns_of_a_parquet_file_do_no_harm(tmp_path):
+def test_lists_next_to_the_columns_of_a_parquet_file_do_no_harm(tmp_path):
     columns = {'time': TIMES, 'a.position': Q[:, 0], 'b.position': Q[:, 1], 'wrench': Q.tolist()}
     columns |= {'a.effort': EFFORT[:, 0], 'b.effort': EFFORT[:, 1]}
     write_parquet(tmp_path / 'x.parquet', columns)
