@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from eigenpy import CompleteOrthogonalDecomposition
 
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
+from arm_dynamics.small_matrices import solve_positive, times
 from arm_sim.simulation.scene import SceneObject
 from arm_sim.tasks import Run, TaskEvaluation
 from arm_sim.tasks._contact import ContactReport, ContactTask
@@ -112,18 +114,20 @@ class Collide(ContactTask):
             )
         tip, jacobian = model.forward_kinematics(start).translation, model.jacobian(start)[:3]
         line = np.cross((0.0, 0.0, 1.0), tip)
-        self.direction = np.linalg.pinv(jacobian) @ (line / np.linalg.norm(line))
+        line /= np.linalg.norm(line)
+        self.direction = CompleteOrthogonalDecomposition(jacobian).solve(line)
         self.contact = start + p.distance * self.direction
         tip = model.forward_kinematics(self.contact).translation
         jacobian = model.jacobian(self.contact)[:3]
-        velocity = jacobian @ self.direction
+        velocity = times(jacobian, self.direction)
         if not np.linalg.norm(velocity) > 0.1:
             raise ArmError(f'{self.robot.name} cannot move its tool along a horizontal line')
         self.impact_speed = p.speed * float(np.linalg.norm(velocity))
         normal = velocity / np.linalg.norm(velocity)
-        mobility = np.linalg.solve(model.mass_matrix(self.contact), jacobian.T @ normal)
+        along = times(jacobian.T, normal)
+        mobility = solve_positive(model.mass_matrix(self.contact), along)
         slides: dict[str, Any] = {}
-        inverse = float(normal @ jacobian @ mobility)
+        inverse = float(along @ mobility)
         if p.sphere_mass:
             level = normal * (1.0, 1.0, 0.0)  # the sphere slides level, so that it rests
             level /= np.linalg.norm(level)
@@ -144,7 +148,7 @@ class Collide(ContactTask):
         p, way = self.parameters, self.parameters.distance + _BEYOND
         end = way / p.speed  # where braking begins
         x = np.clip(np.array([t, t - end]) / _RAMP, 0.0, 1.0)
-        rise, fall = x**3 * (1.0 - 0.5 * x)
+        rise, fall = x * x * x * (1.0 - 0.5 * x)
         speed = x**2 * (3.0 - 2.0 * x)
         change = 6.0 * x * (1.0 - x) / _RAMP
         s = _RAMP * (rise - fall) + max(0.0, t - _RAMP) - max(0.0, t - end - _RAMP)
