@@ -158,6 +158,15 @@ class Mpc(Law):
         none = np.zeros((m, nodes, n))
         return MpcState(np.zeros_like(q), expected, none, np.zeros((m, 3, nodes, n)), (), ())
 
+    def resumed(self, state: State) -> State | None:
+        """Go on; with another number of nodes or another delay, without what has the old one."""
+        p, before = self.parameters, MpcState(*state)
+        if before.deviation.shape[-2] != p.nodes:
+            m, n = len(before.deviation), self.model.nv
+            none = np.zeros((m, p.nodes, n))
+            before = before._replace(deviation=none, multipliers=np.zeros((m, 3, p.nodes, n)))
+        return before if len(before.pending) == p.delay + 1 else before._replace(pending=())
+
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
     ) -> tuple[Array, State]:

@@ -44,7 +44,7 @@ def control(simulation, law, arm, seconds):
     'name',
     [
         'adaptive_computed_torque', 'admittance', 'admittance_effort', 'cartesian_impedance',
-        'computed_torque_pid', 'hand_guiding', 'independent_joint', 'momentum_observer',
+        'computed_torque_pid', 'hand_guiding', 'independent_joint', 'momentum_observer', 'mpc',
         'parallel_force_position',
     ],
 )  # fmt: skip

@@ -88,6 +88,25 @@ def test_small_errors_obey_the_second_order_equation_of_its_gains():
     assert_allclose(tau - hold, expected - hold, rtol=0, atol=0.05 * np.abs(expected - hold).max())
 
 
+@pytest.mark.parametrize('given', [{'nodes': 12}, {'delay': 2}])
+def test_another_horizon_or_delay_that_is_set_ends_no_return_after_a_force_goal(given):
+    model = RobotModel.from_urdf(find_urdf('ur5e'), armature=0.1)
+    law, other = (Mpc(model, MpcParameters(**each)) for each in ({}, given))
+    q = np.array([0.0, -1.0, 1.5, -2.0, -1.5, 0.0])
+    reference = Reference(6)
+    reference.q[:] = q + np.array([0.0, 0.2, 0.0, 0.0, 0.0, 0.0])
+    reference.future = lambda periods: reference
+    pressing = Reference(6)
+    pressing.q[:], pressing.future = reference.q, lambda periods: pressing
+    pressing.wrench = np.array([0.0, 0.0, -10.0, 0.0, 0.0, 0.0])
+    measured = Measurement(q, np.zeros(6), wrench=np.array([0.0, 0.0, 10.0, 0.0, 0.0, 0.0]))
+    _, state = law(law.start(measured, pressing), measured, pressing, 0.002)
+    command, state = law(state, measured, reference, 0.002)
+    slow, _ = other(other.resumed(state), measured, reference, 0.002)
+    begun, _ = other(other.start(measured, reference), measured, reference, 0.002)
+    assert np.abs(slow - command).max() < 0.05 * np.abs(begun - command).max()  # it springs
+
+
 def test_gains_without_a_cost_are_refused():
     with pytest.raises(ArmError, match=r"kd of joint 'joint_2' is 20; .* >= sqrt\(2 kp\) = 28.28"):
         Mpc(PLAIN.load().robot.model, MpcParameters(kd=(40.0, 20.0, 40.0)))
