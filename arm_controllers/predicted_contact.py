@@ -15,6 +15,9 @@ from arm_dynamics.small_matrices import product, solve_positive, times, transpos
 
 _ITERATIONS = 3  # of the inverse kinematics; each squares the error
 _DAMPING = 1e-6  # of its steps [m^2]
+_LOSS = 0.05  # time in which the force falls where the contact is lost [s]
+_FELT = 0.5  # share of the force that is felt in a contact
+_HELD = 0.9  # share of the effort limits that a force at rest may need
 
 
 class Pressing(NamedTuple):
@@ -22,6 +25,7 @@ class Pressing(NamedTuple):
 
     Attributes:
         contact: of the tool.
+        goal: (..., 3) force of the goal as far as it has risen, see _risen [N].
         force: (..., 3) that the tool is to exert now [N].
         felt: (..., 3) measured force on the tool in the directions of the goal [N].
         integral: (..., 3) of the force error, times force_ki, which fades out of contact [N].
@@ -30,6 +34,7 @@ class Pressing(NamedTuple):
     """
 
     contact: Contact
+    goal: Array
     force: Array
     felt: Array
     integral: Array
@@ -47,7 +52,8 @@ class PredictedContact:
 
     so that a cost of the position's error is one of the force's error over k. Along the
     surface the reference stays as it is, seen along the desired force. Before the first contact
-    n.x_d' is the speed of the approach, with which the tip also returns after the goal.
+    n.x_d' is the speed of the approach, with which the tip also returns after the goal. Where the
+    contact is lost the force falls to what moves a free tip with this speed.
     """
 
     def __init__(self, model: RobotModel, nodes: Any, parameters: Any):
@@ -56,15 +62,28 @@ class PredictedContact:
         Raises:
             ArmError: no such frame.
         """
-        self._model, self._p = nodes, parameters
+        self._arm, self._model, self._p = model, nodes, parameters
         self._space = TaskSpace(model, parameters.frame, parameters.wrench_frame)
         still = np.zeros((1, model.nv))
         nodes.frame_motion(still, still, still, self._space.frame)  # compiles before a deadline
 
     def feel(
-        self, before: Pressing | tuple[()], measured: Measurement, reference: Reference, dt: float
+        self,
+        before: Pressing | tuple[()],
+        measured: Measurement,
+        reference: Reference,
+        inertia: Array,
+        lacked: Array,
+        dt: float,
     ) -> tuple[Pressing, Touch]:
         """Return the memory of this period.
+
+        Args:
+            before: the memory; (): the goal begins.
+            measured, reference: of this period.
+            inertia: mass matrix (..., n, n).
+            lacked: torque (..., n) that the model lacks [N.m | N].
+            dt: [s].
 
         Raises:
             ArmError: there is no force-torque sensor.
@@ -78,22 +97,39 @@ class PredictedContact:
         contact = before.contact if before else Contact.none(measured.q.shape[:-1])
         speed, moving = tip.velocity[..., :3], pace(space.target(reference))
         contact, touch = next_contact(p, contact, reference, felt, speed, moving, dt)
-        rise = np.clip(contact.age / p.rise_time, 0.0, 1.0)
-        goal = rise * (reference.wrench[..., :3] + 0.0 * felt)
         along = contact.normal * (felt * contact.normal).sum(-1, keepdims=True)
-        sideways = np.zeros_like(felt)
         if touch.sides is not None:
-            sideways = times(touch.sides, goal)
             along = along + times(touch.sides, felt)
+        back = transposed(space.jacobian(measured)[..., :3, :])
+        zero = np.zeros_like(felt)
+        goal = np.where(touch.kept, before.goal if before else zero, zero)
+        # What a faster tool feels is its own inertia.
+        holds = touch.touches & (_dot(-along, goal) >= _FELT * _dot(goal, goal))
+        push = times(back, contact.normal)
+        free = solve_positive(inertia, push[..., np.newaxis])[..., 0] / p.kd  # speed for 1 N
+        wanted = self._held(measured, back, reference.wrench[..., :3], lacked)
+        least = np.where(holds, np.inf, p.approach_speed / _dot(push, free))
+        touched = contact.age >= 0.0
+        goal = _risen(goal, wanted, np.where(touched, least, 0.0), p.rise_time, dt)
+        sideways = zero if touch.sides is None else times(touch.sides, goal)
         down = np.linalg.norm(goal - sideways, axis=-1, keepdims=True)
         force = sideways - contact.normal * down
         integral = np.where(touch.kept, before.integral if before else 0.0, 0.0)
         grown, faded = dt * p.force_ki * (force + along), integral * np.exp(-p.force_ki * dt)
-        integral = np.where(touch.touches, integral + grown, faded)
+        integral = np.where(holds, integral + grown, faded)
         known = felt - moving * (felt - along)
-        mean = 0.5 * (before.known + known) if before else np.zeros_like(felt)
-        back = transposed(space.jacobian(measured)[..., :3, :])
-        return Pressing(contact, force, along, integral, known, times(back, mean)), touch
+        mean = 0.5 * (before.known + known) if before else zero
+        torque = times(back, mean)
+        return Pressing(contact, goal, force, along, integral, known, torque), touch
+
+    def _held(self, measured: Measurement, back: Array, force: Array, lacked: Array) -> Array:
+        """Return what of a force (..., 3) the drives can hold at rest here."""
+        model, q = self._arm, measured.q
+        rest = model.inverse_dynamics(q, np.zeros_like(q), np.zeros_like(q)) - lacked
+        torque = times(back, force + np.zeros_like(q[..., :1]))
+        room = np.maximum(_HELD * model.effort_limit - np.sign(torque) * rest, 0.0)
+        shares = room / np.maximum(np.abs(torque), 1e-9)
+        return force * np.minimum(shares.min(-1, keepdims=True), 1.0)
 
     def follow(
         self,
@@ -119,12 +155,11 @@ class PredictedContact:
 
         here = each(model.poses(q, frame)[1], 3)
         normal, expected = each(pressing.contact.normal, 3), each(touch.expected, 3)
-        age, speed = each(pressing.contact.age, 1), each(pressing.contact.approach, 1)
-        force = each(pressing.force, 3)
+        speed, force = each(pressing.contact.approach, 1), each(pressing.force, 3)
 
         target = model.frame_motion(rows[:, :, 0], rows[:, :, 1], rows[:, :, 2], frame)
         change = each((pressing.force + pressing.felt) / p.contact_stiffness, 3)
-        change = np.where(age < 0.0, 0.0, change)
+        change = np.where(touch.touches.reshape(m, 1, 1), change, 0.0)
         place = here + change - normal * speed * times_of_nodes[:, np.newaxis]
         share = (expected * normal).sum(-1, keepdims=True)
         slope = expected / np.where(share > 0.0, share, 1.0)
@@ -182,6 +217,22 @@ class PredictedContact:
         acceleration = model.frame_motion(q, v, a, frame).acceleration
         a += _solved(square, back, target.acceleration - acceleration)
         return back
+
+
+def _risen(before: Array, wanted: Array, most: Array, rise_time: Any, dt: float) -> Array:
+    """Return the force (..., 3) of the goal as far as it has risen, of at most `most` (..., 1).
+
+    It goes to what is wanted within `rise_time`, and falls to `most` within _LOSS.
+    """
+    size, now = (np.linalg.norm(each, axis=-1, keepdims=True) for each in (wanted, before))
+    goal = wanted * np.minimum(1.0, most / np.maximum(size, 1e-9))
+    way = np.linalg.norm(goal - before, axis=-1, keepdims=True)
+    rate = np.maximum(size, now) / np.where(now > most, _LOSS, rise_time)
+    return before + (goal - before) * np.minimum(1.0, dt * rate / np.maximum(way, 1e-9))
+
+
+def _dot(one: Array, other: Array) -> Array:
+    return (one * other).sum(-1, keepdims=True)
 
 
 def _with(linear: Array, both: Array) -> Array:

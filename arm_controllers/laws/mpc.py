@@ -180,7 +180,9 @@ class Mpc(Law):
             pressing = ()
         else:
             left = ()
-            pressing, touch = self._contact.feel(pressing, measured, reference, dt)
+            pressing, touch = self._contact.feel(
+                pressing, measured, reference, expected.inertia, state.disturbance, dt
+            )
             expected = _pushed(expected, pressing.torque, dt)
         q, v, d = drives.estimate(
             measured.q, measured.v, expected, state.disturbance, p.observer_pole

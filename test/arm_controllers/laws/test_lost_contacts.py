@@ -18,6 +18,7 @@ from arm_sim.loop.measures import tips
         ('hybrid_force_motion', 4e4, {}, 90.0),
         ('hybrid_force_motion', 4e4, {}, 600.0),
         ('mpc', 1e4, {}, 90.0),
+        ('mpc', 4e4, {}, 600.0),
         ('parallel_force_position', 4e4, {}, 90.0),
         ('parallel_force_position', 4e4, {}, 600.0),
     ],
@@ -37,6 +38,33 @@ def test_the_tool_presses_with_a_force_goal_that_has_fallen(law, stiffness, give
     force = 1e-3 * stiffness * record.contacts[:, 0]  # [N]
     assert force[record.t < 3.0].max() > 80.0
     np.testing.assert_allclose(force[record.t > 5.8], 10.0, atol=0.1)
+
+
+def test_under_mpc_the_tool_falls_from_an_edge_as_slowly_as_it_came():
+    experiment = Experiment.of_files('ur5e gripper:=probe', 'press', 'mpc').load()
+    task, model = experiment.task, experiment.robot.model
+    task.duration = 4.5
+    tip = model.forward_kinematics(task.robot.start).translation
+    plates = [
+        task.parameters.surface(name=name, size=(side, side, 0.04), position=(*tip[:2], z))
+        for name, side, z in (('step', 0.04, tip[2] - 0.035), ('lower', 0.6, tip[2] - 0.055))
+    ]
+    task.touch(plates)
+
+    def sliding(t, reference):
+        task.reference(t, reference)
+        turned = min(max(t - 1.5, 0.0), 0.5)
+        reference.q[0] += 0.2 * turned
+        reference.v[0] = 0.2 * (0.0 < turned < 0.5)
+        reference.wrench = np.array([0.0, 0.0, -100.0, 0.0, 0.0, 0.0])
+
+    record = task.run(experiment.law(), *experiment.plants(), reference=sliding)
+    force, z = 1e-3 * 4e4 * record.contacts[:, 0], tips(model, record.q).position[:, 2]
+    after = record.t > 1.5
+    assert force[after].min() == 0.0  # it falls
+    assert np.diff(z[after]).min() > -0.1 * 0.002  # [m], at 0.1 m/s
+    assert force[after].max() < 105.0
+    np.testing.assert_allclose(force[-1], 100.0, atol=0.1)
 
 
 @pytest.mark.parametrize('law', ['hybrid_force_motion', 'mpc'])
