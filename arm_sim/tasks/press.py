@@ -7,6 +7,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from arm_controllers.follower.goal import Goal
+from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import parameter
 from arm_sim.tasks._contact import ContactTask, SurfaceParameters
 
@@ -51,6 +52,12 @@ class Press(ContactTask):
 def press_down(task: ContactTask) -> None:
     """Put a tilted surface below the tool of a task with TiltedParameters; the force is down."""
     p, model = task.parameters, task.robot.model
+    deep = p.force / p.surface_stiffness
+    if deep > 0.5 * _THICKNESS:  # beyond, the contact pushes the tool out at the other side
+        raise ArmError(
+            f'force {p.force:g} N presses {1e3 * deep:.3g} mm into a surface_stiffness of '
+            f'{p.surface_stiffness:g} N/m; the surface allows {500 * _THICKNESS:g} mm'
+        )
     tilt = Rotation.from_euler('y', p.surface_tilt, degrees=True)
     task.normal = normal = tilt.apply((0.0, 0.0, 1.0))
     tip = model.forward_kinematics(task.robot.start).translation

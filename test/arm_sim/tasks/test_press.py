@@ -5,6 +5,7 @@ import pytest
 from contact_runs import experiment, results
 
 from arm_controllers.laws.hybrid_force_motion import HybridForceMotionParameters
+from arm_dynamics.checks import ArmError
 from arm_dynamics.compiled import BatchModel
 from arm_dynamics.model_error import ModelError
 from arm_lab.experiments.drawn_arms import run_batch
@@ -148,3 +149,11 @@ def test_one_arm_of_a_batch_presses_as_one_arm_alone():
     with pytest.MonkeyPatch.context() as patch:  # a press that counts too early has no contact yet
         patch.setattr(loaded.task, 'measured', (0.0, 3.0))
         assert loaded.task.report.measure(record, track(model, record)).contact_lost_s > 0.4
+
+
+@pytest.mark.parametrize('name', ['press', 'wipe'])
+def test_a_force_that_presses_through_the_surface_is_refused(name):
+    with pytest.raises(
+        ArmError, match='presses 25 mm into a surface_stiffness of 400 N/m; .* 20 mm'
+    ):
+        results(name, surface_stiffness=400.0)
