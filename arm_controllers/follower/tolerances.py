@@ -14,6 +14,8 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import unit
 from arm_dynamics.model import RobotModel
 
+_FAR = 0.1  # distance from its reference at which a joint that has no tolerance is named [rad | m]
+
 
 @dataclass(frozen=True)
 class GoalTolerances:
@@ -77,7 +79,7 @@ class ErrorWatch:
         on_path = t < end
         bounds = tolerances.path if on_path else tolerances.end
         if bounds is None or not self.violated(reference, q, v, bounds):
-            return None if on_path else (ResultCode.SUCCESSFUL, '')
+            return None if on_path else (ResultCode.SUCCESSFUL, self._far(reference, q, v, bounds))
         if on_path:
             return ResultCode.PATH_TOLERANCE_VIOLATED, self.describe(bounds, 'path', t)
         if t <= end + tolerances.settle_time:
@@ -96,6 +98,19 @@ class ErrorWatch:
         np.abs(self._error, out=self._size)
         np.greater(self._size, bounds, out=self._beyond)
         return bool(np.count_nonzero(self._beyond))
+
+    def _far(self, reference: Reference, q: Array, v: Array, bounds: Array | None) -> str:
+        """Name a joint without goal tolerance that ends far from its reference; '': none does."""
+        far = np.full((2, len(q)), np.inf)
+        far[0] = _FAR if bounds is None else np.where(np.isinf(bounds[0]), _FAR, np.inf)
+        if not self.violated(reference, q, v, far):
+            return ''
+        k = int(np.argmax(self._beyond[0]))
+        of, name = unit('position', bool(self._model.prismatic[k])), self._model.joint_names[k]
+        return (
+            f'joint {name!r} ended {self._size[0, k]:.4g} {of} from its reference;'
+            f' constraints.{name}.goal is 0: no limit'
+        )
 
     def describe(self, bounds: Array, what: str, t: float) -> str:
         """Return the violation that `violated` found: joint, error, tolerance and time."""

@@ -35,6 +35,29 @@ def test_violated_path_tolerance_stops_the_arm_where_it_is_and_says_why():
     np.testing.assert_array_equal(arm.update(time_ns + DT, stuck, REST).q, stuck)
 
 
+@pytest.mark.parametrize(
+    ('given', 'off', 'message'),
+    [
+        ({}, 0.11, f"joint '{NAMES[1]}' ended 0.11 rad from its reference;"
+         f' constraints.{NAMES[1]}.goal is 0: no limit'),
+        ({'stopped_velocity_tolerance': 0.0}, 0.11, 'ended 0.11 rad'),
+        ({}, 0.09, ''),
+        ({'goal_tolerance': (0.2,)}, 0.11, ''),
+    ],
+)  # fmt: skip
+def test_a_success_names_a_joint_without_tolerance_far_from_its_reference(given, off, message):
+    arm = make(**given)
+    arm.set_goal(goal([1.0], [HOME + 0.2], identifier='a'), 0)
+    away = HOME + 0.2
+    away[1] -= off
+    for time_ns in range(0, 2 * SECOND, DT):
+        arm.update(time_ns, away, REST)
+    (end,) = arm.results
+    assert end.code == ResultCode.SUCCESSFUL
+    assert message in end.message
+    assert bool(message) == bool(end.message)
+
+
 def test_violation_in_motion_brakes_from_the_measured_state():
     arm = make(trajectory_tolerance=(0.1,), max_deceleration_on_cancel=(5.0,))
     arm.set_goal(goal([2.0], [HOME + 1.0]), 0)
