@@ -1,7 +1,9 @@
 """One arm, its time and its brake: what the simulator node runs."""
 
+from bisect import insort
 from collections.abc import Callable, Mapping
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,6 @@ from arm_sim.simulation.limits import Limits
 from arm_sim.simulation.plant import Plant
 from arm_sim.simulation.saturation import NEARLY_ALL, Saturation
 from arm_sim.simulation.speed_guard import SpeedGuard
-from arm_sim.simulation.timed_actions import TimedActions
 
 # An arm slower than this is at rest [rad/s | m/s].
 REST_SPEED = 1e-3
@@ -64,7 +65,7 @@ class Simulation:
         moving = self._zeros if initial_v is None else initial_v
         self._initial_v = model.check_velocity(moving, 'initial_velocities')
         self._swap = [(swap[0], partial(self._go_on_with, swap[1]))] if swap else []
-        self._later = TimedActions()
+        self._later: list[tuple[int, Callable[[], None]]] = []  # in the order of times [ns]
         self.unclaimed: Places | None = None
         self.reset()
 
@@ -78,7 +79,7 @@ class Simulation:
         if time and state:
             self.plant = self._first_plant
         if time:
-            self._later.restart([] if self.payload_fell else self._swap)
+            self._later = [] if self.payload_fell else list(self._swap)
             self.time_ns = self.steps = self.saturation.samples = self._brake_ns = 0
         self.guard.reset(time, state)
         self.plant.devices.set_time(self.time_ns)
@@ -158,11 +159,11 @@ class Simulation:
     def _at(self, from_ns: int, topic: str, action: Callable[[], None]) -> None:
         """Do what a message asks, now or at a later time [ns]; refuse one too far ahead."""
         ahead = (from_ns - self.time_ns) * 1e-9
-        self.limits.check_stamp(topic, ahead, len(self._later.waiting))
+        self.limits.check_stamp(topic, ahead, len(self._later))
         if ahead <= 0.0:
             action()
         else:
-            self._later.add(from_ns, action)
+            insort(self._later, (from_ns, action), key=itemgetter(0))
 
     def change_devices(self, names: frozenset[str], parameters: Any) -> None:
         """Let devices use changed parameters of these names from now on; see `Device.change`."""
@@ -187,8 +188,8 @@ class Simulation:
         A command that is not finite is refused, and nothing has moved; after a
         PhysicsDivergedError only `reset` helps.
         """
-        if self._later.waiting:
-            self._later.do_due(self.time_ns)
+        while self._later and self._later[0][0] <= self.time_ns:
+            self._later.pop(0)[1]()
         plant, guard, hold = self.plant, self.guard, self.plant.step
         if self._ignores:
             command, self._ignores = None, False
