@@ -1,6 +1,7 @@
 """What other programs read from the URDF of an arm: its tool, its mass, its gravity torque."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -37,7 +38,7 @@ class Reading(NamedTuple):
 
 def readings(model: RobotModel, file: Path) -> Iterator[Reading]:
     """Yield what MuJoCo's importer, and yourdfpy where it is installed, read from a URDF file."""
-    ways = {'MuJoCo': (_mujoco, _mujoco_without_moments), 'yourdfpy': (_yourdfpy,)}
+    ways = {'MuJoCo': (_mujoco, partial(_mujoco, moments=False)), 'yourdfpy': (_yourdfpy,)}
     for name, reads in ways.items():
         try:
             version = import_module(name.lower()).__version__
@@ -55,7 +56,7 @@ def readings(model: RobotModel, file: Path) -> Iterator[Reading]:
             yield Reading(f'{name} {version}', reason)
 
 
-def _without_shapes(file: Path, moments: bool = True) -> str:
+def _without_shapes(file: Path, moments: bool) -> str:
     """Return a URDF's text without shapes, whose files a reader may not find.
 
     Without its moments of inertia each link has some of which MuJoCo does not complain.
@@ -74,10 +75,6 @@ def _without_shapes(file: Path, moments: bool = True) -> str:
             inertia.attrib.update(dict(zip(MOMENTS, '100101', strict=True)))
     ElementTree.SubElement(compiler, 'compiler', options)
     return ElementTree.tostring(tree, encoding='unicode')
-
-
-def _mujoco_without_moments(model: RobotModel, file: Path) -> tuple[float, float, float]:
-    return _mujoco(model, file, moments=False)
 
 
 def _mujoco(model: RobotModel, file: Path, moments: bool = True) -> tuple[float, float, float]:

@@ -59,7 +59,7 @@ def random_stream(servo: TipServo, rng: np.random.Generator, singular: bool) -> 
         at = _singular(servo, rng, lower, upper)
         joints = rng.normal(size=model.nv)
         joints *= rng.uniform(0.1, 0.5) / np.abs(joints).max()
-        first = model.jacobian(at, servo.frame) @ joints
+        first = model.jacobian(at) @ joints
         if rng.random() < 0.5:  # not as the arm would go through it by itself
             first += _twist(rng)
         q = at - joints * rng.uniform(0.1, 0.5)
@@ -114,10 +114,9 @@ def judge(servo: TipServo, stream: Stream) -> Judgement:
     q[0], v[0] = servo.q, servo.v
     for i, twist in enumerate(stream.twists):
         q[i + 1], v[i + 1] = servo.move(twist)
-    tips = [model.forward_kinematics(each, servo.frame) for each in q]
+    tips = [model.forward_kinematics(each) for each in q]
     least = np.array([servo.singular_values(each)[-1] for each in q])
-    twists = np.array([model.jacobian(*row) @ w for row, w in zip(
-        ((each, servo.frame) for each in q), v, strict=True)])  # fmt: skip
+    twists = np.array([model.jacobian(each) @ w for each, w in zip(q, v, strict=True)])
     places = np.array([tip.translation for tip in tips])
     asked = np.vstack([stream.twists[:1], stream.twists])
     at_limit = _at_limit(model, q, np.zeros_like(q))
@@ -183,7 +182,7 @@ def _feasible(servo: TipServo, q: Array, twist: Array, held: NDArray[np.bool_]) 
 
     `held` (n,): joints that cannot go on.
     """
-    jacobian = np.where(held, 0.0, servo.model.jacobian(q, servo.frame))
+    jacobian = np.where(held, 0.0, servo.model.jacobian(q))
     u, sigma, _ = np.linalg.svd(servo.weights[:, None] * jacobian, full_matrices=False)
     u = u[:, sigma > servo.margin]
     return u @ (u.T @ (twist * servo.weights))

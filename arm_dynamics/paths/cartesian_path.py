@@ -144,20 +144,15 @@ def polyline(points: ArrayLike, rotation: ArrayLike, segment_time: float) -> Seq
 
 
 def joint_path_derivatives(
-    model: RobotModel,
-    q: ArrayLike,
-    twists: ArrayLike,
-    twist_rates: ArrayLike,
-    frame: str | None = None,
+    model: RobotModel, q: ArrayLike, twists: ArrayLike, twist_rates: ArrayLike
 ) -> tuple[Array, Array]:
-    """Return joint velocities and accelerations (n, nv) of a joint path that follows a motion.
+    """Return velocities and accelerations (n, nv) of a joint path that follows a tool motion.
 
     v = J^-1 V and a = J^-1 (Vdot - Jdot v).
 
     Args:
         q: (n, nq) joint path, from `solve_path_ik` for the motion's poses.
         twists, twist_rates: (n, 6) of the same motion.
-        frame: the frame that moves; None: the tool frame.
 
     Raises:
         ArmError: J is not square (the motion does not determine v), or singular at some point.
@@ -165,7 +160,7 @@ def joint_path_derivatives(
     q = np.asarray(q, dtype=float)
     twists = finite('twists', twists, (len(q), 6))
     twist_rates = finite('twist_rates', twist_rates, (len(q), 6))
-    jacobians = np.array([model.jacobian(each, frame) for each in q])
+    jacobians = np.array([model.jacobian(each) for each in q])
     moving = np.abs(jacobians).max(axis=(0, 1)) > 0.0  # not the fingers of a gripper
     if moving.sum() != 6:
         raise ArmError(
@@ -180,7 +175,7 @@ def joint_path_derivatives(
     velocities, accelerations = np.zeros((2, len(q), model.nv))
     velocities[:, moving] = _solved(jacobians, twists)
     still, pairs = np.zeros(model.nv), zip(q, velocities, strict=True)
-    drift = np.array([model.frame_motion(*each, still, frame).acceleration for each in pairs])
+    drift = np.array([model.frame_motion(*each, still).acceleration for each in pairs])
     accelerations[:, moving] = _solved(jacobians, twist_rates - drift)
     return velocities, accelerations
 

@@ -95,7 +95,7 @@ def plan(
         strategy.tell(population, [search.cost(genes) for genes in population])
         progress(strategy.countevals, 10.0 ** min(strategy.best.f, _WORST))
     motion = search.shrunk(search.motion(strategy.best.x))
-    shares, condition = search.torque_share(motion, _FINE), search.condition(motion)
+    shares, condition = search.torque_share(motion), search.condition(motion)
     return Excitation(motion, condition, shares, strategy.countevals, search.clearance.note)
 
 
@@ -151,9 +151,9 @@ class _Search:
         rows = self.rows(motion, _FINE)[..., self._base.columns]
         return float(np.linalg.cond(rows.reshape(-1, rows.shape[-1])))
 
-    def torque_share(self, motion: FourierSeries, count: int) -> Array:
+    def torque_share(self, motion: FourierSeries) -> Array:
         """Return the largest share of each joint's torque limit (n,); 0 where it has none."""
-        return self._shares(self.rows(motion, count))
+        return self._shares(self.rows(motion, _FINE))
 
     def _shares(self, rows: Array) -> Array:
         return np.where(self._effort > 0.0, np.abs(rows @ self._pi).max(axis=0), 0.0)
@@ -177,12 +177,12 @@ class _Search:
     def shrunk(self, motion: FourierSeries) -> FourierSeries:
         """Return the motion, scaled down until every sample is within all limits."""
         for _ in range(60):
-            over = float((self.torque_share(motion, _FINE) - self.parameters.share).max())
+            over = float((self.torque_share(motion) - self.parameters.share).max())
             if over <= 0.0 and not self.share_too_near(motion, _FINE, self.parameters.clearance):
                 return motion
             motion = motion.scaled(0.97)
         if over > 0.0:
-            joint = int(self.torque_share(motion, _FINE).argmax())
+            joint = int(self.torque_share(motion).argmax())
             raise ArmError(
                 f'no exciting motion was found: joint {self.model.joint_names[joint]!r} needs '
                 f'{over + self.parameters.share:.0%} of its torque limit, '

@@ -70,11 +70,11 @@ class JointRegressor:
         joints = model.armature, model.damping, model.friction, np.zeros(model.nv)
         return np.concatenate([model.inertial_parameters(), *joints])
 
-    def random_rows(self, count: int = 200, seed: int = 0) -> Array:
-        """Return Y (count n, 14 n) at random states, which shows what any motion could."""
+    def random_rows(self, seed: int = 0) -> Array:
+        """Return Y (200 n, 14 n) at random states, which shows what any motion could."""
         model, rng = self.model, np.random.default_rng(seed)
-        q = np.array([model.random_configuration(rng) for _ in range(count)])
-        v, a = rng.uniform(-2.0, 2.0, (2, count, model.nv))
+        q = np.array([model.random_configuration(rng) for _ in range(200)])
+        v, a = rng.uniform(-2.0, 2.0, (2, len(q), model.nv))
         return self(q, v, a).reshape(-1, len(self.names))
 
 

@@ -67,12 +67,12 @@ class JointSpaceMotionModel:
         self.kp = gain_matrix('kp', kp, self.model.nv)
         self.kd = gain_matrix('kd', kd, self.model.nv)
 
-    def set_gains_by_inertia(self, q: ArrayLike | None = None) -> None:
-        """Choose the gains of 'pd' that move the arm at q (n,) as wn and zeta say.
+    def set_gains_by_inertia(self) -> None:
+        """Choose the gains of 'pd' that move the arm at its neutral pose q as wn and zeta say.
 
-        With all wn alike, kp = wn^2 M(q), kd = 2 zeta wn M(q); q is the neutral pose by default.
+        With all wn alike, kp = wn^2 M(q), kd = 2 zeta wn M(q).
         """
-        mass = self.model.mass_matrix(self.model.neutral() if q is None else q)
+        mass = self.model.mass_matrix(self.model.neutral())
         wn = self.natural_frequency
         root = np.sqrt(2.0 * self.damping_ratio * wn)
         self.kp, self.kd = np.outer(wn, wn) * mass, np.outer(root, root) * mass
@@ -157,23 +157,20 @@ class TaskSpaceMotionModel:
         kp: ArrayLike = 500.0,
         kd: ArrayLike = 100.0,
         joint_damping: ArrayLike = 1.0,
-        tip_frame: str | None = None,
     ):
         """Take one number, six, or a 6 x 6 matrix for kp and kd; one or n for joint_damping.
 
         Raises:
-            ArmError: negative or asymmetric gains, negative damping, an unknown frame.
+            ArmError: negative or asymmetric gains, negative damping.
         """
         self.model = model
         self.kp = gain_matrix('kp', kp, 6)
         self.kd = gain_matrix('kd', kd, 6)
         self.joint_damping = per_joint('joint_damping', joint_damping, model.joint_names, 0.0)
-        model.frame_id(tip_frame)
-        self.tip_frame = tip_frame
 
     def pose_error(self, q: Array, pose: pin.SE3) -> Array:
         """Return (6,): from the tip at q to `pose`, position and rotation vector in base axes."""
-        tip = self.model.forward_kinematics(q, self.tip_frame)
+        tip = self.model.forward_kinematics(q)
         rotation = pin.log3(pose.rotation @ tip.rotation.T)
         return np.concatenate([pose.translation - tip.translation, rotation])
 
@@ -197,7 +194,7 @@ class TaskSpaceMotionModel:
         if state.shape != (2 * n,):
             raise ArmError(f'state has shape {state.shape}; allowed: ({2 * n},)')
         q, v = state[:n], state[n:]
-        jacobian = self.model.jacobian(q, self.tip_frame)
+        jacobian = self.model.jacobian(q)
         wrench = self.kp @ self.pose_error(q, pose) + self.kd @ (np.asarray(twist) - jacobian @ v)
         tau = jacobian.T @ wrench - self.joint_damping * v + self.model.gravity_torque(q)
         return np.concatenate([v, self.model.forward_dynamics(q, v, tau, external_forces)])

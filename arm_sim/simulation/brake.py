@@ -10,6 +10,8 @@ from arm_sim.simulation.claims import Places
 from arm_sim.simulation.integration import CONTINUOUS
 from arm_sim.simulation.plant import PlantParameters
 
+_RATE = 10.0  # of the speed's decay [1/s]
+
 
 class Brake:
     """The plant's own brake: speed decays as v(t) = v(0) exp(-rate t), then the arm is held.
@@ -23,8 +25,8 @@ class Brake:
         hold: (n,) the hold point.
     """
 
-    def __init__(self, model: RobotModel, parameters: PlantParameters, rate: float = 10.0):
-        """`rate` [1/s] of the speed's decay."""
+    def __init__(self, model: RobotModel, parameters: PlantParameters):
+        """Hold the neutral configuration until `start`."""
         self._model, self._follows_positions = model, parameters.follows_positions
         kinds = parameters.actuators(model.joint_names)
         self._gains = linear_gains(kinds, *parameters.servo_gains(model))
@@ -32,7 +34,6 @@ class Brake:
         self._limit = parameters.effort_limit(model)
         # At the end of which step the drives' damping acts.
         self._step = 0.0 if parameters.integrator == CONTINUOUS else parameters.timestep
-        self._rate = rate
         self.hold = model.neutral().copy()
         self._motors: MotorConstants | None = None
         if 'voltage' in kinds:
@@ -41,14 +42,14 @@ class Brake:
     def start(self, q: Array, v: Array, joints: Places | slice = slice(None)) -> None:
         """Begin to brake the joints at these places from the state q, v (n,)."""
         lower, upper = self._model.position_lower, self._model.position_upper
-        self.hold[joints] = np.clip(q + v / self._rate, lower, upper)[joints]
+        self.hold[joints] = np.clip(q + v / _RATE, lower, upper)[joints]
 
     def command(self, q: Array, v: Array, joints: Places | slice = slice(None)) -> Array:
         """Return the plant command (n,): torque, or what gives it to a servo or a motor.
 
         It brakes the joints at these places; the other ones are assumed not to accelerate.
         """
-        braked = self._rate**2 * self._model.difference(q, self.hold) - 2.0 * self._rate * v
+        braked = _RATE**2 * self._model.difference(q, self.hold) - 2.0 * _RATE * v
         a = np.zeros_like(braked)
         a[joints] = braked[joints]
         tau = np.clip(self._model.inverse_dynamics(q, v, a), -self._limit, self._limit)

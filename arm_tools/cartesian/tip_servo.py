@@ -84,12 +84,10 @@ class TipServo:
         weights: (6,) of a twist: what counts as one metre.
     """
 
-    def __init__(
-        self, model: RobotModel, parameters: TipServoParameters, frame: str | None = None
-    ):
-        """Take an arm, and which of its frames is the tip (None: the tool frame)."""
+    def __init__(self, model: RobotModel, parameters: TipServoParameters):
+        """Take an arm, whose tool frame is the tip."""
         p = with_arrays(parameters, model.joint_names)
-        self.model, self.frame, self.dt, self._p = model, frame, p.period, p
+        self.model, self.dt, self._p = model, p.period, p
         self.a_max = np.minimum(p.acceleration_limit, model.acceleration_limit)
         self.margin = p.singularity_margin
         self.v_max = np.minimum(model.velocity_limit, self.a_max * p.stop_time)
@@ -117,7 +115,7 @@ class TipServo:
 
     def tip(self) -> pin.SE3:
         """Return the pose of the tip in the base frame."""
-        return pin.SE3(self.model.forward_kinematics(self.q, self.frame))
+        return pin.SE3(self.model.forward_kinematics(self.q))
 
     def move(self, twist: Array) -> TipReference:
         """Move the tip with a twist (6,) [m/s, rad/s] in axes of the base; zero stops."""
@@ -149,7 +147,7 @@ class TipServo:
 
         An arm of fewer than six joints lacks ways everywhere, others at a singularity.
         """
-        jacobian = self.model.jacobian(self.q, self.frame)
+        jacobian = self.model.jacobian(self.q)
         return twist - jacobian @ (self._inverse(jacobian, twist) @ twist)
 
     def approach(self, target: pin.SE3) -> TipReference:
@@ -223,7 +221,7 @@ class TipServo:
     def _within_limits(self, twist: Array, back: Array) -> tuple[Array, bool]:
         """Return the next velocity (n,), and whether an s keeps it within the box."""
         soon = self.q + self.v * self.dt  # v' is the velocity at the end of the step
-        jacobian = self.model.jacobian(soon, self.frame)
+        jacobian = self.model.jacobian(soon)
         most = np.linalg.norm(self.weights[:, None] * jacobian, axis=0) @ self.v_max
         if (speed := np.linalg.norm(twist * self.weights)) > most:  # no joint has more
             twist = twist * (most / speed)
@@ -262,7 +260,7 @@ class TipServo:
 
     def singular_values(self, q: Array) -> Array:
         """Return the weighted Jacobian's singular values, the largest first [m per rad or m]."""
-        jacobian = self.model.jacobian(q, self.frame)
+        jacobian = self.model.jacobian(q)
         return np.linalg.svd(self.weights[:, None] * jacobian, compute_uv=False)
 
     def _inverse(self, jacobian: Array, twist: Array) -> Array:

@@ -155,7 +155,7 @@ def test_brake_stops_the_arm_exponentially_and_holds_it(parameters):
     plant = MujocoPlant(UR5E, parameters)
     v = np.array([1.0, 0.5, -0.5, 1.0, 1.0, 1.0])
     plant.reset(POSTURE, v)
-    brake = Brake(UR5E, parameters, rate=10.0)
+    brake = Brake(UR5E, parameters)
     brake.start(plant.q, plant.v)
     for _ in range(1500):
         plant.step(brake.command(plant.q, plant.v))
@@ -166,20 +166,20 @@ def test_brake_stops_the_arm_exponentially_and_holds_it(parameters):
 @pytest.mark.parametrize('parameters', [SERVO, TORQUE])
 def test_brake_commands_the_torque_of_a_decaying_speed_within_its_limits(parameters):
     rng = np.random.default_rng(5)
-    brake = Brake(UR5E, parameters, rate=8.0)
+    brake = Brake(UR5E, parameters)
     for speed in (0.3, 3.0):  # the second asks for more than there is
         q, v = rng.uniform(-1.0, 1.0, 6), rng.uniform(-speed, speed, 6)
         brake.start(q, v)
-        hold = q + v / 8.0
+        hold = q + v / 10.0
         q, v = q + 0.01, v - 0.02
-        a = 64.0 * (hold - q) - 16.0 * v
+        a = 100.0 * (hold - q) - 20.0 * v
         torque = np.clip(UR5E.inverse_dynamics(q, v, a), -UR5E.effort_limit, UR5E.effort_limit)
         command = brake.command(q, v)
         if parameters is SERVO:  # what the drive makes of it
             kp, kd = parameters.servo_gains(UR5E)
             command = kp * (command - q) - kd * v
         np.testing.assert_allclose(command, torque, rtol=1e-9, atol=1e-9)
-    brake.start(UR5E.position_upper - 0.1, np.full(6, 3.0))  # 3/8 rad farther is beyond
+    brake.start(UR5E.position_upper - 0.1, np.full(6, 3.0))  # 0.3 rad farther is beyond
     at_the_limit = brake.command(UR5E.position_upper, np.zeros(6))
     brake.start(UR5E.position_upper, np.zeros(6))
     np.testing.assert_array_equal(at_the_limit, brake.command(UR5E.position_upper, np.zeros(6)))
