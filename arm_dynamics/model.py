@@ -268,6 +268,10 @@ class RobotModel(Frames):
             tau += self.friction_torque(v)
         return tau
 
+    def torques_along(self, q: Array, v: Array, a: Array) -> Array:
+        """Return the torques (m, nv) of `inverse_dynamics` at each of m states (m, nv)."""
+        return np.array([self.inverse_dynamics(*state) for state in zip(q, v, a, strict=True)])
+
     def forward_dynamics(
         self,
         q: ArrayLike,

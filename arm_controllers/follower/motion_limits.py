@@ -133,8 +133,7 @@ def check_torque(trajectory: Trajectory, model: RobotModel, point_times: Array) 
         part = slice(first, first + _TORQUES_PER_SLICE)
         i, s = segment[part], share[part]
         torques = efforts[i] + s[:, np.newaxis] * (efforts[i + 1] - efforts[i])
-        states = trajectory.states_in(i, s * h[i])
-        torques += [model.inverse_dynamics(*row) for row in zip(*states, strict=True)]
+        torques += model.torques_along(*trajectory.states_in(i, s * h[i]))
         outside = np.abs(torques) > limit + LIMIT_TOLERANCE
         if outside.any():
             sample, joint = np.argwhere(outside)[0]

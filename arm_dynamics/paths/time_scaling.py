@@ -17,7 +17,6 @@ from arm_dynamics.paths.timing import (
     Timing,
     TimingLimits,
     check_toppra,
-    efforts,
     slow_down,
     timed_piece,
 )
@@ -168,7 +167,7 @@ def _joined(
     outside = ((q < model.position_lower - 1e-9) | (q > model.position_upper + 1e-9)).any(axis=1)
     for row in np.flatnonzero(outside):
         model.check_configuration(q[row], f't = {times[row]:.3f} s')
-    effort = efforts(model, q, v, a)
+    effort = model.torques_along(q, v, a)
     used = zip((v, a, effort), limits, strict=True)
     velocity, acceleration, torque = (float((np.abs(x) / limit).max()) for x, limit in used)
     path, turn = np.max(errors, axis=0).tolist()
@@ -202,9 +201,9 @@ def for_cubics(model: RobotModel, timed: TimedPath, limits: TimingLimits) -> Tim
             velocity_share=timed.velocity_share / slower,
             tip_speed=timed.tip_speed / slower,
         )
-    effort = efforts(model, *ends)
+    effort = model.torques_along(*ends)
     return timed._replace(
-        effort=efforts(model, timed.q, timed.v, timed.a),
+        effort=model.torques_along(timed.q, timed.v, timed.a),
         acceleration_share=float((np.abs(ends[2]) / limits.acceleration).max()),
         effort_share=float((np.abs(effort) / limits.effort).max()),
     )

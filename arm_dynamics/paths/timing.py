@@ -237,14 +237,9 @@ def slow_down(
         quantity = 'torque against gravity and friction'
         values = (slow[row, joint], -limit, limit, model.prismatic[joint])
         raise JointLimitError(name, quantity, *values, where)
-    moving = efforts(model, q, v, a) - slow
+    moving = model.torques_along(q, v, a) - slow
     margin = np.where(moving > 0.0, limits.effort - slow, limits.effort + slow)
     with np.errstate(divide='ignore', invalid='ignore'):
         squares = np.where(moving == 0.0, 0.0, np.abs(moving) / margin)
     squared = max(float(squares.max()), float((np.abs(a) / limits.acceleration).max()))
     return max(float((np.abs(v) / limits.velocity).max()), float(np.sqrt(squared)))
-
-
-def efforts(model: RobotModel, q: Array, v: Array, a: Array) -> Array:
-    """Return the torques (n, nv) of inverse dynamics along a joint motion."""
-    return np.array([model.inverse_dynamics(*each) for each in zip(q, v, a, strict=True)])

@@ -326,8 +326,7 @@ def _pull(model: RobotModel, states: States) -> Array:
 
 def _torques(model: RobotModel, states: States, gravity: float) -> Array:
     """Return the torques (k, n) of the model, with or without those of gravity."""
-    rows = zip(states.q, states.v, states.a, strict=True)
-    whole = np.array([model.inverse_dynamics(*x) for x in rows])
+    whole = model.torques_along(states.q, states.v, states.a)
     return whole if gravity else whole - _pull(model, states)
 
 

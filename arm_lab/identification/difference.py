@@ -124,15 +124,16 @@ def difference(
     q, v, a = (ours.at(curve, times, lags) for curve in (ours.q, ours.v, ours.a))
     tau_simulated, q_simulated = theirs.tau(times), theirs.q(times)
     loaded = with_error(model, ModelError(payload=1.0))
-    of_model = _torques(model, q, v, a)
+    of_model = model.torques_along(q, v, a)
+    of_simulated = model.torques_along(q_simulated, theirs.v(times), theirs.a(times))
     columns = np.stack([v, np.clip(v / STANDSTILL, -1.0, 1.0)], axis=2)
     tau, tau_aligned, of_motion, unit, columns, links = (
         second(x)[skip:-skip]
         for x in (
             known * (ours.at(ours.tau, times, at_start) - tau_simulated),
             known * (ours.at(ours.tau, times, lags) - tau_simulated),
-            known * (of_model - _torques(model, q_simulated, theirs.v(times), theirs.a(times))),
-            known * (_torques(loaded, q, v, a) - of_model),
+            known * (of_model - of_simulated),
+            known * (loaded.torques_along(q, v, a) - of_model),
             known[:, np.newaxis] * columns,
             known[:, np.newaxis] * columns_of(model, q, v, a),
         )
@@ -153,11 +154,6 @@ def difference(
         of_model, found.mass, friction[:, 0], friction[:, 1], each / whole,
         (ours.count + theirs.count) / (len(real.times) + len(simulated.times)), known == 0.0,
     )  # fmt: skip
-
-
-def _torques(model: RobotModel, q: Array, v: Array, a: Array) -> Array:
-    """Return the model's torques (k, n) at states (k, n)."""
-    return np.array([model.inverse_dynamics(*x) for x in zip(q, v, a, strict=True)])
 
 
 def _coarse_lag(ours: _Motion, theirs: _Motion, step: float) -> float:

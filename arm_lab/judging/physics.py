@@ -41,7 +41,7 @@ def check_physics(loaded: LoadedExperiment, record: Record) -> None:
         )
     kp, kd = plant.servo_gains(arm)
     a = gained / h
-    needed = np.array([arm.inverse_dynamics(*each) for each in zip(q, v, a, strict=True)])
+    needed = arm.torques_along(q, v, a)
     weight = np.array([arm.gravity_torque(each) for each in q])
     # The friction of a joint that stands still, and in a plant of one step per period, whose
     # efforts are those of an instant, what a servo changes in a period.

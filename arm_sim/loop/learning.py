@@ -155,8 +155,7 @@ class Learner:
 
     def _needed(self, q: Array, v: Array, a: Array) -> Array:
         """Return the torque (k, n) that the believed arm needs for states (k, n)."""
-        torque = [self._model.inverse_dynamics(*state) for state in zip(q, v, a, strict=True)]
-        return np.array(torque) + self._late_damping * a
+        return self._model.torques_along(q, v, a) + self._late_damping * a
 
 
 class GoalLearner:

@@ -43,7 +43,7 @@ class PayloadDrop(Sinusoid):
         """Return the usual mass, or what the arm carries along the sinusoid [kg]."""
         model, times = self.robot.model, np.linspace(0.0, 1.0 / self.parameters.frequency, 41)
         q, v, a = sampled(self.reference, times, model.nv)
-        torque = np.array([model.inverse_dynamics(*state) for state in zip(q, v, a, strict=True)])
+        torque = model.torques_along(q, v, a)
         share = share_of_effort(self, torque, q, _USUAL * model.gravity)
         note_smaller(self, share * _USUAL, _USUAL, 'kg')
         return float(f'{_USUAL * min(1.0, share):.3g}')

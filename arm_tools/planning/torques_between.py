@@ -12,7 +12,6 @@ import numpy as np
 from arm_controllers.follower.trajectory import Trajectory
 from arm_dynamics.checks import Array, JointLimitError
 from arm_dynamics.model import STANDSTILL, RobotModel
-from arm_dynamics.paths.timing import efforts
 from arm_dynamics.torque_bound import TorqueBound
 from arm_lab.certificate.pieces import Pieces
 from arm_lab.certificate.torque import BERNSTEIN, NODES, REMAINDER
@@ -44,7 +43,7 @@ class TorquesBetween(NamedTuple):
         pieces, n = Pieces.of(trajectory), model.nv
         segment = np.repeat(pieces.segment, 5)
         q, v, a = trajectory.states_in(segment, np.outer(pieces.length, NODES).ravel())
-        smooth = efforts(model, q, v, a) - model.friction_torque(v) + model.damping * v
+        smooth = model.torques_along(q, v, a) - model.friction_torque(v) + model.damping * v
         weight = np.array([model.gravity_torque(each) for each in q])
         smooth, weight, v = (
             (_COEFFICIENTS @ each.reshape(-1, 5, n)).reshape(-1, 5, n)

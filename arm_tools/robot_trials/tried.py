@@ -167,7 +167,7 @@ def _goal(robot: Robot) -> Trajectory:
 def _share(model: RobotModel, goal: Trajectory) -> Array:
     """Return the largest share (n,) of the limits of speed and effort along a goal."""
     q, v, a = goal.states_in(np.zeros(_POINTS, int), np.linspace(0.0, goal.end, _POINTS))
-    torque = [model.inverse_dynamics(*each) for each in zip(q, v, a, strict=True)]
+    torque = model.torques_along(q, v, a)
     share = np.maximum(np.abs(torque) / model.effort_limit, np.abs(v) / model.velocity_limit)
     return np.asarray(share.max(axis=0))
 
