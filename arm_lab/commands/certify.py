@@ -206,11 +206,8 @@ def _yaml(error: ModelError) -> str:
 def _figure(words: str, trajectory: Trajectory, certifier: Certifier) -> Figure:
     """Return a picture of the arms' torques, as shares of the weakest arm's limits."""
     times = np.linspace(trajectory.start, trajectory.end, _INSTANTS)
-    last = len(trajectory.times) - 2
-    segment = np.clip(np.searchsorted(trajectory.times, times, 'right') - 1, 0, last)
-    states = trajectory.states_in(segment, times - trajectory.times[segment])
     model, arm = certifier.model, certifier.arm
-    low, high = arm.torque_range(*states)
+    low, high = arm.torque_range(*sampled(trajectory.evaluate, times, model.nv))
     figure = pictures.new_figure(10.0, 2.6 * -(-model.nv // 3) + 0.6, words)
     for k, axis in enumerate(pictures.panels(figure, model.nv, sharex=True)):
         limit = arm.effort_limit[k]
