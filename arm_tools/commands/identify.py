@@ -94,12 +94,11 @@ class IdentifiedReport(Report):
             raise ArmError('identify needs a recording: its path')
         self._robot = load_robot(options.robot, options.config)
         fit = self._from_positions if options.source == 'positions' else self._from_torques
-        listings, draw, found, notes, numbers, code = fit(options)
-        first = self.first
-        super().__init__('identified', listings, numbers['parameters'], draw)
-        self.first = first
-        self.found, self.notes, self.numbers = found, notes, numbers
-        self.code = code
+        listings, draw, found, first, notes, numbers, code = fit(options)
+        super().__init__(
+            'identified', listings, numbers['parameters'], draw, found=found, notes=notes,
+            numbers=numbers, code=code, first=first,
+        )  # fmt: skip
 
     def write(self, folder: Path, command: str) -> Sequence[str]:
         """Write the files, those of the arm as well, and print the launch that takes these."""
@@ -145,20 +144,19 @@ class IdentifiedReport(Report):
         )
         self._controller = ''
         draw = partial(report.picture, found, robot.name)
-        self.first, code = read.lines, int(not report.improved(found).any())
-        return listings, draw, found, notes, numbers, code
+        code = int(not report.improved(found).any())
+        return listings, draw, found, read.lines, notes, numbers, code
 
     def _from_positions(self, options: Options) -> Any:
         robot = self._robot
         known = options.positions, options.estimation
         found, lines = fitted(options.recording, robot, *known, options.reading)
-        self.first = lines
         self._write = partial(write_servos, robot=robot, found=found)
         self._controller = ' controller:=servo'
         draw = partial(servo_figure, found, robot)
         numbers = servo_facts(found, robot) | {'findings': lines}
         notes = [*lines, *servo_notes(found)]
-        return [servo_table(found, robot)], draw, found, notes, numbers, 0
+        return [servo_table(found, robot)], draw, found, lines, notes, numbers, 0
 
 
 def _read(options: Options, path: str, model: RobotModel) -> Inspected:
