@@ -223,10 +223,8 @@ def try_robot(name: str, poses: int, size: int) -> Tried:
     """Try an arm with a number of poses and a size of its picture [pixels]; 0: no picture."""
     try:
         robot = Robot.load(name)
-    except ArmError as error:
-        return Tried(name, RobotTrial(reason=one_line(error)))
-    except Exception as error:  # as below
-        return Tried(name, RobotTrial(reason=f'{type(error).__name__}: {one_line(error)}'))
+    except Exception as error:
+        return Tried(name, _refused(error))
     picture, no_picture = None, ''
     if size:
         try:
@@ -235,12 +233,15 @@ def try_robot(name: str, poses: int, size: int) -> Tried:
             no_picture = one_line(error)
     try:
         own, (mjcf, no_mjcf) = trial_of(robot, poses), _through_mjcf(robot, poses)
-    except ArmError as error:
-        own, mjcf, no_mjcf = RobotTrial(reason=one_line(error)), None, ''
-    except Exception as error:  # of a library: one arm must not cost the results of all others
-        why = f'{type(error).__name__}: {one_line(error)}'
-        own, mjcf, no_mjcf = RobotTrial(reason=why), None, ''
+    except Exception as error:
+        own, mjcf, no_mjcf = _refused(error), None, ''
     return Tried(name, own, mjcf, no_mjcf, picture, no_picture)
+
+
+def _refused(error: Exception) -> RobotTrial:
+    """Return the trial that ended so; one arm must not cost the results of all others."""
+    of_library = '' if isinstance(error, ArmError) else f'{type(error).__name__}: '
+    return RobotTrial(reason=f'{of_library}{one_line(error)}')
 
 
 def _through_mjcf(robot: Robot, poses: int) -> tuple[RobotTrial | None, str]:
