@@ -13,7 +13,7 @@ from arm_dynamics.model import RobotModel
 from arm_tools.view.error_scale import ErrorScale
 from arm_tools.view.event_log import ALARM
 from arm_tools.view.monitor import PAST, ArmMonitor, GoalProgress, Moment
-from arm_tools.view.page_parts import Gui, Handle
+from arm_tools.view.page_parts import Gui, Handle, set_content
 from arm_tools.view.plots import Plots
 from arm_tools.view.slider_moves import STEP, slider_ranges
 
@@ -204,12 +204,6 @@ class Panel:
             self._progress.value = share
         set_content(self._scale, _scale_bar(arm.trail.scale))
         self._plots.show(arm)
-
-
-def set_content(handle: Handle, content: str) -> None:
-    """Change a text of the page, if it is another one."""
-    if handle.content != content:
-        handle.content = content
 
 
 def head(name: str, controller: str, arm: ArmMonitor, past: Moment | None = None) -> str:

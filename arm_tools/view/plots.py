@@ -8,7 +8,7 @@ from arm_dynamics.checks import Array, units
 from arm_dynamics.model import RobotModel
 from arm_sim.palette import COLORS
 from arm_tools.view.monitor import ArmMonitor
-from arm_tools.view.page_parts import Gui
+from arm_tools.view.page_parts import Gui, set_content
 
 _POINTS = 250  # of a curve
 _HEIGHT = 130  # [pixels]
@@ -93,7 +93,6 @@ class Plots:
         for handle, title, plot, rows in zip(
             self._titles, titles, self._plots, columns, strict=True
         ):
-            text = f'<div style="font-size:0.8em;margin:0.3em 0.6em 0">{title}</div>'
-            if handle.content != text:
-                handle.content = text
+            style = 'font-size:0.8em;margin:0.3em 0.6em 0'
+            set_content(handle, f'<div style="{style}">{title}</div>')
             plot.data = known_values(past.t, rows)
