@@ -45,7 +45,7 @@ def camera_for(points: Array, view: View, aspect: float, seconds: float) -> mujo
     turns = view.orbit * np.linspace(0.0, seconds, 37 if view.orbit else 1)
     tangent = np.tan(np.radians(FIELD_OF_VIEW) / 2) * np.array([aspect, 1.0]) * _FILLED
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
-    for _ in range(20 if not view.orbit else 1):
+    for _ in range(20):
         seen = [
             (points - middle) @ axes_of(view.azimuth + turn, view.elevation).T for turn in turns
         ]  # along the camera's right, up and forward
