@@ -9,6 +9,7 @@ import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_dynamics.compiling import announce, cached_njit
+from arm_dynamics.kinematics.compiled_matrices import solve_positive
 from arm_dynamics.link_rows import inward, mass_matrix, outward
 from arm_dynamics.model import STANDSTILL, RobotModel
 
@@ -55,16 +56,8 @@ def task_force(mass, jacobian, wanted, threshold, force):
     if not _factorise(lower):
         _damped(halves, wanted, threshold, force)
         return
-    _factorise(mobility)
-    for i in range(m):
-        x = wanted[i]
-        for k in range(i):
-            x -= mobility[i, k] * force[k]
-        force[i] = x / mobility[i, i]
-    for i in range(m - 1, -1, -1):
-        for k in range(i + 1, m):
-            force[i] -= mobility[k, i] * force[k]
-        force[i] /= mobility[i, i]
+    force[:] = wanted
+    solve_positive(mobility, force, m)
 
 
 @cached_njit
