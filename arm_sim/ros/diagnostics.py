@@ -133,7 +133,7 @@ class SimulatorDiagnostics:
             'active controllers': ', '.join(self._commands.sources),
             'stale commands': self._commands.stale,
             'refused inputs': self._refused,
-            'saturated samples': simulation.saturation.samples,
+            'saturated samples': simulation.saturated,
             'brakings without command': self._clock.lost,
             'overspeed samples': simulation.guard.samples,
             **pacing.counts,

@@ -16,13 +16,15 @@ from arm_sim.simulation.claims import Places
 from arm_sim.simulation.divergence import check_physics
 from arm_sim.simulation.limits import Limits
 from arm_sim.simulation.plant import Plant
-from arm_sim.simulation.saturation import NEARLY_ALL, Saturation
 from arm_sim.simulation.speed_guard import SpeedGuard
 
 # An arm slower than this is at rest [rad/s | m/s].
 REST_SPEED = 1e-3
 # After braking for this long [ns of simulated time] an arm counts as at rest, whatever pushes it.
 _LONGEST_BRAKING = 5_000_000_000
+# Below this share of the effort limits (squared) no joint is looked at more closely.
+_NEARLY_ALL = 0.99
+_LEAST_EFFORT = 1e-9  # [N.m | N]
 
 
 class Simulation:
@@ -37,7 +39,7 @@ class Simulation:
             other joints; None: controllers command all joints.
         limits: bounds on speed and external wrenches; see `set_limits`.
         guard: brakes an arm that is too fast.
-        saturation: counts control periods in which some joint was at its effort limit.
+        saturated: number of control periods in which some joint was at its effort limit.
     """
 
     def __init__(
@@ -59,7 +61,8 @@ class Simulation:
         self._brake = Brake(model, plant.parameters)
         self.limits = limits or Limits()
         self.guard = SpeedGuard(model, self.limits)
-        self.saturation = Saturation(plant.parameters.effort_limit(model))
+        self._effort_limit = plant.parameters.effort_limit(model)
+        self._per_effort = 1.0 / np.maximum(self._effort_limit, _LEAST_EFFORT)
         self._zeros = np.zeros(len(plant.joint_names))
         self._initial_q = model.check_configuration(initial_q, 'initial_positions')
         moving = self._zeros if initial_v is None else initial_v
@@ -80,7 +83,7 @@ class Simulation:
             self.plant = self._first_plant
         if time:
             self._later = [] if self.payload_fell else list(self._swap)
-            self.time_ns = self.steps = self.saturation.samples = self._brake_ns = 0
+            self.time_ns = self.steps = self.saturated = self._brake_ns = 0
         self.guard.reset(time, state)
         self.plant.devices.set_time(self.time_ns)
         if state:
@@ -208,9 +211,9 @@ class Simulation:
         hold(command)
         self.time_ns += self.period_ns
         self.steps += 1
-        share = plant.effort * self.saturation.per_effort
-        if not share.dot(share) < NEARLY_ALL:
-            self.saturation.look(plant.effort)
+        share = plant.effort * self._per_effort
+        if not share.dot(share) < _NEARLY_ALL:
+            self.saturated += bool((np.abs(plant.effort) >= self._effort_limit).any())
         speed = plant.v * guard.per_speed
         if not (speed.dot(speed) <= 1.0 and all_finite(plant.q, self._zeros)):
             check_physics(plant, self.model, self.time_ns, command)

@@ -208,9 +208,9 @@ def test_a_simulation_counts_its_periods_and_those_at_an_effort_limit():
         assert simulation.braking == (command is None)
     assert simulation.steps == 6
     assert simulation.time_ns == 6 * simulation.period_ns
-    assert simulation.saturation.samples == 2
+    assert simulation.saturated == 2
     simulation.reset()
-    assert (simulation.steps, simulation.time_ns, simulation.saturation.samples) == (0, 0, 0)
+    assert (simulation.steps, simulation.time_ns, simulation.saturated) == (0, 0, 0)
 
 
 @pytest.mark.parametrize(
