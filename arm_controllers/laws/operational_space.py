@@ -1,7 +1,6 @@
 """Operational-space control: the law controls the tip, and the posture in its null space."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +13,7 @@ from arm_controllers.laws import (
     RobotModel,
     State,
 )
-from arm_controllers.second_order_gains import second_order_gains
+from arm_controllers.second_order_gains import acceleration_gains
 from arm_controllers.task_space import AxesParameters, PoseParameters, TaskSpace, pose_error
 from arm_dynamics.parameters import parameter
 
@@ -44,16 +43,12 @@ class OperationalSpace(Law):
 
     evaluation = LawEvaluation(model_use=50, tuned=('kp', 'kd', 'posture_kp', 'posture_kd'))
     Parameters = OperationalSpaceParameters
+    designed = acceleration_gains  # kp = wn^2 and kd = 2 zeta wn of the tip
 
     def __init__(self, model: RobotModel, parameters: OperationalSpaceParameters):
         super().__init__(model, parameters)
         self._space = TaskSpace(model, self.parameters.tip_frame)
         self._axes = np.flatnonzero(self.parameters.axes)
-
-    @classmethod
-    def designed(cls, model: RobotModel, q: Array, wn: float, zeta: float) -> Any:
-        """Return kp = wn^2 and kd = 2 zeta wn of the tip, at every pose."""
-        return OperationalSpaceParameters(*second_order_gains(wn, zeta))
 
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
