@@ -37,11 +37,7 @@ class ContactSwitchesDevice(Device):
                 raise ArmError(f'contact_switches: {link!r}: {where} has none')
             setup.models[0].frame_id(link)
 
-    def reset(self, seed: int | None, measured: Measurement) -> Measurement:
-        """Return open switches: contacts are known after the first integration step."""
-        return self.read(measured)
-
     def read(self, measured: Measurement) -> Measurement:
-        """Return which links touch something."""
+        """Return which links touch something; none does before the first integration step."""
         closed = self.plant.contacts.touched(self.links).astype(float)
         return measured.with_reading('contact_switches', closed)

@@ -43,13 +43,13 @@ def scene_slips(
         if joint >= 0:
             data.qpos[mj_model.jnt_qposadr[joint]] = position
     mujoco.mj_forward(mj_model, data)
-    yield from _of_size(mj_model, data, bodies)
+    yield from _of_size(mj_model, data)
     yield from _of_mass(mj_model, bodies)
     yield from _of_range(mj_model, bodies)
     yield from _inside(mj_model, data)
 
 
-def _of_size(m: mujoco.MjModel, data: mujoco.MjData, bodies: list[int]) -> Iterator[str]:
+def _of_size(m: mujoco.MjModel, data: mujoco.MjData) -> Iterator[str]:
     long, far = [], []
     for geom in np.flatnonzero(m.geom_user.any(axis=1)).tolist():
         size = 2.0 * m.geom_aabb[geom, 3:]
