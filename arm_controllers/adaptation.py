@@ -6,7 +6,7 @@ import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_dynamics.compiling import cached_njit
-from arm_dynamics.small_matrices import solve_positive, times, transposed
+from arm_dynamics.small_matrices import solve_positive, stack, times, transposed
 
 _PER_LINK = 10  # inertial parameters
 
@@ -32,16 +32,12 @@ class Adaptation:
             speed = (regressor * solve_positive(mass, weighted)).sum(keepdims=True)[0]
             return times(transposed(weighted), s), speed
         one = np.broadcast_to(np.eye(s.shape[-1]), mass.shape)
-        rows = [_rows(each, 2) for each in (regressor, solve_positive(mass, one))]
+        rows = [stack(each, 2) for each in (regressor, solve_positive(mass, one))]
         learnt = np.empty((*s.shape[:-1], regressor.shape[-1]))
         speed = np.empty((*s.shape[:-1], 1))
         answers = learnt.reshape(-1, learnt.shape[-1]), speed.reshape(-1)
-        _adapt(*rows, self._blocks, _rows(s, 1), *answers)
+        _adapt(*rows, self._blocks, stack(s, 1), *answers)
         return learnt, speed
-
-
-def _rows(array: Array, axes: int) -> Array:
-    return np.ascontiguousarray(array).reshape(-1, *array.shape[array.ndim - axes :])
 
 
 @partial(cached_njit, nogil=True)

@@ -19,7 +19,7 @@ def times(matrix: Array, vector: Array) -> Array:
     if vector.ndim == 1:
         # By rows: then BLAS has equal bits on all CPUs with AVX2.
         return np.ascontiguousarray(matrix) @ vector
-    found = _stacks().times(_stack(matrix, 2), _stack(vector, 1))
+    found = _stacks().times(stack(matrix, 2), stack(vector, 1))
     return found.reshape(*vector.shape[:-1], -1)
 
 
@@ -27,7 +27,7 @@ def product(one: Array, other: Array) -> Array:
     """Return the product (..., n, m) of matrices (..., n, l) and (..., l, m)."""
     if one.ndim == 2:
         return one @ other
-    found = _stacks().product(_stack(one, 2), _stack(other, 2))
+    found = _stacks().product(stack(one, 2), stack(other, 2))
     return found.reshape(*one.shape[:-1], other.shape[-1])
 
 
@@ -40,7 +40,7 @@ def solve_positive(matrix: Array, right: Array) -> Array:
     """Return matrix^-1 right (..., n, m) of a symmetric positive definite matrix (..., n, n)."""
     if matrix.ndim == 2:
         return LLT(matrix).solve(right).reshape(right.shape)  # a single column as a vector
-    return _stacks().solved(_stack(matrix, 2), _stack(right, 2), True).reshape(right.shape)
+    return _stacks().solved(stack(matrix, 2), stack(right, 2), True).reshape(right.shape)
 
 
 def inverse_axes(matrix: Array, right: Array) -> Array:
@@ -59,7 +59,7 @@ def inverse_axes(matrix: Array, right: Array) -> Array:
         found = SelfAdjointEigenSolver(right.T @ solve_positive(matrix, right))
         return found.eigenvectors() * np.sqrt(np.maximum(found.eigenvalues(), 0.0))
     stacks = _stacks()
-    halves = stacks.solved(_stack(matrix, 2), _stack(right, 2), False)
+    halves = stacks.solved(stack(matrix, 2), stack(right, 2), False)
     rows = stacks.orthogonal_rows(halves)
     return transposed(rows.reshape(*matrix.shape[:-1], -1))
 
@@ -68,10 +68,10 @@ def rotation_vector(rotation: Array) -> Array:
     """Return the rotation vector (..., 3) [rad] of a rotation matrix (..., 3, 3)."""
     if rotation.ndim == 2:
         return pin.log3(rotation)
-    return _stacks().rotation_vector(_stack(rotation, 2)).reshape(rotation.shape[:-1])
+    return _stacks().rotation_vector(stack(rotation, 2)).reshape(rotation.shape[:-1])
 
 
-def _stack(array: Array, axes: int) -> Array:
+def stack(array: Array, axes: int) -> Array:
     """Return the array with all axes before the last `axes` merged into one."""
     return np.ascontiguousarray(array).reshape(-1, *array.shape[array.ndim - axes :])
 

@@ -5,8 +5,7 @@ from xml.etree import ElementTree
 
 from arm_dynamics.descriptions.sources.named_models import example_models
 from arm_dynamics.robots import robot_names
-
-_MOVING = ('revolute', 'continuous', 'prismatic')
+from arm_dynamics.urdf_elements import link_of, moves
 
 # Arms of robots that have more than one: file of example-robot-data, and the tool.
 _ARMS_OF = (
@@ -39,21 +38,14 @@ def is_serial(urdf: Path) -> bool:
     """Whether a URDF has joints that move, all on one chain; couplings by <mimic> do not count."""
     joints = list(ElementTree.parse(urdf).iterfind('joint'))
     led = {mimic.get('joint') for joint in joints for mimic in joint.iterfind('mimic')}
-    above = {_end(joint, 'child'): _end(joint, 'parent') for joint in joints}
+    above = {link_of(joint, 'child'): link_of(joint, 'parent') for joint in joints}
     moved = {
-        _end(joint, 'child')
+        link_of(joint, 'child')
         for joint in joints
-        if joint.get('type') in _MOVING
-        and joint.find('mimic') is None
-        and joint.get('name') not in led
+        if moves(joint) and joint.find('mimic') is None and joint.get('name') not in led
     }
     chains = [_moved_above(link, above, moved) for link in moved]
     return bool(moved) and moved in chains
-
-
-def _end(joint: ElementTree.Element, which: str) -> str:
-    element = joint.find(which)
-    return '' if element is None else element.get('link', '')
 
 
 def _moved_above(link: str, above: dict[str, str], moved: set[str]) -> set[str]:
