@@ -9,12 +9,11 @@ import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_dynamics.compiling import announce, cached_njit
-from arm_dynamics.kinematics.compiled_matrices import solve_positive
+from arm_dynamics.kinematics.compiled_matrices import orthogonal_rows, product, solve_positive
 from arm_dynamics.link_rows import inward, mass_matrix, outward
 from arm_dynamics.model import STANDSTILL, RobotModel
 
 ARMATURE, DAMPING, FRICTION, CONTINUOUS = range(4)  # rows of `joint_numbers`
-_SWEEPS = 30
 
 announce('arm_controllers.task_rows', 'force laws')
 
@@ -77,50 +76,16 @@ def _factorise(matrix):
 
 @cached_njit
 def _damped(halves, wanted, threshold, force):
-    """Write the force of `task_space.damped`; halves^T: (n, m), whose square is the mobility.
-
-    One-sided Jacobi's method makes the rows of `halves` orthogonal (Golub and Van Loan, 8.6.3).
-    """
+    """Write the force of `task_space.damped`; halves^T: (n, m), whose square is the mobility."""
     m, n = halves.shape
-    axes = np.eye(m)
-    for _ in range(_SWEEPS):
-        largest = 0.0
-        for p in range(m):
-            for q in range(p + 1, m):
-                one, other, both = 0.0, 0.0, 0.0
-                for k in range(n):
-                    one += halves[p, k] * halves[p, k]
-                    other += halves[q, k] * halves[q, k]
-                    both += halves[p, k] * halves[q, k]
-                size = math.sqrt(one * other)
-                if abs(both) <= 1e-16 * size:
-                    continue
-                largest = max(largest, abs(both) / size)
-                slope = (other - one) / (2.0 * both)
-                t = 1.0 / (abs(slope) + math.sqrt(1.0 + slope * slope))
-                t = t if slope >= 0.0 else -t
-                c = 1.0 / math.sqrt(1.0 + t * t)
-                s = t * c
-                for k in range(n):
-                    x, y = halves[p, k], halves[q, k]
-                    halves[p, k], halves[q, k] = c * x - s * y, s * x + c * y
-                for k in range(m):
-                    x, y = axes[p, k], axes[q, k]
-                    axes[p, k], axes[q, k] = c * x - s * y, s * x + c * y
-        if largest < 1e-15:
-            break
-    force[:] = 0.0
+    rows = np.hstack((halves, np.eye(m)))
+    values = orthogonal_rows(rows, n, 1e-15)
+    axes, along = rows[:, n:], np.empty(m)
+    product(axes, wanted, along)
     for i in range(m):
-        value, along = 0.0, 0.0
-        for k in range(n):
-            value += halves[i, k] * halves[i, k]
-        for k in range(m):
-            along += axes[i, k] * wanted[k]
-        short = max(threshold - value, 0.0)
-        if value > 0.0:
-            along *= value / (value * value + short * short)
-            for k in range(m):
-                force[k] += axes[i, k] * along
+        value, short = values[i], max(threshold - values[i], 0.0)
+        along[i] *= value / (value * value + short * short) if value > 0.0 else 0.0
+    product(axes.T, along, force)
 
 
 @cached_njit
