@@ -231,8 +231,11 @@ warm_up() {
 check_all() {
   local failed=() workers=()
   cd "$root"
+  # Else each process of the tests would compile again what it imports.
+  unset PYTHONDONTWRITEBYTECODE
+  # These tests never wait: a worker more than there are cores would only import all once more.
   if [[ ${1:-} == --quick ]]; then
-    set -- -m 'not slow' -n "$(($(nproc) + 1))" --dist loadfile --ignore test/system --ignore test/hostile "${@:2}"
+    set -- -m 'not slow' -n "$(nproc)" --dist loadfile --ignore test/system --ignore test/hostile "${@:2}"
   fi
   # All tests run file by file side by side, one more than there are cores, since a quarter of the
   # time they wait; single ones as pytest runs them.
