@@ -52,8 +52,8 @@ MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob
 
 
 @cache
-def tree_of(path):
-    return ast.parse(path.read_text())
+def nodes_of(path):
+    return tuple(ast.walk(ast.parse(path.read_text())))
 
 
 def is_core(path):
@@ -65,7 +65,7 @@ def is_core(path):
 def imported_modules(path):
     """Return what a file imports anywhere; `from package import module` is the module alone."""
     found = set()
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -97,7 +97,7 @@ def test_imports_go_from_tools_over_lab_simulation_and_controllers_to_dynamics_a
 def private_names():
     """Return the names beginning with an underscore that the packages define."""
     for path in MODULES:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             match node:
                 case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
                     yield name
@@ -111,7 +111,7 @@ def test_tests_reach_no_private_names():
     private = {x for x in private_names() if x.startswith('_') and not x.startswith('__')}
     reached = set()
     for path in (ROOT / 'test').rglob('*.py'):
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.Attribute) and node.attr in private:
                 own = isinstance(node.value, ast.Name) and node.value.id in ('self', 'cls')
                 reached |= set() if own else {path.name}
@@ -125,7 +125,7 @@ def test_private_names_of_other_packages_are_reached_in_one_module():
     reached = {
         path.name
         for path in MODULES
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.Attribute)
         and node.attr.startswith('_')
         and not node.attr.startswith('__')
@@ -155,7 +155,7 @@ def test_imports_go_inwards_from_ring_to_ring_and_from_folder_to_folder():
 
 def named_modules(path):
     """Return the modules that a file imports anywhere, or names in a string."""
-    constants = (x for x in ast.walk(tree_of(path)) if isinstance(x, ast.Constant))
+    constants = (x for x in nodes_of(path) if isinstance(x, ast.Constant))
     strings = {x.value.split(':')[0] for x in constants if isinstance(x.value, str)}
     strings.discard('arm_sim.executables')  # `python -m` starts another process
     return (imported_modules(path) | strings) & NAMES - {module_name(path)}
@@ -208,7 +208,7 @@ def test_a_module_is_named_node_only_where_a_node_is_defined():
     for path in MODULES:
         bases = [
             ast.unparse(base).split('.')[-1]
-            for node in ast.walk(tree_of(path))
+            for node in nodes_of(path)
             if isinstance(node, ast.ClassDef)
             for base in node.bases
         ]
@@ -236,10 +236,10 @@ def test_nodes_log_in_one_way_which_cuts_what_a_sender_wrote():
 
 def test_nothing_from_outside_is_run():
     for path in [*MODULES, *(ROOT / 'launch').glob('*.py')]:
-        tree = tree_of(path)
-        called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        nodes = nodes_of(path)
+        called = {ast.unparse(node.func) for node in nodes if isinstance(node, ast.Call)}
         assert not called & {'eval', 'exec', 'yaml.load', 'yaml.unsafe_load', 'os.system'}, path
-        given = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.keyword)}
+        given = {ast.unparse(node) for node in nodes if isinstance(node, ast.keyword)}
         assert not given & {'shell=True', 'allow_pickle=True'}, path
         assert not {'pickle', 'marshal', 'shelve'} & set(imported_modules(path)), path
 

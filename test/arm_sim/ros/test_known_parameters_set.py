@@ -5,16 +5,18 @@ import pytest
 
 rclpy = pytest.importorskip('rclpy')
 
-from nodes_in_process import names_of, started  # noqa: E402
+from nodes_in_process import names_of, robot_of, started  # noqa: E402
 from rclpy.parameter import Parameter  # noqa: E402
 
-from arm_sim.ros.known_parameters import known_nodes  # noqa: E402
+from arm_sim.robot import Robot  # noqa: E402
+from arm_sim.ros.known_parameters import known_nodes, known_parameters  # noqa: E402
 
 OF_ROS = ('use_sim_time', 'start_type_description_service')
 SIMULATOR = {
     'clock_rate', 'lockstep_timeout', 'payload', 'servo_kd', 'servo_kp', 'speed_limit_factor',
     'tf_rate', 'waiting_wrenches_limit', 'wrench_force_limit', 'wrench_torque_limit',
 }  # fmt: skip
+WHOLE = ('pd_controller', 'servo_controller')  # try also what every controller has
 SOLVING = {'orientation_tolerance', 'position_tolerance', 'random_seed', 'restarts', 'solver'}
 
 
@@ -71,10 +73,10 @@ def physics(node):
         return repr(seen)
 
 
-def accepted(node):
+def accepted(node, tried_elsewhere=frozenset()):
     """Set every parameter of a node to its own value and others; return what was accepted."""
     found = set()
-    for name in sorted(set(names_of(node)) - {*OF_ROS}):
+    for name in sorted(set(names_of(node)) - {*OF_ROS} - tried_elsewhere):
         own, before = plain(node.get_parameter(name).value), physics(node)
         answer = set_one(node, name, own)
         assert answer.successful, (name, answer.reason)
@@ -97,18 +99,21 @@ def accepted(node):
     return found
 
 
-def with_slow_one():
-    """Return the names of all nodes; a new mpc for each of its parameters takes 20 s."""
-    slow = pytest.param('mpc_controller', marks=pytest.mark.slow)
-    return [slow if name == 'mpc_controller' else name for name in known_nodes()]
+def tried_by_others(name):
+    """Return the parameters of a controller that are the same, and tried, in those of WHOLE."""
+    if not name.endswith('_controller') or name in (*WHOLE, 'gripper_controller'):
+        return set()
+    joints = Robot.load(robot_of(name)).model.joint_names
+    of_all = set.intersection(*(set(known_parameters(each, joints)) for each in WHOLE))
+    return of_all - {'armature', 'goal_time_limit', 'natural_frequency', 'damping_ratio'}
 
 
-@pytest.mark.parametrize('name', with_slow_one())
+@pytest.mark.parametrize('name', known_nodes())
 def test_every_parameter_of_every_node_takes_effect_when_set_or_is_refused(name, tmp_path):
     with started(name, tmp_path) as node:
         if name.endswith('_controller'):
             node.trigger_configure()
-        found = accepted(node)
+        found = accepted(node, tried_by_others(name))
     if name == 'simulator':
         assert found == SIMULATOR
     elif name == 'inverse_kinematics':

@@ -1,6 +1,7 @@
 """The supervisor: starts from rest, keeps limits, stops, and says why with numbers."""
 
 import re
+from functools import cache
 
 import numpy as np
 import pinocchio as pin
@@ -33,6 +34,7 @@ class Run:
 
     def __init__(self, interface='effort', **limits):
         self.own = Supervisor(MODEL, SupervisorParameters(**limits), interface)
+        self.settings = interface, tuple(limits.items())
         self.state = self.own.start(Q, STILL, DT)
         self.sent = self.state.sent
 
@@ -42,15 +44,24 @@ class Run:
         return self.sent
 
     def driving(self):
-        for _ in range(round(2.0 / DT)):
-            self.step()
-        assert self.state.phase == DRIVING
+        self.state = driven(*self.settings)
+        self.sent = self.state.sent
         return self
 
     @property
     def why(self):
         assert self.state.phase == STOPPED
         return '; '.join(self.own.reasons(self.state))
+
+
+@cache
+def driven(interface, limits):
+    """Return the memory after 2 s at rest; several tests begin there."""
+    run = Run(interface, **dict(limits))
+    for _ in range(round(2.0 / DT)):
+        run.step()
+    assert run.state.phase == DRIVING
+    return run.state
 
 
 def test_the_law_begins_only_after_the_rest_time_at_rest():
