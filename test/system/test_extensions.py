@@ -212,7 +212,7 @@ def test_a_law_with_a_horizon_runs_in_the_loop_and_over_topics_with_the_same_num
 
 
 def test_it_commands_many_arms_of_a_batch(compare):
-    rows, _ = compare('batch', '--samples', '20')
+    rows, _ = compare('batch', '--laws', 'linear_mpc', '--samples', '20')
     assert rows[LAWS[0]]['unstable'] == 0
 
 
@@ -225,7 +225,7 @@ def test_an_engine_runs_in_the_loop_and_over_topics_and_drawn_arms_run_one_by_on
     topics, _ = compare('topics', *law, '--engines', 'midpoint', '--over', 'topics')
     [own] = topics.values()
     assert own['tracking_rms_mm'] == pytest.approx(mine['tracking_rms_mm'], rel=1e-2)
-    drawn, _ = compare('drawn', '--engines', 'midpoint', '--samples', '2')
+    drawn, _ = compare('drawn', *law, '--engines', 'midpoint', '--samples', '2')
     assert drawn['mujoco', 'computed_torque']['unstable'] == 0
 
 
