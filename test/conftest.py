@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections import Counter
 from contextlib import suppress
 
 import psutil
@@ -19,6 +20,7 @@ def pytest_configure(config):
     """Let nodes in this process be alone: other runs on this machine choose domains too."""
     os.environ['ROS_DOMAIN_ID'] = own_domain()
     config.addinivalue_line('markers', 'slow: left out by `./ws test --quick`')
+    config.addinivalue_line('markers', 'quick(n): of its cases all but the first n are slow')
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a background job; nodes end by it
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -33,8 +35,16 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Begin with the tests that wait for processes: at the end they would run one by one."""
+    """Mark what `quick` leaves out as slow, and begin with the tests that wait for processes."""
+    cases = Counter()
+    for item in items:
+        function = item.nodeid.partition('[')[0]
+        cases[function] += 1
+        if any(cases[function] > mark.args[0] for mark in item.iter_markers('quick')):
+            item.add_marker('slow')
+    # At the end they would run one by one.
     items.sort(key=lambda item: item.path.parent.name not in ('hostile', 'system'))
 
 

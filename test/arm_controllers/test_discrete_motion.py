@@ -47,17 +47,20 @@ def cube_mm(name, motion, model=ROBOT.model):
     return 1e3 * np.sqrt(np.mean(track(ROBOT.model, record).error ** 2))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('name', WITH_THE_MODEL)
 def test_laws_with_the_exact_model_leave_rounding_only(name):
     assert cube_mm(name, 'discrete') < 1e-9
 
 
+@pytest.mark.slow
 def test_the_momentum_observer_leaves_a_tenth():
     assert cube_mm('momentum_observer', 'discrete') < 0.1 * cube_mm(
         'momentum_observer', 'continuous'
     )
 
 
+@pytest.mark.slow
 def test_damping_that_acts_at_the_end_of_a_step_is_met():
     damped = with_error(ROBOT.model, ModelError(damping=(2.0,)))
     assert cube_mm('computed_torque', 'discrete', damped) < 1e-9
@@ -135,6 +138,7 @@ def test_many_arms_follow_as_each_would_alone():
             )
 
 
+@pytest.mark.slow
 def test_a_comparison_has_it():
     def rms(motion):
         case = Experiment('planar_3r', 'sinusoid', 'computed_torque', reference_motion=motion,

@@ -53,6 +53,7 @@ def torques(tmp_path, answer):
     return loaded(tmp_path, answer=answer).run().effort
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     'answer',
     [
@@ -117,6 +118,7 @@ def test_a_law_that_writes_past_a_read_only_view_gets_no_result(array, tmp_path)
         loaded(tmp_path, line).run()
 
 
+@pytest.mark.slow
 def test_a_law_changes_neither_the_model_of_the_arm_nor_a_command_that_it_has_given(tmp_path):
     plain = loaded(tmp_path).run()
     lines = """self.model.effort_limit = np.full(3, 1e9)

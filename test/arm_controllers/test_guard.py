@@ -97,6 +97,7 @@ def test_without_a_push_nothing_is_detected_and_no_bit_changes():
     np.testing.assert_array_equal(q, [plain.step().q for _ in q])
 
 
+@pytest.mark.slow
 def test_a_step_is_noticed_that_is_smaller_than_the_error_of_the_model():
     heavier = with_error(MODEL, ModelError(payload=2.0))
     law = guarded(threshold=(0.0,), step_threshold=(4.0,))
@@ -118,6 +119,7 @@ def test_stop_comes_to_rest_within_its_deceleration_and_holds():
     assert end.since[0] == pytest.approx((len(states) - k) * DT)
 
 
+@pytest.mark.slow
 def test_retract_goes_back_along_the_path_by_a_distance():
     law = guarded('retract', (1.0,), retract_distance=0.04)
     states, q = run(law, replace(PUSH, start=1.0, end=1.01), 2.5)
@@ -140,6 +142,7 @@ def test_float_gives_way_and_comes_to_rest_where_it_is():
     assert np.abs(np.diff(q[-2:], axis=0)).max() / DT < 1e-3
 
 
+@pytest.mark.slow
 def test_the_wrist_is_watched_and_the_tool_may_touch():
     felt = {'force_torque_frame': 'wrist_3_link', 'tare_at_reset': True}
     law = guarded(threshold=(0.0,), force=30.0)
@@ -152,6 +155,7 @@ def test_the_wrist_is_watched_and_the_tool_may_touch():
     assert detected(run(guarded(threshold=(2.0,), tool_contact=True), elbow, **felt)[0]) > 250
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('reaction', ['stop', 'retract', 'float'])
 def test_one_arm_of_a_batch_is_one_arm_alone(reaction):
     guard = GuardParameters(reaction=reaction, threshold=(8.0,), retract_distance=0.02)

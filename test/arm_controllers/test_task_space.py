@@ -54,6 +54,7 @@ def test_the_damped_inverse_is_exact_above_its_threshold_and_zero_at_zero():
     np.testing.assert_allclose(found, np.diag([0.25, 2.0, 0.0]), atol=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('q', [Q, [0.1, -1.4, 1e-4, -2.0, -1.5, 0.2]])  # and a straight elbow
 def test_the_force_of_a_task_accelerates_it_or_leaves_what_a_singularity_forbids(q):
     jacobian, mass, wanted = ARM.jacobian(q), ARM.mass_matrix(q), np.arange(1.0, 7.0)

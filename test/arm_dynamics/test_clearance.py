@@ -124,6 +124,7 @@ def mujoco_twin(checked: Clearance, table: tuple[float, ...]) -> tuple[mujoco.Mj
     return mj_model, geoms
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     ('given', 'says'),
     [
@@ -223,6 +224,7 @@ def write_mesh(file):
     file.write_text(text)
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize('suffix', ['stl', 'obj', 'dae'])
 @pytest.mark.parametrize('way', ['relative', 'absolute', 'file', 'package', 'sourced'])
 def test_a_mesh_is_found_and_has_the_distances_of_the_box_that_it_shows(

@@ -561,6 +561,7 @@ def test_at_least_50_of_61_kinds_load():
     assert len(KINDS) - _REFUSED >= 50
 
 
+@pytest.mark.quick(7)
 @pytest.mark.parametrize('kind', KINDS)
 def test_a_foreign_file_is_an_arm_in_both_models_or_refused_in_one_line(kind, tmp_path, capfd):
     if 'xacro' in kind:
@@ -586,6 +587,7 @@ def test_a_foreign_file_is_an_arm_in_both_models_or_refused_in_one_line(kind, tm
     assert np.linalg.eigvalsh(mass).min() > 0.0
 
 
+@pytest.mark.slow
 def test_a_xacro_whose_process_fails_is_refused_with_its_last_line(tmp_path, monkeypatch):
     optional('xacro', 'xacro')
     (tmp_path / 'arm.xacro').write_text(xacro(INSIDE))

@@ -131,6 +131,7 @@ def test_a_wrong_count_of_scales_is_refused(ur5e):
         with_error(ur5e, ModelError(mass_scale=(1.0, 1.1)))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     'error',
     [

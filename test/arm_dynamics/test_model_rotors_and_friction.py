@@ -82,6 +82,7 @@ def test_dry_friction_that_the_law_knows_costs_little_of_what_it_costs_unknown(
     assert message < 0.5 * rms(follow(engine, name, parameters, dry, plain))
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize('period', [1e-3, 2e-3])
 @pytest.mark.parametrize('engine', RIGID_BODY_ENGINES)
 @pytest.mark.parametrize('name', ['computed_torque', 'momentum_observer', 'joint_impedance'])

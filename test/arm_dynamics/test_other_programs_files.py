@@ -200,6 +200,7 @@ def xacro(tmp_path, inside, words=''):
     return Robot.load(f'{tmp_path / "arm.xacro"} {words}'.strip())
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ('inside', 'words', 'says'),
     [

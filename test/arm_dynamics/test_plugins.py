@@ -104,6 +104,7 @@ def test_a_plugin_that_lacks_what_is_needed_is_refused(things):
         things.load('big_box')
 
 
+@pytest.mark.slow
 def test_plugins_are_seen_by_a_process_that_has_them_on_its_path(tmp_path):
     folder = write_plugins(tmp_path, {'a': 'class A: pass'}, {'arm_sim.x': {'one': 'a:A'}})
     code = (

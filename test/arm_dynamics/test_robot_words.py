@@ -53,6 +53,7 @@ def test_packages_and_files_that_are_not_there_are_answered_by_the_nearest(
     assert str(refused.value).endswith(answer)
 
 
+@pytest.mark.slow
 def test_packages_around_the_present_folder_are_known(tmp_path, monkeypatch):
     (tmp_path / 'own_arm').mkdir()
     (tmp_path / 'own_arm' / 'package.xml').write_text('<package><name>own_arm</name></package>')

@@ -316,6 +316,7 @@ ROD = """<robot xmlns:xacro="http://www.ros.org/wiki/xacro">
 </robot>"""
 
 
+@pytest.mark.slow
 def test_xacro_is_a_robot_with_its_arguments_and_packages_above_it(tmp_path):
     optional('xacro', 'xacro')
     package = tmp_path / 'my_arm'
@@ -698,6 +699,7 @@ def test_a_total_mass_below_that_of_the_other_links_is_refused(written):
         find_urdf(f'{file} inertia:=estimate total_mass:=5')
 
 
+@pytest.mark.slow
 def test_packages_of_a_sibling_repository_are_found_and_lines_name_real_folders(tmp_path):
     optional('xacro', 'xacro')
     for name in ('src/one/arm_description', 'src/two/arm_parts'):

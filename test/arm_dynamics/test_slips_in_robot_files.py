@@ -302,6 +302,7 @@ def test_an_srdf_that_is_a_pointer_of_git_lfs_is_named(tmp_path):
     assert any("'arm.srdf' stands for a file of Git LFS: run `git lfs" in each for each in notes)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ('inside', 'line'),
     [
@@ -324,6 +325,7 @@ def test_slips_in_a_xacro_have_their_cause(tmp_path, inside, line):
         Robot.load(str(tmp_path / 'arm.xacro'))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ('part', 'line'),
     [

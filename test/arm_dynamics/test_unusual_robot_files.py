@@ -213,6 +213,7 @@ def test_an_estimate_of_a_link_whose_shape_is_empty_is_not_its_own_remedy(tmp_pa
     )
 
 
+@pytest.mark.slow
 def test_a_joint_that_a_law_which_cancels_friction_cannot_hold_is_named(tmp_path):
     """Wrists and grippers of some vendors have much friction, little inertia and no rotor."""
     file, axis, errors = tmp_path / 'arm.urdf', '<axis xyz="0 1 0"/>', []
@@ -237,6 +238,7 @@ def test_an_arm_whose_inertia_makes_the_simulation_slow_is_named_once(capfd):
     assert said in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_joint_whose_damping_is_far_beyond_its_inertia_is_named_and_servos_bear_it(tmp_path):
     """As in dm_control's manipulator."""
     file, axis = tmp_path / 'arm.urdf', '<axis xyz="0 1 0"/>'
@@ -262,6 +264,7 @@ def test_a_path_may_be_in_quotes_and_have_spaces_around(tmp_path, words):
         find_urdf(f'{file} tip_frame:=tool')
 
 
+@pytest.mark.slow
 def test_an_argument_that_a_xacro_lacks_is_named_with_the_remedy(tmp_path):
     optional('xacro', 'xacro')
     declared = 'xmlns:xacro="http://www.ros.org/wiki/xacro" name="$(arg arm)"'

@@ -23,6 +23,7 @@ def test_a_former_name_is_the_module_itself(former, module):
     assert import_module(former) is import_module(module)
 
 
+@pytest.mark.slow
 def test_what_a_former_name_gives_is_the_same_class():
     code = """from arm_sim.experiments.experiment import Experiment
 from arm_lab.experiments.experiment import Experiment as same

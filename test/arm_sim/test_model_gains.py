@@ -71,6 +71,7 @@ def test_a_law_is_designed_for_the_inertia_where_the_arm_starts(robot):
     np.testing.assert_allclose(parameters['kd'], 2.0 * m * LAW_FREQUENCY, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('name', ['panda', 'so100', 'z1', 'kinova'])
 def test_an_arm_without_a_file_ends_a_goal_within_a_milliradian(name):
     robot = Robot.load(name)

@@ -16,6 +16,7 @@ from arm_sim.loop.picture import draw_errors, draw_torques, force_figure
 from arm_sim.loop.record import Record
 
 
+@pytest.mark.slow
 def test_names_next_to_curves_keep_the_order_of_the_ends_and_do_not_overlap():
     figure = pictures.new_figure(8.0, 3.0, 'title')
     (axis,) = pictures.panels(figure, 1)
@@ -48,6 +49,7 @@ def test_panels_are_as_many_as_asked_for_in_rows_of_three():
     assert [axis.axison for axis in axes[0].figure.axes] == [True] * 5 + [False]
 
 
+@pytest.mark.slow
 def test_a_picture_is_saved_with_no_window_and_no_global_setting_touched(tmp_path):
     before = dict(mpl.rcParams)
     figure = pictures.new_figure(4.0, 3.0, 'title')
@@ -123,6 +125,7 @@ def test_an_error_of_rounding_has_no_gaps_where_it_is_zero_and_is_called_roundin
     assert list(large.texts) == []
 
 
+@pytest.mark.slow
 def test_a_saved_picture_has_few_colours_and_keeps_those_of_thin_lines(tmp_path):
     figure = pictures.new_figure(6.0, 4.0)
     (axis,) = pictures.panels(figure, 1)

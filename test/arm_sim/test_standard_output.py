@@ -131,6 +131,7 @@ def test_code_that_replaces_stdout_leaves_what_was_printed_and_the_exit_code(law
     assert (tmp_path / 'said.txt').read_text() == 'a table\n'
 
 
+@pytest.mark.slow
 def test_a_stream_that_was_kept_by_others_goes_on_too(tmp_path):
     code = LOUD.replace("print('a law", "print(file=sys.__stdout__, *'a law")
     assert ran(code, tmp_path, None, no_reader) == (3, '')

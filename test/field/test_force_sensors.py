@@ -94,6 +94,7 @@ def test_torques_refer_to_the_joint_and_not_to_the_sensor():
     np.testing.assert_allclose(loaded, [*force, *np.cross(shift, force)], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_compensation_adds_the_weight():
     """kth-ros-pkg/force_torque_tools#18. With the tool's mass and centre, 0 is left.
 

@@ -141,6 +141,7 @@ def first_episodes(seed, count=3):
     return np.array(found)
 
 
+@pytest.mark.slow
 def test_automatic_resets_of_a_vector_are_not_seeded():
     """Farama-Foundation/Gymnasium#1321. A seed is the whole sequence of episodes."""
     np.testing.assert_array_equal(first_episodes(7), first_episodes(7))

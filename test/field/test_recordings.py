@@ -143,6 +143,7 @@ def test_a_recording_is_corrupted_by_power_loss(tmp_path):
     np.testing.assert_array_equal(read_samples(cut, NAMES).q, Q)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('kind', ['amperes', 'weightless'])
 def test_efforts_are_currents_or_without_gravity(tmp_path, kind):
     """UniversalRobots/Universal_Robots_ROS2_Driver#794. Answer `--efforts`; gravity is found.

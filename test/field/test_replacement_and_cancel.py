@@ -25,6 +25,7 @@ def test_the_arm_freezes_at_a_goal_for_later():
     np.testing.assert_allclose(q[-1], 0.5, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_the_arm_stops_at_every_message():
     """ros-controls/ros2_controllers#1800. Near points are passed at speed.
 
@@ -139,6 +140,7 @@ def test_a_goal_at_reduced_speed_begins_with_a_delay():
     np.testing.assert_allclose(q[-1], 0.5, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_paused_robot_jumps_on_resume():
     """UniversalRobots/Universal_Robots_ROS2_Driver#279. Set the speed to 0 while it is paused.
 
@@ -226,6 +228,7 @@ def test_a_stop_leaves_an_action_that_never_finishes():
     assert list(arm.results) == [end]
 
 
+@pytest.mark.slow
 def test_a_hundred_goals_a_second_make_the_joint_shiver():
     """UniversalRobots/Universal_Robots_ROS_Driver#454. Goals go on at speed.
 
@@ -246,6 +249,7 @@ def test_a_hundred_goals_a_second_make_the_joint_shiver():
     assert {code for _, code in ended} == {ResultCode.INVALID_GOAL}
 
 
+@pytest.mark.slow
 def test_a_long_trajectory_falls_behind():
     """ros-controls/ros2_controllers#1293. Points are found at once.
 

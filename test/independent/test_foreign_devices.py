@@ -57,6 +57,7 @@ def test_encoders_and_imu_report_the_instant_of_a_foreign_arm(engine):
     assert np.abs(ticks[-1] - ticks[0]).min() > 3
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('actuator', ['servo', 'velocity'])
 @pytest.mark.parametrize('engine', RIGID_BODY_ENGINES)
 def test_efforts_of_drives_with_feedback_are_what_moves_a_foreign_arm(engine, actuator):
@@ -121,6 +122,7 @@ def test_a_guard_stops_a_foreign_arm_where_it_says_and_within_its_limits():
     np.testing.assert_allclose(arm.v, 0.0, atol=3e-3)
 
 
+@pytest.mark.slow
 def test_the_brake_lets_a_foreign_arm_rest_where_its_decay_ends():
     arm = foreign_arm(LOADED)
     arm.q, arm.v = START.copy(), SPEEDS.copy()

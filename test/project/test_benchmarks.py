@@ -20,6 +20,7 @@ def test_it_prints_its_conditions_with_numbers_and_has_a_domain_of_its_own_for_n
         assert 'own_domain()' in code
 
 
+@pytest.mark.slow
 def test_two_benchmarks_have_two_domains_whatever_the_user_has_set(monkeypatch):
     monkeypatch.setenv('ROS_DOMAIN_ID', '0')
     code = 'from conditions import own_domain; print(own_domain(), flush=True); input()'

@@ -107,6 +107,7 @@ def private_names():
                     yield name
 
 
+@pytest.mark.slow
 def test_tests_reach_no_private_names():
     private = {x for x in private_names() if x.startswith('_') and not x.startswith('__')}
     reached = set()
@@ -120,6 +121,7 @@ def test_tests_reach_no_private_names():
     assert sorted(reached) == []
 
 
+@pytest.mark.slow
 def test_private_names_of_other_packages_are_reached_in_one_module():
     own = {*private_names(), '_asdict', '_make', '_replace', '_exit'}  # the last are documented
     reached = {
@@ -234,6 +236,7 @@ def test_nodes_log_in_one_way_which_cuts_what_a_sender_wrote():
     assert [p.name for p in MODULES if re.search(pattern, p.read_text())] == ['log.py']
 
 
+@pytest.mark.slow
 def test_nothing_from_outside_is_run():
     for path in [*MODULES, *(ROOT / 'launch').glob('*.py')]:
         nodes = nodes_of(path)
@@ -244,12 +247,14 @@ def test_nothing_from_outside_is_run():
         assert not {'pickle', 'marshal', 'shelve'} & set(imported_modules(path)), path
 
 
+@pytest.mark.slow
 def test_importing_every_core_brings_in_no_rclpy():
     names = [module_name(path) for path in CORES if path.name != '__main__.py']
     code = f'import sys\nimport {", ".join(names)}\nsys.exit("rclpy" in sys.modules)'
     subprocess.run([sys.executable, '-c', code], cwd=ROOT, check=True)
 
 
+@pytest.mark.slow
 def test_launch_and_control_loop_start_without_what_is_slow_to_import():
     names = (
         'arm_sim.launching.arm', 'arm_sim.ros.simulator_node', 'arm_sim.engines.mujoco',

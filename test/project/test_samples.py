@@ -23,6 +23,7 @@ READERS = {
 EVERY = samples.pages()
 
 
+@pytest.mark.slow
 def test_every_command_names_files_executables_and_arguments_that_there_are():
     found = [each for page in EVERY for each in samples.commands(page)]
     assert len(found) > 150

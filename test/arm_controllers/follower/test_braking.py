@@ -36,6 +36,7 @@ def random_states(count, seed):
         yield np.clip(q, LOWER, UPPER), v
 
 
+@pytest.mark.slow
 def test_braking_from_any_state_stays_inside_the_position_limits_all_the_way():
     for q, v in random_states(1000, seed=1):
         motion = brake(q, v)

@@ -171,6 +171,7 @@ def test_joints_left_out_of_a_partial_goal_finish_the_motion_that_they_are_in():
     np.testing.assert_allclose(q[-1], np.append(HOME[:2] + 0.4, [HOME[2], *HOME[3:] + 0.4]))
 
 
+@pytest.mark.slow
 def test_two_nodes_that_stream_points_to_different_joints_do_not_disturb_each_other():
     arm, alone = (make(allow_partial_joints_goal=True, stream_horizon=0.3) for _ in range(2))
     q = []
@@ -409,6 +410,7 @@ def test_a_step_of_which_nobody_knows_the_way_round_is_refused(points, velocitie
     assert arm.active_goal is None
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(st.floats(-3.0, 3.0), st.floats(0.1, 3.0), st.integers(2, 40), st.integers(-9, 9))
 def test_a_sampled_turn_is_followed_however_its_angles_are_written(start, speed, count, turns):
@@ -608,6 +610,7 @@ def test_no_goal_whatever_its_numbers_crashes_the_follower_or_breaks_a_limit(wan
 # Looking ahead
 
 
+@pytest.mark.slow
 def test_peeking_a_horizon_in_every_period_changes_no_bit_of_the_motion():
     plain, peeking = make(speed_scaling=0.7), make(speed_scaling=0.7)
     wanted = goal([0.1, 0.4], [HOME + 0.02, HOME + 0.1], [REST + 0.2, REST])

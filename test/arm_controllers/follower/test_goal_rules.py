@@ -264,6 +264,7 @@ def test_tolerance_for_an_unknown_joint_is_refused():
     assert "'elbow'" in str(refusal(goal([1.0], [HOME], path_tolerance=tolerance)))
 
 
+@pytest.mark.slow
 def test_extremes_agree_with_dense_sampling_on_random_goals():
     rng = np.random.default_rng(7)
     accepted = 0

@@ -168,6 +168,7 @@ def test_a_list_of_another_type_is_refused():
         AdmittanceParameters(mass=(1.0,) * 5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(('law', 'stiffness'), [('admittance', 1e6), ('admittance_effort', 1e4)])
 def test_a_press_comes_to_rest(law, stiffness):
     loaded = Experiment.of_files('ur5e gripper:=probe', 'press', law).load()

@@ -47,6 +47,7 @@ def test_every_mode_of_the_tool_has_the_damping_ratio():
     np.testing.assert_allclose(-poles.real / np.abs(poles), 0.6, rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_pushed_tool_gives_way_by_force_over_stiffness_and_loses_energy():
     push = np.array([6.0, -4.0, 8.0, 0.3, -0.2, 0.1])
     running, energies = RunningLaw(law(stiffness=tuple(STIFFNESS))), []
@@ -73,6 +74,7 @@ def pressed(error=None, given=None, **parameters):
     return own, loaded.task.report.results(run)['force_error_max_n']
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('stiffness', [1e4, 1e6])
 def test_a_force_that_is_fed_forward_is_exact_with_an_exact_model(stiffness):
     own, left = pressed(given={'surface_stiffness': stiffness})
@@ -80,6 +82,7 @@ def test_a_force_that_is_fed_forward_is_exact_with_an_exact_model(stiffness):
     assert own.needs == ()
 
 
+@pytest.mark.slow
 def test_the_integral_of_the_measured_force_makes_up_for_a_wrong_model():
     own, left = pressed(ModelError(mass_scale=(0.97,)), force_ki=5.0)
     assert own.needs == ('wrench',)

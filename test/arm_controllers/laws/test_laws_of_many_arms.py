@@ -72,6 +72,7 @@ def test_commands_of_many_arms_are_those_of_each(name, settings, robot, arms):
                 np.testing.assert_allclose(command[index], expected, rtol=0, atol=1e-12 * scale)
 
 
+@pytest.mark.quick(10)
 @pytest.mark.parametrize('name', LAWS)
 def test_a_law_neither_changes_its_inputs_nor_a_command_it_has_given(name):
     model, cls = MODELS['ur5e'], law_class(name)
@@ -98,6 +99,7 @@ FORCE_LAWS = [
 ]
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize('arms', [(3,), (2, 2)])
 @pytest.mark.parametrize(('name', 'settings'), FORCE_LAWS)
 def test_commands_of_many_arms_that_touch_are_those_of_each(name, settings, arms):

@@ -118,6 +118,7 @@ def test_computed_torque_has_the_designed_poles_at_every_joint(ur5e):
     assert distance.max() < 1e-3
 
 
+@pytest.mark.slow
 def test_computed_torque_pid_error_decays_as_its_characteristic_polynomial_says(ur5e):
     kp, ki, kd = 300.0, 600.0, 40.0
     law = running(ComputedTorquePid, ur5e, ComputedTorquePidParameters((kp,), (ki,), (kd,)))
@@ -130,6 +131,7 @@ def test_computed_torque_pid_error_decays_as_its_characteristic_polynomial_says(
         np.testing.assert_allclose(Q - q, share * offset, atol=2e-4)  # of the sampling
 
 
+@pytest.mark.slow
 def test_integral_leaves_no_error_under_a_constant_unknown_torque(ur5e):
     push, reference = np.array([5.0, -8.0, 4.0, 0.5, 0.5, 0.1]), rest_reference(Q)
     kp, kd = (400.0,), (40.0,)
@@ -207,6 +209,7 @@ def test_observer_sees_a_push_as_a_first_order_low_pass(ur5e):
             )
 
 
+@pytest.mark.slow
 def test_observer_sees_nothing_where_the_model_is_exact(ur5e):
     law = running(MomentumObserver, ur5e, MomentumObserverParameters())
     reference = rest_reference(Q)
@@ -248,6 +251,7 @@ def test_adaptive_law_counts_rotors_once_and_learns_the_links_alone(ur5e):
         np.testing.assert_allclose(law(q, v, reference, DT), expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_adaptive_law_lyapunov_function_never_rises_with_wrong_parameters(ur5e):
     arm = with_error(ur5e, ModelError(mass_scale=(1.3,)))
     law = running(
@@ -323,6 +327,7 @@ def test_impedance_gives_every_mode_the_damping_ratio(ur5e):
     np.testing.assert_allclose(-poles.real / np.abs(poles), 0.6, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_pushed_impedance_gives_way_by_torque_over_stiffness_and_loses_energy(ur5e):
     law, push = running(JointImpedance, ur5e, JointImpedanceParameters((80.0,))), np.zeros(6)
     push[1] = 6.0

@@ -9,6 +9,7 @@ from arm_lab.experiments.experiment import Experiment
 from arm_sim.loop.measures import tips
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ('law', 'stiffness', 'given', 'largest'),
     [
@@ -40,6 +41,7 @@ def test_the_tool_presses_with_a_force_goal_that_has_fallen(law, stiffness, give
     np.testing.assert_allclose(force[record.t > 5.8], 10.0, atol=0.1)
 
 
+@pytest.mark.slow
 def test_under_mpc_the_tool_falls_from_an_edge_as_slowly_as_it_came():
     experiment = Experiment.of_files('ur5e gripper:=probe', 'press', 'mpc').load()
     task, model = experiment.task, experiment.robot.model
@@ -67,6 +69,7 @@ def test_under_mpc_the_tool_falls_from_an_edge_as_slowly_as_it_came():
     np.testing.assert_allclose(force[-1], 100.0, atol=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('law', ['hybrid_force_motion', 'mpc'])
 def test_the_tool_returns_slowly_to_a_reference_far_above_the_surface(law):
     experiment = Experiment.of_files('ur5e gripper:=probe', 'press', law).load()

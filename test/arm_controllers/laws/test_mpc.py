@@ -40,6 +40,7 @@ def over_limits(record, model):
     )
 
 
+@pytest.mark.slow
 def test_the_exact_model_leaves_no_error_where_no_limit_is_near():
     _, mm = run(PLAIN)
     _, other = run(replace(PLAIN, law='computed_torque'))
@@ -47,6 +48,7 @@ def test_the_exact_model_leaves_no_error_where_no_limit_is_near():
     assert other > 1e-2
 
 
+@pytest.mark.slow
 def test_where_computed_torque_is_at_its_limits_mpc_exceeds_none_and_errs_least():
     fast, given = (
         replace(PLAIN, robot='ur5e'),
@@ -61,6 +63,7 @@ def test_where_computed_torque_is_at_its_limits_mpc_exceeds_none_and_errs_least(
     assert mm < 0.5 * other_mm
 
 
+@pytest.mark.slow
 def test_a_known_delay_costs_nothing():
     late = replace(PLAIN, drives=DriveParameters(command_delay=4))
     assert late.load().law_parameters.delay == 4
@@ -68,6 +71,7 @@ def test_a_known_delay_costs_nothing():
     assert run(replace(late, law='computed_torque'))[1] > 0.1
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('masses', [0.8, 1.2])
 def test_the_observer_finds_what_wrong_masses_need(masses):
     wrong = replace(PLAIN, error=ModelError(mass_scale=(masses,)))

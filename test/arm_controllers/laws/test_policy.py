@@ -103,6 +103,7 @@ def test_margins_see_the_derivatives_of_the_network(tmp_path, exact, tolerance):
     assert_allclose(found.c, memory, atol=tolerance * np.abs(memory).max())
 
 
+@pytest.mark.slow
 def test_a_monte_carlo_runs_a_policy_as_a_batch_or_one_by_one(tmp_path):
     file, _ = policy_file(tmp_path / 'p.onnx')
     case = Experiment('planar_3r', 'sinusoid', f'policy:{file}', ranges=Ranges(friction=0.0))
@@ -202,6 +203,7 @@ def test_a_law_below_follows_positions_on_a_spline_through_what_has_arrived(tmp_
         linear_law(Policy(MODEL, law.parameters), lambda t, reference: None, WARM_UP, DT)
 
 
+@pytest.mark.slow
 def test_a_latency_from_the_call_or_a_file_has_the_same_bits_for_one_seed(tmp_path):
     file, _ = policy_file(tmp_path / 'p.onnx')
     slow = tmp_path / 'slow.yaml'

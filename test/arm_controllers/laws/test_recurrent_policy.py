@@ -105,6 +105,7 @@ def test_margins_see_the_state_of_the_network_as_memory(tmp_path, layout):
     assert_allclose(found.a[6:, 6:], recurrent_weights(layout)[1].T, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_loop_the_batch_and_the_environment_run_it(tmp_path, layout):
     gymnasium = pytest.importorskip('gymnasium')
     import arm_lab.gym  # noqa: F401
@@ -190,6 +191,7 @@ def test_answers_that_are_not_finite_are_refused_at_the_start(tmp_path, layout):
         PolicyFile(file)
 
 
+@pytest.mark.slow
 def test_a_policy_that_answers_nan_on_the_way_is_one_line_of_run(tmp_path, layout, capsys):
     def root(nodes, given, answers):
         from onnx import helper

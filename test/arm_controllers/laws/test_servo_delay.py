@@ -56,6 +56,7 @@ def test_before_any_command_has_an_effect_the_first_one_does():
     np.testing.assert_allclose(ahead, arm.q, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('delay', [1, 2])
 def test_a_known_delay_costs_nothing_with_an_exact_model(delay):
     assert delayed_mm(delay, delay, ModelError(), 0.4) < 1e-9
@@ -66,6 +67,7 @@ def test_one_unexpected_period_of_delay_makes_the_exact_step_useless():
     assert error_mm('discrete', ModelError(), imperfections=late, edge_time=0.5) > 3.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(('configured', 'true'), [(1, 1), (2, 2), (1, 2), (2, 3)])
 def test_pole_of_0_8_tolerates_a_delay_of_one_period_more_and_masses_20_percent_off(
     configured, true
@@ -73,6 +75,7 @@ def test_pole_of_0_8_tolerates_a_delay_of_one_period_more_and_masses_20_percent_
     assert delayed_mm(configured, true, WRONG, 0.8) < 0.1
 
 
+@pytest.mark.slow
 def test_noise_does_not_shake_a_law_that_predicts():
     noise = {'position_noise': 1e-5, 'velocity_noise': 1e-3}
     assert delayed_mm(1, 1, WRONG, 0.8, **noise) < 0.02

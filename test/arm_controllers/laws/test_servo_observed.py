@@ -16,6 +16,7 @@ from arm_sim.loop.measures import track
 from arm_sim.tasks import make_task
 
 
+@pytest.mark.slow
 def test_the_cube_is_drawn_to_a_hundred_thousandth_of_a_millimetre_with_masses_20_percent_off():
     wrong = ModelError(mass_scale=(1.2,))
     assert error_mm('observed', wrong, 0.54) <= 1e-5
@@ -39,6 +40,7 @@ def test_what_it_learns_is_what_the_true_arm_lacks_under_the_motion_that_it_had(
     assert np.abs(lacking).max() > 1.0
 
 
+@pytest.mark.slow
 def test_pole_of_0_8_halves_the_effect_of_noise_though_every_mass_has_an_error():
     noise = {'position_noise': 1e-5, 'velocity_noise': 1e-3}
     exact = error_mm('discrete', ModelError(), imperfections=noise, edge_time=1.0)
@@ -46,11 +48,13 @@ def test_pole_of_0_8_halves_the_effect_of_noise_though_every_mass_has_an_error()
     assert slow <= 0.004 <= 0.5 * exact
 
 
+@pytest.mark.slow
 def test_friction_a_payload_and_masses_that_it_does_not_know_cost_less_than_a_micrometre():
     unknown = ModelError(mass_scale=(1.2,), payload=0.5, friction=(0.5,))
     assert error_mm('observed', unknown, 0.54) <= 5e-4
 
 
+@pytest.mark.slow
 def test_a_plant_that_steps_twice_per_period_is_drawn_with_to_a_thousandth_of_a_millimetre():
     stepping = {'timestep': 0.5 * STEP, 'control_decimation': 2}
     law = Servo(
@@ -64,6 +68,7 @@ def test_a_plant_that_steps_twice_per_period_is_drawn_with_to_a_thousandth_of_a_
         assert 1e3 * track(ROBOT.model, record).error[100:].max() < 2e-3
 
 
+@pytest.mark.slow
 def test_a_joint_that_sticks_is_not_thrown_to_and_fro():
     unknown = ModelError(mass_scale=(1.2,), payload=0.5, friction=(0.5,))
     task, speeds = make_task('cube', ROBOT, {'edge_time': 1.0}), []

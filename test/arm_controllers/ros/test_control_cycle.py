@@ -67,6 +67,7 @@ def setup():
     rclpy.try_shutdown()
 
 
+@pytest.mark.slow
 def test_the_answer_is_the_laws_command_towards_the_followers_reference(setup):
     setup.state(START)
     setup.follow()
@@ -81,6 +82,7 @@ def test_the_answer_is_the_laws_command_towards_the_followers_reference(setup):
     np.testing.assert_array_equal(effort, expected)
 
 
+@pytest.mark.slow
 def test_a_state_is_answered_once_and_a_repeated_one_with_the_same_bytes(setup):
     for period in (0, 1, 1, 0, 2):
         setup.state(START + period)

@@ -142,6 +142,7 @@ def test_joints_may_be_named_in_any_order(start):
     start('-p', f'joints:=[{", ".join(reversed(NAMES))}]')
 
 
+@pytest.mark.slow
 def test_speed_is_scaled_by_topic_and_shown_with_the_time_in_the_goal(start):
     node = start('-p', 'state_publish_rate:=500.0', '-p', 'autostart:=true')
     seen = []

@@ -147,6 +147,7 @@ def test_independent_joints_take_their_own_frequency_and_ratio_while_running():
         rclpy.try_shutdown()
 
 
+@pytest.mark.slow
 def test_tolerances_have_the_names_of_joint_trajectory_controller(node):
     answer = set_all(
         node,
@@ -168,6 +169,7 @@ def test_tolerances_have_the_names_of_joint_trajectory_controller(node):
     assert used.allow_partial_joints_goal
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize(
     ('bad', 'expected'),
     [

@@ -65,6 +65,7 @@ def expected(each):
             yield each.topic_name, why
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize('name', NODES)
 def test_an_input_hears_a_best_effort_publisher_or_names_it_in_one_line(name, tmp_path, capfd):
     with started(name, tmp_path, *NODES[name]) as node:

@@ -415,6 +415,7 @@ def test_a_trajectory_of_more_points_than_allowed_is_refused_before_it_is_conver
         goal_from_action(asked, b'')
 
 
+@pytest.mark.slow
 def test_mutated_trajectories_are_read_as_ros_reads_them_or_refused(hostile):
     rng, accepted = random.Random(11), 0
     originals = [

@@ -121,6 +121,7 @@ def test_a_push_turns_joints_as_the_jacobian_says():
             assert_allclose(found, origins, rtol=0, atol=1e-14)
 
 
+@pytest.mark.slow
 def test_another_arm_of_the_same_kind_compiles_nothing():
     model = model_of('ur5e')
     q, v, a = np.random.default_rng(6).normal(size=(3, 4, 6))

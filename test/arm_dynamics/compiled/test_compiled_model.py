@@ -26,6 +26,7 @@ def arm(request):
     return model, CompiledModel(model), np.random.default_rng(7)
 
 
+@pytest.mark.slow
 def test_dynamics_equal_pinocchio(arm):
     model, compiled, rng = arm
     for _ in range(20):
@@ -70,6 +71,7 @@ def test_factorising_the_mass_matrix_takes_fewer_operations(name, factorised, ar
     assert operation_count(program, values) == articulated
 
 
+@pytest.mark.quick(1)
 def test_rotors_and_friction_equal_those_of_the_model(arm):
     model, _, rng = arm
     q, v, a, tau = rng.normal(size=(4, model.nv))
@@ -87,6 +89,7 @@ def test_rotors_and_friction_equal_those_of_the_model(arm):
     assert_allclose(compiled.bias_torque(q, v), model.bias_torque(q, v), atol=1e-12)
 
 
+@pytest.mark.quick(1)
 def test_placements_carry_the_tip_where_pinocchio_has_it(arm):
     model, compiled, rng = arm
     q = rng.normal(size=model.nv)
@@ -128,6 +131,7 @@ def test_an_output_may_overwrite_an_input():
     assert names['x'] == [5.0, 6.0]
 
 
+@pytest.mark.slow
 def test_building_is_said_once_and_the_next_process_loads_from_the_cache(tmp_path):
     code = (
         'from arm_dynamics import RobotModel; from arm_dynamics.robots import find_urdf\n'

@@ -103,6 +103,7 @@ def test_a_size_that_is_not_finite_is_refused_with_its_shape(tmp_path, number):
         inertia(tmp_path, text)
 
 
+@pytest.mark.slow
 def test_many_shapes_of_a_link_take_seconds_and_count_once(tmp_path):
     # 250 shapes took half a minute, 1000 more than 100 s: a time with the square of their number.
     spheres = ''.join(shape('<sphere radius="0.1"/>', f'{k / 250} 0 0') for k in range(250))

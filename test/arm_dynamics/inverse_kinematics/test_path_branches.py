@@ -94,6 +94,7 @@ def random_problem(model: RobotModel, rng):
             return with_limits(model, lower, upper), poses, seed, paths
 
 
+@pytest.mark.slow
 def test_the_path_is_on_the_branch_nearest_to_the_seed_that_is_feasible_to_its_end(ur5e):
     rng = np.random.default_rng(0)
     successes = later_branches = 0
@@ -184,6 +185,7 @@ def test_a_path_may_lie_at_a_limit(ur5e, at_upper):
     assert ((result.q >= lower) & (result.q <= upper)).all()
 
 
+@pytest.mark.slow
 def test_a_branch_that_ends_says_how_near_to_singular_it_was(ur5e):
     rng, seen = np.random.default_rng(0), 0
     while seen < 5:
@@ -220,6 +222,7 @@ def test_slides_of_a_path_have_no_turns():
     assert_allclose(result.q[-1], [*(q[:3] + way), *q[3:]], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_branches_without_closed_form_are_found_as_well():
     model = load_arm('endless and skew')
     assert inverse_kinematics(model).analytic is None

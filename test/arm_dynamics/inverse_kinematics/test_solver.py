@@ -41,6 +41,7 @@ def proposed(model, answer, **options):
     return solve_ik(model, model.forward_kinematics(Q), Q + 0.1, solver='proposes', **options)
 
 
+@pytest.mark.slow
 def test_a_library_from_pypi_solves_through_an_entry_point(tmp_path, monkeypatch):
     assert 'ikpy' not in solver_names()
     monkeypatch.syspath_prepend(str(write_plugins(tmp_path, *PLUGIN)))

@@ -193,6 +193,7 @@ def test_joint_derivatives_of_a_singular_arm_are_refused(ur5e):
         joint_path_derivatives(ur5e, [READY, np.zeros(6)], np.zeros((2, 6)), np.zeros((2, 6)))
 
 
+@pytest.mark.slow
 def test_a_hundred_cubes_anywhere_are_drawn_or_refused_with_a_true_reason(ur5e):
     corners = np.array(
         [(x, y, z) for z in (-1, 1) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]

@@ -67,6 +67,7 @@ def test_given_times_are_kept_from_corner_to_corner():
     assert_allclose(rests, [0.0, 2.0, 5.0, 6.0, 9.0])
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize('timing', ['quintic', 'toppra'])
 @pytest.mark.parametrize('path', [SQUARE, circle(200)], ids=['square', 'circle'])
 def test_tip_is_as_fast_as_allowed_and_no_faster(timing, path):

@@ -85,6 +85,7 @@ def coulomb_torques(arm, q, v, a):
     return np.maximum(np.abs(low), np.abs(high))
 
 
+@pytest.mark.slow
 def test_drawn_goals_agree_with_the_worst_arms_at_dense_samples():
     rng = np.random.default_rng(0)
     ranges = Ranges(mass=0.3, friction=0.02, effort=0.7, payload=2.0)

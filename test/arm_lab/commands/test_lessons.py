@@ -42,6 +42,7 @@ def test_a_lesson_asks_before_it_runs_and_folds_its_answers(folder, page):
 
 
 # The others take more time.
+@pytest.mark.slow
 @pytest.mark.parametrize('number', [1, 2, pytest.param(7, marks=pytest.mark.slow)])
 def test_the_cells_of_a_lesson_run_as_one_script(folder, number, monkeypatch, capsys):
     monkeypatch.chdir(folder)

@@ -18,6 +18,7 @@ LESSONS = ROOT / 'docs' / 'tutorial'
 PENDULUM = {'robot': LESSONS / 'pendulum.urdf', 'config': LESSONS / 'pendulum.yaml'}
 
 
+@pytest.mark.slow
 def test_a_run_is_the_record_of_the_loop_and_its_command_gives_the_same_bits(tmp_path, capsys):
     run = arm_sim.run('planar_3r', 'step', 'pd', plant_error={'payload': 0.5})
     same = Experiment('planar_3r', 'step', 'pd', error=run.loaded.experiment.error)
@@ -51,6 +52,7 @@ def test_joints_have_the_unit_of_the_arm_and_a_line_at_the_event():
     assert error == 'reference - position [mrad]'
 
 
+@pytest.mark.slow
 def test_a_task_that_presses_has_a_law_that_can_with_the_gains_of_the_files():
     press = arm_sim.run(task='press').loaded.experiment
     assert (press.law, press.natural_frequency) == ('hybrid_force_motion', 0.0)

@@ -50,6 +50,7 @@ def test_a_short_search_prints_the_table_and_writes_json(tmp_path, capsys):
     assert 'the simplex has not converged within --seconds 1' in out
 
 
+@pytest.mark.slow
 def test_the_published_search_ends_at_the_published_gains(tmp_path, capsys):
     file = tmp_path / 'gains.json'
     assert main(['--method', 'published', '--seconds', '1000', '--json', str(file)]) == 0
@@ -58,6 +59,7 @@ def test_the_published_search_ends_at_the_published_gains(tmp_path, capsys):
     assert 'simplex   │ 0.3057101989' in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_evolution_with_robustness_finds_gains_that_bear_10_percent():
     objective = PoseHoldObjective(duration=0.3)
     search = Search(np.ones(3))
@@ -67,6 +69,7 @@ def test_evolution_with_robustness_finds_gains_that_bear_10_percent():
     assert costs.max() <= search.cost < objective.costs(np.outer([1.1], PUBLISHED_P))[0]
 
 
+@pytest.mark.slow
 def test_evolution_finds_gains_of_a_fortieth_of_the_published_objective():
     objective = PoseHoldObjective(duration=0.1)
     search = Search(np.ones(6))
@@ -75,6 +78,7 @@ def test_evolution_finds_gains_of_a_fortieth_of_the_published_objective():
     assert search.cost == objective.cost(search.best) < 0.0070
 
 
+@pytest.mark.slow
 def test_evolution_repeats_itself_by_its_seed_and_leaves_no_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     objective = PoseHoldObjective(duration=0.02)
@@ -93,6 +97,7 @@ def test_evolution_repeats_itself_by_its_seed_and_leaves_no_file(tmp_path, monke
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_sigint_ends_with_the_best_so_far_and_leaves_no_process(tmp_path):
     file = tmp_path / 'gains.json'
     command = ['tune_pose_hold', '--terms', 'pid', '--method', 'evolution', '--seconds', '600']

@@ -51,6 +51,7 @@ def rms_of(robot, task, laws=(), **settings):
     }
 
 
+@pytest.mark.slow
 def test_knowing_more_of_the_arm_tracks_better():
     """On a moving reference with an exact model, UR5e; every law has the same error dynamics."""
     rms = rms_of('ur5e', 'sinusoid')
@@ -63,6 +64,7 @@ def test_knowing_more_of_the_arm_tracks_better():
     assert rms['computed_torque'] < 0.02 * rms['pd_gravity']
 
 
+@pytest.mark.slow
 def test_learning_laws_bear_an_unknown_payload_that_drops():
     rms = rms_of('ur5e', 'payload_drop')
     best_fixed = min(
@@ -75,6 +77,7 @@ def test_learning_laws_bear_an_unknown_payload_that_drops():
     assert rms['adaptive_computed_torque'] < 0.25 * best_fixed
 
 
+@pytest.mark.slow
 def test_observer_and_integral_are_back_after_a_push_and_pd_without_gravity_never_is():
     back = {
         law: measures_of(Experiment('ur5e', 'push', law)).recovery_s
@@ -84,6 +87,7 @@ def test_observer_and_integral_are_back_after_a_push_and_pd_without_gravity_neve
     assert back['momentum_observer'] < back['pd_gravity'] < 0.5
 
 
+@pytest.mark.slow
 def test_every_law_does_the_cube_within_the_error_of_its_kind():
     rms = rms_of('ur5e', 'cube', ('pd_gravity', 'computed_torque', 'computed_torque_pid'))
     assert rms['computed_torque'] < 0.01
@@ -91,6 +95,7 @@ def test_every_law_does_the_cube_within_the_error_of_its_kind():
     assert 0.1 < rms['pd_gravity'] < 1.0
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('law', compared_laws())
 def test_engines_agree_on_every_law(law):
     """Each engine steps the same semi-implicit equations; what is left is rounding."""
@@ -155,6 +160,7 @@ def test_processes_do_not_change_the_numbers():
 # Monte Carlo
 
 
+@pytest.mark.slow
 def test_monte_carlo_draws_are_seeded_and_the_same_for_every_law():
     case, laws = Experiment('planar_3r', 'sinusoid', 'pd'), ('pd_feedforward', 'momentum_observer')
     one = run_monte_carlo(replace(case, seed=3), laws, 6)
@@ -168,6 +174,7 @@ def test_monte_carlo_draws_are_seeded_and_the_same_for_every_law():
     assert one[1].median < 0.5 * one[0].median
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ('task', 'laws'),
     [('sinusoid', ('servo', 'adaptive_computed_torque')), ('push', ('pd',)),
@@ -190,6 +197,7 @@ def test_a_monte_carlo_is_one_batch_and_its_numbers_those_of_the_arms_one_by_one
     np.testing.assert_allclose(together, one_by_one, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_law_that_declares_one_arm_only_is_run_arm_by_arm(monkeypatch):
     case = Experiment('planar_3r', 'sinusoid', 'computed_torque')
     [expected] = run_monte_carlo(replace(case, seed=5), ['computed_torque'], 2)
@@ -227,6 +235,7 @@ def test_an_arm_with_a_gripper_is_drawn_with_a_mass_for_each_link():
     assert with_error(model, error).mass_matrix(model.neutral()).shape == (6, 6)
 
 
+@pytest.mark.slow
 def test_no_ranges_is_the_plain_case():
     exact = Ranges(mass=0.0, friction=0.0, delay=0, position_noise=0, velocity_noise=0, effort=1.0)
     case = Experiment('planar_3r', 'sinusoid', 'computed_torque')
@@ -237,6 +246,7 @@ def test_no_ranges_is_the_plain_case():
 # Sweeps
 
 
+@pytest.mark.slow
 def test_error_grows_with_frequency_and_feedforward_stays_below_pd():
     case = Experiment('planar_3r', 'sinusoid', 'pd')
     sweep = run_sweep('frequency', case, ('pd', 'computed_torque'), (0.1, 0.25, 0.5))
@@ -258,6 +268,7 @@ def test_sinusoids_above_the_robots_own_frequency_keep_their_peak_acceleration()
     np.testing.assert_allclose(peaks, peaks[0], rtol=1e-6)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     'parameter', ['mass_scale', 'gravity', 'com_shift', 'friction', 'damping', 'armature']
 )
@@ -277,6 +288,7 @@ def test_an_exact_model_is_the_least_error_of_a_mismatch_sweep(parameter):
     assert np.delete(rms, exact).min() > 2.0 * rms[exact]
 
 
+@pytest.mark.slow
 def test_a_sweep_of_errors_consists_of_the_sweeps_that_it_names():
     case, laws = Experiment('planar_3r', 'sinusoid', 'pd'), ('pd', 'computed_torque')
     arguments = ('exact', 'mass_scale=1.2', 'payload=0.5')
@@ -291,6 +303,7 @@ def test_a_sweep_of_errors_consists_of_the_sweeps_that_it_names():
 # The command
 
 
+@pytest.mark.slow
 def test_command_writes_table_json_and_picture(tmp_path, capsys):
     laws = ['--laws', 'pd,computed_torque', '--law-pictures']
     code = main(['--robots', 'planar_3r', *laws, '--output-dir', str(tmp_path)])
@@ -313,6 +326,7 @@ def test_titles_name_a_robots_file_without_its_folder_where_no_other_has_its_nam
     assert sweep_report(sweep, cases[0]).listings[0].title.startswith('arm, push, ')
 
 
+@pytest.mark.slow
 def test_a_law_in_a_file_is_compared_under_the_files_name(tmp_path):
     file = tmp_path / 'mine.py'
     file.write_text(MINE)

@@ -150,6 +150,7 @@ def test_a_worker_that_ends_is_called_what_it_is(how, words):
         ordered(work, end, [how] * 2)
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_is_not_there_is_named(tmp_path, capsys, monkeypatch):
     optional('distributed', 'distributed>=2025.1')
     monkeypatch.setattr('arm_lab.experiments.executors.DASK_TIMEOUT', 0.5)
@@ -264,6 +265,7 @@ def test_a_file_of_another_run_or_that_cannot_be_written_is_refused(tmp_path):
             finished(Work(serial, tmp_path / 'no' / 'folder'), square, 2)
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_a_file_that_resume_goes_on_from(tmp_path, monkeypatch, capsys):
     arguments = '--robots planar_3r --tasks step --laws pd --samples 4 --workers 1'
     folder, monkeyed = tmp_path / 'out', monte_carlo.run_together
@@ -318,6 +320,7 @@ if __name__ == '__main__':
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_while_the_python_of_workers_starts_is_quiet(tmp_path):
     (tmp_path / 'arm_early.py').write_text(EARLY)
     (tmp_path / 'jobs.py').write_text(JOBS)

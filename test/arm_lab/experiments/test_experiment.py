@@ -60,6 +60,7 @@ def test_objects_of_a_scene_join_those_of_the_task(tmp_path):
         replace(case, engine='analytical', scene='blocks').load().plants()
 
 
+@pytest.mark.slow
 def test_a_tuning_follows_the_samples_where_the_robots_file_requires_it(written_file):
     errors = []
     for config in ('', written_file('reference_motion: discrete')):
@@ -125,6 +126,7 @@ def test_what_a_batch_cannot_run_is_refused():
         try_gains(voltage, (Drawn(0, 1),), [None])
 
 
+@pytest.mark.slow
 def test_a_loop_repeats_its_noise_by_its_seed():
     noisy = SensorParameters(position_noise=1e-4, sensor_seed=3)
     own = Experiment('planar_3r', 'step', 'pd', sensors=noisy).load()
@@ -155,6 +157,7 @@ def test_a_drawn_arm_keeps_everything_of_the_experiment_that_is_not_drawn():
     assert own.drawn(nothing) == own
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('name', UNUSUAL)
 def test_a_monte_carlo_runs_arms_with_the_error_and_the_sensors_of_the_experiment(name):
     plain = Experiment('planar_3r', 'sinusoid', 'computed_torque', ranges=EXACT)
@@ -168,6 +171,7 @@ def test_a_monte_carlo_runs_arms_with_the_error_and_the_sensors_of_the_experimen
     np.testing.assert_allclose(spread.errors, expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_arms_press_on_surfaces_of_their_own_material_together_and_alone():
     ranges = replace(EXACT, stiffness=10.0, grip=0.5)
     case = Experiment.of_files('ur5e gripper:=probe', 'press', 'hybrid_force_motion')
@@ -197,6 +201,7 @@ def test_a_material_is_drawn_of_tasks_with_objects_only():
         run_monte_carlo(case, ['pd'], 1)
 
 
+@pytest.mark.slow
 def test_margins_are_those_of_the_arm_with_the_error_of_the_experiment():
     light = Experiment('planar_3r', 'sinusoid', 'computed_torque')
     heavy = replace(light, error=ModelError(mass_scale=(2.0,)))
@@ -228,6 +233,7 @@ def test_a_link_2_mm_longer_than_believed_moves_the_true_tip_by_2_mm():
     np.testing.assert_allclose(result.tracking.error, 2e-3, atol=believed.error.max())
 
 
+@pytest.mark.slow
 def test_a_batch_refuses_an_error_of_geometry():
     loaded = Experiment('ur5e', 'sinusoid', 'pd', error=ModelError(length_scale=(1.01,))).load()
     with pytest.raises(ArmError, match='length_scale: many arms'):

@@ -76,6 +76,7 @@ def test_without_a_law_there_is_one_that_suits_the_task():
     assert env.unwrapped.layout.law == 'hybrid_force_motion'
 
 
+@pytest.mark.slow
 def test_contact_margins_take_a_law_that_only_holds_its_place():
     loaded = Experiment.of_files(PROBE, 'press', 'computed_torque').load()
     assert not kind_of(loaded).wrench_goal

@@ -58,6 +58,7 @@ def test_every_task_is_an_environment():
     assert sorted(given['task'] for given in NAMED.values()) == sorted(task_names())
 
 
+@pytest.mark.slow
 def test_an_environment_of_any_task_takes_its_name():
     env = gymnasium.make('arm_sim/Task-v0', task='payload_drop', **PLANAR)
     _, total = episode(env, resting(env))
@@ -65,6 +66,7 @@ def test_an_environment_of_any_task_takes_its_name():
     assert_allclose(-total, found.measures.tracking_rms_mm**2, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_return_is_the_measure_that_ranks_the_laws():
     error = {'payload': 0.4}
     env = gymnasium.make('arm_sim/Track-v0', error=error, **PLANAR)
@@ -89,6 +91,7 @@ def test_returns_of_contact_tasks_are_their_measures_as_well():
         assert_allclose(-total, expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_policy_that_is_a_law_has_the_bits_of_the_environment(tmp_path):
     file, _ = policy_file(tmp_path / 'policy.onnx', law='pd_gravity')
     states, total = episode(gymnasium.make('arm_sim/Track-v0', **PLANAR), PolicyFile(file))
@@ -99,6 +102,7 @@ def test_a_policy_that_is_a_law_has_the_bits_of_the_environment(tmp_path):
     assert np.abs(states - without.record.q).max() > 1e-3
 
 
+@pytest.mark.slow
 def test_an_episode_draws_its_arm_as_a_monte_carlo_does():
     ranges = Ranges(payload=1.0)
     env = gymnasium.make('arm_sim/Track-v0', ranges=asdict(ranges), **PLANAR)

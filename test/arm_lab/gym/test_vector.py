@@ -28,6 +28,7 @@ def rollout(count, steps=60, seed=3, **given):
     return [np.array(each) for each in zip(*found, strict=True)]
 
 
+@pytest.mark.slow
 def test_bits_of_an_arm_depend_neither_on_the_other_arms_nor_on_threads():
     many = rollout(7, threads=1)
     for count, threads in ((1, 1), (2, 2), (7, 2), (7, 3)):
@@ -48,6 +49,7 @@ def test_an_arm_of_many_is_the_arm_alone_but_for_rounding():
         assert_allclose(rewards[k + 1, 0], reward, rtol=1e-6, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_episodes_end_together_and_begin_again():
     given = {**PLANAR, 'parameters': {'frequency': 1.0}, 'scale': 1e4}
     env = gymnasium.make_vec('arm_sim/Track-v0', num_envs=2, **given)
@@ -81,6 +83,7 @@ def episodes(count, seed, **given):
     return np.array(found)
 
 
+@pytest.mark.slow
 def test_each_episode_draws_other_arms_and_a_seed_is_one_sequence_of_them():
     one = episodes(3, 7)
     assert_array_equal(one, episodes(3, 7))

@@ -101,6 +101,7 @@ def test_each_joint_has_its_own_delay(arm, motion, simulated):
     assert 0.001 < found.lag < 0.0034
 
 
+@pytest.mark.slow
 def test_a_kilogram_at_the_tool_is_found_within_a_gram(arm, motion, simulated):
     found = difference(arm, recorded(arm, motion, mass=1.0), simulated)
     assert_allclose(found.mass, 1.0, atol=1e-3)
@@ -118,6 +119,7 @@ def test_added_friction_is_found_within_a_hundredth(arm, motion, simulated):
     assert_allclose(found.mass, 0.0, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_all_causes_are_found_together_at_other_rates_with_noise_and_a_later_start(
     arm, motion, simulated
 ):
@@ -149,6 +151,7 @@ class Sagging:
         return 0.95 * q + 0.02, 0.95 * v, 0.95 * a
 
 
+@pytest.mark.slow
 def test_the_torque_of_another_motion_is_a_part_of_its_own(arm, motion, simulated):
     other = Sagging(motion)
     found = difference(arm, recorded(arm, other), simulated)
@@ -178,6 +181,7 @@ PARTS = dict(zip(command.PARTS, range(6), strict=True))
 PAYLOAD, FRICTION = {'mass': 1.0}, {'coulomb': COULOMB, 'viscous': VISCOUS}
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     ('named', 'change', 'links'),
     [
@@ -224,6 +228,7 @@ def write_csv(path, names, samples):
     np.savetxt(path, table, delimiter=',', header=','.join(columns), comments='')
 
 
+@pytest.mark.slow
 def test_the_command_reads_two_formats_and_writes_what_it_prints(
     arm, motion, simulated, tmp_path, monkeypatch, capsys
 ):

@@ -24,6 +24,7 @@ def rest_of(robot, seed, resolution, behind, alone=0.0):
     return effort_rest(piece, np.array(of_model), *piece.states[1:], np.arange(model.nv))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('resolution', [1e-5, 1e-4, 1e-3])
 @pytest.mark.parametrize('behind', [0.0, 0.004, 0.01])
 def test_a_coarse_encoder_makes_no_delay_of_its_own(resolution, behind):
@@ -42,12 +43,14 @@ def test_efforts_are_read_later_within_pieces_whose_clock_was_set_back():
     np.testing.assert_array_equal(found[:, 1], effort[:, 1])
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize('robot', ['ur5e', 'planar_3r'])
 @pytest.mark.parametrize('behind', [-0.1, 0.06, 0.2])
 def test_a_delay_of_many_states_is_found(robot, behind):
     assert abs(rest_of(robot, 1, 1e-5, behind).behind - behind) < 0.004
 
 
+@pytest.mark.slow
 def test_efforts_that_have_no_delay_do_not_get_a_far_one():
     for seed in range(3):
         model, (true, _) = STUDY.model_of('planar_3r'), STUDY.exact('planar_3r', seed)

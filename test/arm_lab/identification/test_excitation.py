@@ -87,6 +87,7 @@ def test_a_fourier_motion_begins_at_rest_repeats_and_has_its_own_derivatives():
     assert_allclose(np.array([v, a]), 0.0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_planned_motion_is_within_all_limits_and_better_than_its_first_guess():
     model = load_arm('ur5e')
     asked = ExcitationParameters(evaluations=100, share=0.7, seed=4)
@@ -180,6 +181,7 @@ def test_a_bad_goal_file_gets_one_line(tmp_path, text, message):
     assert '\n' not in str(refused.value)
 
 
+@pytest.mark.slow
 def test_excite_refuses_in_one_line(tmp_path, capsys):
     file = ['--output', str(tmp_path / 'goal.yaml')]
     assert excite.main(['--robot', 'planar_3r', '--harmonics', '1', *file]) == 1

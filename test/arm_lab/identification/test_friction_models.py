@@ -42,6 +42,7 @@ def more(kind, arm, states, times):
     return -0.3 * times / times[-1] * friction, (-0.3, 0.0)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('kind', ['', 'Stribeck', 'load', 'drift'])
 def test_a_term_is_found_on_its_joint_with_its_numbers(recorded, kind):
     model, arm, states, samples = recorded
@@ -60,6 +61,7 @@ def test_a_term_is_found_on_its_joint_with_its_numbers(recorded, kind):
         assert STUDY.rms(torque[:, 1] - extra) < 0.1 * STUDY.rms(extra)
 
 
+@pytest.mark.slow
 def test_the_part_whose_error_is_printed_chooses_no_term(recorded):
     model, arm, states, samples = recorded
     p = IdentificationParameters()
@@ -78,6 +80,7 @@ def test_the_part_whose_error_is_printed_chooses_no_term(recorded):
     assert term.after < 0.1
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('jump', [-75.0, 1.7e9])
 def test_clocks_that_are_set_in_the_held_back_part_change_no_finding(jump):
     model = load_arm('planar_3r')
@@ -99,6 +102,7 @@ def test_a_term_that_is_not_written_is_said_to_be_left_out(recorded):
     assert second.endswith('joints.static_friction has it')
 
 
+@pytest.mark.slow
 def test_identify_writes_stribeck_friction_and_says_what_no_file_has(recorded, tmp_path):
     _, arm, states, samples = recorded
     effort = samples.effort.copy()

@@ -80,6 +80,7 @@ def test_the_cube_is_drawn_fifty_times_better_and_as_with_the_exact_model():
     assert identified < 3.0 * exact < 0.01
 
 
+@pytest.mark.slow
 def test_every_link_found_is_a_body_and_survives_the_urdf():
     robot = Robot.load('ur5e')
     plant = STUDY.other_arm(robot.model, seed=5)
@@ -117,6 +118,7 @@ def test_a_last_link_with_rounded_inertias_is_identified_as_a_body(rounded):
         assert np.linalg.eigvalsh(pseudo_inertia(link))[0] > 0.0
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(('position_noise', 'least', 'most'), [(0.0, 0.7, 1.4), (2e-4, 0.4, 1.0)])
 def test_standard_errors_are_as_large_as_the_errors(position_noise, least, most):
     model = load_arm('planar_3r')
@@ -152,6 +154,7 @@ def regressor_of(plant):
     return JointRegressor(plant).parameters()
 
 
+@pytest.mark.slow
 def test_a_payload_is_found_on_an_arm_whose_links_are_known():
     model = load_arm('ur5e')
     loaded = with_error(model, ModelError(payload=1.7, friction=(2.0,), damping=(1.0,)))
@@ -385,6 +388,7 @@ def test_white_noise_is_measured_above_the_filter(name):
     assert_allclose(found, sizes, rtol=0.1)  # the filter has no sharp edge
 
 
+@pytest.mark.slow
 def test_jitter_hiccups_a_reset_and_an_offset_sensor_do_not_spoil_what_is_found():
     model = load_arm('planar_3r')
     plant = STUDY.other_arm(model, seed=5)
@@ -406,6 +410,7 @@ def test_jitter_hiccups_a_reset_and_an_offset_sensor_do_not_spoil_what_is_found(
     assert STUDY.torque_error(better, plant, some_motion(model, 6)).max() < 0.01
 
 
+@pytest.mark.slow
 def test_identify_writes_what_the_launch_files_take(tmp_path, capsys, monkeypatch):
     monkeypatch.setenv('ARM_SIM_WS', 'yes')
     robot = Robot.load('planar_3r')
@@ -434,6 +439,7 @@ def test_identify_writes_what_the_launch_files_take(tmp_path, capsys, monkeypatc
     assert (tmp_path / 'identified.png').stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_identify_refuses_in_one_line(tmp_path, capsys):
     times = np.arange(0.0, 10.0, 0.004)
     still = np.zeros((len(times), 3))

@@ -50,6 +50,7 @@ def followed_by(model, true, seconds, noise=2e-4, step=0.001, friction=SOFT, per
     return Followed(times, q + noise * np.random.default_rng(1).standard_normal(q.shape), command)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('late', [0, 2])
 def test_the_rollout_is_what_mujoco_does(late):
     model = load_arm('planar_3r')
@@ -96,6 +97,7 @@ def test_positions_between_the_steps_are_those_of_a_spline_through_the_steps():
     assert np.abs(expected - found(fine)[::5]).max() > 1e-3
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ('name', 'sticking'),
     [('planar_3r', 1.0), ('planar_3r', 4.0), pytest.param('ur5e', 1.0, marks=pytest.mark.slow)],
@@ -123,6 +125,7 @@ def test_servos_are_found_up_to_a_common_factor(name, sticking):
     assert found.names == servo_names(model, JointRegressor(model).link_names)
 
 
+@pytest.mark.slow
 def test_the_given_masses_decide_the_factor_that_no_motion_shows():
     model = load_arm('planar_3r')
     true = some_servos(model, 3, 0.013)
@@ -169,6 +172,7 @@ def test_a_servo_that_does_not_move_is_refused():
         identify_positions(model, still, PositionParameters())
 
 
+@pytest.mark.slow
 def test_identify_from_positions_writes_what_the_launch_files_take(tmp_path, capsys):
     robot = Robot.load('planar_3r')
     true = some_servos(robot.model, 3, 0.013)

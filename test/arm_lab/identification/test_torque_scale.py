@@ -44,6 +44,7 @@ def recordings(plant, regressor, motion, scale, masses, noise=0.01):
         yield Carrying(off(samples, scale), mass)
 
 
+@pytest.mark.slow
 def test_a_known_payload_shows_every_scale_of_an_arm_that_is_thirty_percent_off():
     model = load_arm('planar_3r')
     plant, scale = STUDY.other_arm(model, seed=5), np.array([1.3, 0.7, 1.3])
@@ -72,6 +73,7 @@ def test_a_joint_that_stands_still_has_no_scale_and_the_others_do():
         torque_scales(JointRegressor(model), [still], KNOWN, links_known=True)
 
 
+@pytest.mark.slow
 def test_a_load_that_is_no_point_makes_no_scale_wrong():
     model = load_arm('ur5e')
     plant, scale = STUDY.other_arm(model, seed=5), np.array([1.3, 0.7, 1.3, 0.7, 1.3, 0.7])
@@ -144,6 +146,7 @@ def test_an_unknown_load_at_the_tool_makes_no_interval_too_small():
     assert (np.abs(np.log(open_.values / scale)) < 2.0 * open_.errors).all()
 
 
+@pytest.mark.slow
 def test_a_scale_that_nothing_determines_is_reported_as_not_shown():
     model = load_arm('ur5e')
     plant, scale = STUDY.other_arm(model, seed=5), np.full(6, 1.3)
@@ -215,6 +218,7 @@ def test_the_constants_of_motors_thirty_percent_off_are_found(brushes, tmp_path,
     assert (written.model.friction > 0.0).all()
 
 
+@pytest.mark.slow
 def test_an_arm_without_friction_keeps_the_step_that_has_none(tmp_path):
     robot = Robot.load('five_joint_arm')
     samples = exact_samples(robot.model, some_motion(robot.model, 7), 10.0, noise=0.01)
@@ -277,6 +281,7 @@ def test_voltages_of_tables_have_a_row_for_each_state(tmp_path):
             read_voltages(tmp_path / 'x.npz', ['a', 'b'], times[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('kind', ['mcap', 'csv'])
 def test_motors_are_found_from_what_was_recorded(kind, tmp_path):
     robot = Robot.load('five_joint_arm')

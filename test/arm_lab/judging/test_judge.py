@@ -231,6 +231,7 @@ def test_ctrl_c_during_many_judgements_reports_those_that_were_made(tmp_path, mo
     assert printed.err == 'judge: stopped; all started processes have ended\n'
 
 
+@pytest.mark.slow
 def test_ctrl_c_during_a_trial_leaves_the_files_of_the_trials_before_it(
     tmp_path, monkeypatch, capsys
 ):
@@ -353,6 +354,7 @@ def stand_in(tmp_path, monkeypatch):
     return plan_of(tmp_path, PLAN.replace('recovery_s: 2.0', 'energy_j: 1.0'))
 
 
+@pytest.mark.slow
 def test_a_limit_of_the_task_decides_as_one_of_the_plan_does(stand_in, tmp_path):
     found = trials.judge_all(stand_in, [], tmp_path)
     assert [each.held for each in found.verdicts] == [True, False] * 4
@@ -494,6 +496,7 @@ def test_what_a_law_does_in_a_trial_is_in_its_file(line, reason, tmp_path):
     assert (tmp_path / 'trial' / 'commands.f64').is_file() == (not reason)
 
 
+@pytest.mark.slow
 def test_a_limit_of_the_force_counts_where_a_task_has_one_and_the_table_shows_it(tmp_path):
     text = (
         'robot: ur5e gripper:=probe\n'
@@ -586,6 +589,7 @@ FORGERIES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('how', FORGERIES)
 def test_what_a_law_writes_about_itself_is_no_verdict(how, tmp_path):
     """The arm moves by the commands in the judging process, whatever the law's process says."""
@@ -608,6 +612,7 @@ def test_what_a_law_writes_about_itself_is_no_verdict(how, tmp_path):
         assert verdict.measures['tracking_max_mm'] > 9.0
 
 
+@pytest.mark.slow
 def test_commands_move_the_arm_as_the_law_itself_did(tmp_path):
     plan = plan_of(tmp_path)
     for trial in (plan.trials[0], plan.trials[-1]):

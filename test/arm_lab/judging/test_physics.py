@@ -30,6 +30,7 @@ def ran(robot='planar_3r', law='computed_torque', **others):
     return loaded, loaded.run()
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize('law', ['computed_torque', 'servo', 'pd'])
 @pytest.mark.parametrize('error', [ModelError(payload=3.0), FRICTION])
 def test_efforts_of_a_run_made_its_motion_also_of_an_arm_that_the_law_does_not_know(law, error):

@@ -64,6 +64,7 @@ def test_settling_time_and_overshoot_are_parameters(ur5e):
     np.testing.assert_allclose(settled, 0.5, atol=0.004)
 
 
+@pytest.mark.slow
 def test_a_moving_reference_is_followed_by_each_type(ur5e):
     sinusoid = JointSinusoid((0.2,) * 6, 0.5, Q)
     for motion_type in ('computed_torque', 'pd', 'independent_joint'):
@@ -113,6 +114,7 @@ def test_pd_moves_as_designed_where_its_gains_come_from_the_inertia(ur5e):
     np.testing.assert_allclose((plant.q - start) / 1e-4, expected, rtol=1e-3)
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize(
     'name', ['ur5e', 'ur5e_menagerie', 'planar_3r', 'mr_three_link', 'five_joint_arm']
 )
@@ -152,6 +154,7 @@ def test_a_substep_is_at_most_the_reach_of_the_integrator(ur5e, frequency):
     assert way / plant.substeps <= 1.4 < way / (plant.substeps - 1 or 1e-9)
 
 
+@pytest.mark.slow
 def test_stiff_gains_get_substeps_and_the_motion_of_a_smaller_time_step(ur5e):
     stiff = {'motion_type': 'pd', 'kp': (40.0,), 'kd': (4.0,)}
     plant = MotionModelPlant(ur5e, MotionModelParameters(**stiff))

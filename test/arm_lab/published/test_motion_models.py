@@ -129,6 +129,7 @@ def test_overshoot_formula_inverts():
         np.testing.assert_allclose(peak, share, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_pd_without_gravity_term_droops_by_g_over_kp():
     model = RobotModel.from_urdf(find_urdf('mr_three_link'))
     target, kp = np.array([0.2, 0.3, -0.4]), np.array([4000.0, 3000.0, 1000.0])
@@ -160,6 +161,7 @@ def test_pd_with_gravity_loses_energy_until_it_is_at_the_reference(ur5e):
     np.testing.assert_allclose(run.y[:6, -1], TARGET, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_task_space_motion_loses_energy_and_reaches_the_pose(ur5e):
     motion = TaskSpaceMotionModel(ur5e, kp=[400, 400, 400, 40, 40, 40], kd=[80] * 3 + [8] * 3)
     target = ur5e.forward_kinematics(TARGET)

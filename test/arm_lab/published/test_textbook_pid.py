@@ -171,6 +171,7 @@ def test_tip_wrench_is_what_the_tool_does_to_the_environment():
     np.testing.assert_allclose(tau, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_estimated_masses_too_small_leave_a_larger_error():
     light = ScrewModel(LINK_FRAMES, 0.7 * INERTIAS, SCREWS, GRAVITY)
     rows = {name: np.tile(value[:1], (200, 1)) for name, value in ROWS.items()}

@@ -83,6 +83,7 @@ def pid_law(model, gains):
     return PosePID(model, PosePIDParameters(*rows))
 
 
+@pytest.mark.slow
 def test_published_p_gains_give_the_published_objective(objective):
     assert_allclose(objective.cost(PUBLISHED_P), 16.3888758427019, atol=1e-11, rtol=0)
 
@@ -93,6 +94,7 @@ def test_published_pi_gains_give_the_published_objective(objective):
     )
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('gains', [PUBLISHED_P, PUBLISHED_P + PUBLISHED_I])
 def test_compiled_objective_equals_the_plain_reference(objective, gains):
     problem = PoseHoldObjective(duration=0.2)
@@ -179,6 +181,7 @@ def test_shipped_gains_blow_up_where_each_command_comes_one_period_late(
         assert record.completed == held, delay
 
 
+@pytest.mark.slow
 def test_published_pi_blows_up_at_a_far_pose_where_the_model_based_law_holds(
     objective, plant, config
 ):
@@ -190,6 +193,7 @@ def test_published_pi_blows_up_at_a_far_pose_where_the_model_based_law_holds(
     assert answer.worst_error.max() < 1e-12
 
 
+@pytest.mark.slow
 def test_model_based_law_holds_every_pose_within_the_limits(objective, plant):
     model, rng = objective.arm.model, np.random.default_rng(5)
     motors = MotorComputedTorqueParameters(torque_constant=MOTORS.torque_constant)
@@ -215,6 +219,7 @@ def test_model_based_law_returns_from_a_disturbed_start_as_its_gains_say(objecti
     assert_allclose(plant.q - TARGET, expected, atol=0.1 * 0.02)
 
 
+@pytest.mark.slow
 def test_picture_is_written_also_of_joints_that_never_move(tmp_path):
     model = RobotModel.from_urdf(find_urdf('five_joint_arm'))
     task = PoseHold(Robot('arm', model, model.neutral()), PoseHoldParameters(duration=0.005))

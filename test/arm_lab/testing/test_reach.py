@@ -111,6 +111,7 @@ def in_an_executor_that_nothing_spins(node):
     return executor
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     'who', [in_no_executor, spun_once, spun_by_a_thread, in_an_executor_that_nothing_spins]
 )

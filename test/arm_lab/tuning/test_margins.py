@@ -107,6 +107,7 @@ def test_an_integral_at_its_bound_tolerates_no_delay():
     assert quick.margins([1]).max() < 0.0 < course.margins([1]).min()
 
 
+@pytest.mark.slow
 def test_a_heavier_arm_is_nearer_to_instability_with_delay():
     found = margins_of(late(replace(LOOP, natural_frequency=60.0), 6))
     assert found.margin == pytest.approx(found.over[len(FACTORS) // 2, 6])
@@ -127,6 +128,7 @@ def test_an_error_that_grows_here_may_die_there():
     np.testing.assert_allclose(end_to_end(each, 3), -np.log(0.2) / (2.0 * H))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ('law', 'samples'),
     [
@@ -140,12 +142,14 @@ def test_drawn_arms_are_as_predicted(law, samples):
     assert found.share >= 0.95
 
 
+@pytest.mark.slow
 def test_noise_that_drives_a_law_to_its_limits_makes_no_arm_unstable():
     # The exact step answers 1e-5 rad of noise with all the torque that there is.
     exact = Experiment.of_files('planar_3r', 'sinusoid', 'servo', feedforward='discrete')
     assert not agreement_of(exact, 40).unstable.any()
 
 
+@pytest.mark.slow
 def test_noise_comes_to_what_a_run_shows():
     noise = SensorParameters(position_noise=1e-5, velocity_noise=1e-3)
     quiet = replace(LOOP, natural_frequency=40.0, drives=DriveParameters(command_delay=1))
@@ -162,12 +166,14 @@ def test_noise_comes_to_what_a_run_shows():
     assert apart == pytest.approx(found.tip_mm, rel=0.25)  # errors are slow: few are seen in 1.5 s
 
 
+@pytest.mark.slow
 def test_an_adaptive_law_keeps_what_it_is_not_shown():
     loop = replace(LOOP, law='adaptive_computed_torque')
     wrong = with_error(loop.load().robot.model, ModelError(mass_scale=(1.1,)))
     assert course_of(loop, [wrong]).margins([0]).min() > 0.0
 
 
+@pytest.mark.slow
 def test_the_command_prints_and_writes(tmp_path, capsys):
     arguments = ['--robot', 'planar_3r', '--output-dir', str(tmp_path), '--noise', '1e-5,1e-3']
     assert command.main([*arguments, '--samples', '10', '--delay', '1']) == 0
@@ -214,6 +220,7 @@ def test_a_task_that_is_over_at_once_is_refused(monkeypatch):
         course_of(LOOP, [robot.model])
 
 
+@pytest.mark.slow
 def test_a_delay_in_the_files_counts_and_other_drives_are_refused(tmp_path):
     file = tmp_path / 'late.yaml'
     file.write_text('simulator: {ros__parameters: {command_delay: 2}}')

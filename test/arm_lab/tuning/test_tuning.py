@@ -46,6 +46,7 @@ def test_the_score_is_the_95th_percentile_and_more_beyond_a_margin():
     assert Outcome.of(shaking) == Outcome(1.0, 0.5, 0.01, 1, 20)
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize('law', TUNED)
 def test_gains_go_through_their_logarithms_and_back(law):
     robot = Robot.load('ur5e')
@@ -60,6 +61,7 @@ def test_gains_go_through_their_logarithms_and_back(law):
         assert_allclose(ratio, np.exp(0.01))
 
 
+@pytest.mark.slow
 def test_an_arm_of_a_trial_does_not_depend_on_the_candidates_next_to_it():
     shipped = TRIAL.load().law_parameters
     stiff = replace(shipped, kp=(900.0,), kd=(60.0,))
@@ -70,6 +72,7 @@ def test_an_arm_of_a_trial_does_not_depend_on_the_candidates_next_to_it():
     assert both[0, 2, 0] != both[0, 0, 0]  # the margin's delay
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ('section', 'message'),
     [('simulator', {'contacts': True}), ('sinusoid_task', {'amplitude': [3.1, 0.2, 0.4]})],
@@ -92,12 +95,14 @@ def test_what_only_mujoco_has_is_tried_in_mujoco(section, message, tmp_path):
         assert_allclose(row[0], expected.tracking_rms_mm, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_gains_that_shake_the_arm_are_unstable():
     shipped = TRIAL.load().law_parameters
     wild = replace(shipped, kp=(4e5,), kd=(4e3,))
     assert try_gains(TRIAL, (Drawn(0, 1),), [wild])[0, 0, 3] == 1.0
 
 
+@pytest.mark.slow
 def test_the_command_writes_gains_that_launch_files_take_and_are_better(tmp_path, capsys):
     folder = tmp_path / 'out'
     arguments = (
@@ -126,6 +131,7 @@ def test_two_processes_find_the_gains_of_one():
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_every_law_is_tuned_into_one_table(tmp_path, capsys, monkeypatch):
     assert set(TUNED) - {'motor_computed_torque'} <= set(tunable_laws())
     monkeypatch.setattr(tune, 'tunable_laws', lambda: ['computed_torque', 'pose_p'])

@@ -36,6 +36,7 @@ def case(**others):
     return replace(Experiment('mr_three_link', 'step', 'pd_gravity'), **others)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('law', TORQUE_LAWS)
 def test_drives_that_know_the_arm_give_every_torque_law_its_full_torque_run(law):
     full = record_of(case(law=law))
@@ -44,6 +45,7 @@ def test_drives_that_know_the_arm_give_every_torque_law_its_full_torque_run(law)
     np.testing.assert_allclose(compensated.effort, full.effort, atol=1e-6)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('engine', RIGID_BODY_ENGINES)
 def test_servos_that_compensate_gravity_rest_at_their_command(engine):
     pose = START + 0.4
@@ -95,6 +97,7 @@ def test_so_do_drives_that_compensate_friction_as_well(engine):
     np.testing.assert_allclose(runs[1].q, runs[0].q, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_an_arm_droops_by_what_its_drives_do_not_know_of_gravity():
     law = PD.designed(MODEL, START, 20.0, 1.0)
     for scale in (0.95, 1.2):
@@ -215,6 +218,7 @@ def test_a_payload_that_falls_off_leaves_commands_under_way():
     np.testing.assert_allclose(second.effort, 1.0)
 
 
+@pytest.mark.slow
 def test_sweeps_of_drives_order_what_they_cost():
     laws = ('pd_gravity', 'computed_torque')
     slow = case(task='sinusoid', frequency=0.2)

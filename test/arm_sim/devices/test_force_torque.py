@@ -131,6 +131,7 @@ def test_a_press_is_felt_as_contact_force_weight_and_inertia(tmp_path, frame):
         np.testing.assert_allclose(plant.measured.wrench[:3], expected, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_pressing_arms_of_a_batch_feel_what_each_feels_alone(tmp_path):
     one = pressed(tmp_path, lambda p: MujocoPlant(UR5E.model, p), force_torque_frame='flange')
     two = pressed(

@@ -77,6 +77,7 @@ def test_torque_motors_agree_with_mujoco(ur5e):
     assert velocity < 1e-11
 
 
+@pytest.mark.slow
 def test_external_wrench_agrees_with_mujoco(ur5e):
     plants = both(ur5e, **SERVO)
     for plant in plants:
@@ -103,6 +104,7 @@ def test_rk4_agrees_with_mujocos_rk4(robot):
     assert velocity < 1e-10
 
 
+@pytest.mark.slow
 def test_engines_differ_by_the_order_of_their_integrators(ur5e):
     # Semi-implicit Euler against RK4: a difference of order h at a fixed time.
     differences = []

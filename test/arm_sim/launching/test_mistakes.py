@@ -138,6 +138,7 @@ MISTAKES = [
 ]
 
 
+@pytest.mark.quick(13)
 @pytest.mark.parametrize(('file', 'words', 'answer'), MISTAKES, ids=[x[1] for x in MISTAKES])
 def test_a_mistake_is_refused_in_one_line_before_any_process(monkeypatch, file, words, answer):
     with pytest.raises((ArmError, OSError, RuntimeError, ValueError), match=answer) as error:

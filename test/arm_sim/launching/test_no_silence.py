@@ -185,6 +185,7 @@ def values_of(argument, given):
     return [] if argument.name in given else allowed[:1]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(('file', 'base'), BASES, ids=[f'{x} {y}' for x, y in BASES])
 def test_no_argument_is_ignored_in_silence(monkeypatch, folder, file, base):
     monkeypatch.setattr(view_launch, 'has_viser', lambda: True)

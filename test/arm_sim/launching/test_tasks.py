@@ -39,6 +39,7 @@ def tracking_limit(reported, **given):
     return make_task('cube', Robot.load('ur5e')).report.checks(report)[2].limit
 
 
+@pytest.mark.slow
 def test_a_law_that_is_designed_is_not_judged_by_the_limit_of_the_files_gains(reported):
     designed = reported(tasks.run_designed, law='pd', controller='')
     assert designed['feedforward'] == 'pd, designed for 20 rad/s'
@@ -48,6 +49,7 @@ def test_a_law_that_is_designed_is_not_judged_by_the_limit_of_the_files_gains(re
     assert tracking_limit(in_file) == LIMITS['pd']
 
 
+@pytest.mark.slow
 def test_a_task_knows_how_arm_and_model_differ_for_its_title(reported):
     given = {'law': 'pd', 'controller': '', 'plant_error': '{payload: 1.0}', 'model_error': '{}'}
     errors = reported(tasks.run_designed, **given)['errors']

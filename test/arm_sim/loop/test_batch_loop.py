@@ -81,6 +81,7 @@ def one_arm(law, engine, arm):
     return run_closed_loop(alone.plants()[0], alone.law(), TASK.reference, DURATION)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('engine', ['analytical', 'mujoco'])
 @pytest.mark.parametrize('law', compared_laws())
 def test_one_arm_of_a_batch_is_the_one_arm_loop(law, engine):
@@ -111,6 +112,7 @@ def test_two_periods_have_measures_and_one_has_none(periods):
     assert np.isfinite(found['tracking_rms_mm']).tolist() == [periods == 2] * 2
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('law', compared_laws())
 def test_an_arm_does_not_depend_on_how_many_there_are_nor_on_their_order(law):
     q, effort, _ = courses_of_all(law, 'mujoco')
@@ -122,6 +124,7 @@ def test_an_arm_does_not_depend_on_how_many_there_are_nor_on_their_order(law):
     assert_array_equal(alone[:, 0], q[:, 11])
 
 
+@pytest.mark.slow
 def test_batches_in_several_threads_are_those_in_one():
     shares = [tuple(range(k, ARMS, 3)) for k in range(3)]
     q_of_all, *_ = courses_of_all('computed_torque', 'mujoco')
@@ -286,6 +289,7 @@ GAINS = {  # of three arms, each its own; of every law that has any
 }
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('name', GAINS)
 def test_arms_with_gains_of_their_own_are_one_arm_loops_with_these(name):
     """In any order and number, to the last bit; drives and pushes are each arm's own too."""

@@ -50,6 +50,7 @@ def errors_mm(name, error, passes, noise=None, cutoff=0.0, **parameters):
     return np.sqrt(np.mean(np.square(each), axis=1)) * 1e3
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     'law', [('computed_torque', {}), ('servo', {'feedforward': 'inverse_dynamics'})]
 )
@@ -59,6 +60,7 @@ def test_with_an_exact_model_the_second_pass_knows_what_sampling_costs(law):
     assert errors[1] < 3e-3  # what the means over a period are wrong
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ('law', 'tenth'), [('computed_torque', 3e-3), ('servo', 2e-3)], ids=['torque', 'servo']
 )
@@ -69,6 +71,7 @@ def test_ten_passes_learn_the_cube_though_every_mass_is_20_percent_wrong(law, te
     assert errors[9] < tenth
 
 
+@pytest.mark.slow
 def test_the_second_pass_is_ten_times_better_with_a_payload_and_friction_that_are_not_known():
     errors = errors_mm('servo', WITH_FRICTION, 2, feedforward='inverse_dynamics')
     assert errors[1] < 0.1 * errors[0]
@@ -88,6 +91,7 @@ def test_an_arm_that_is_the_believed_one_lacks_nothing_whatever_moved_it():
     np.testing.assert_allclose(lacked[1], 0.0, atol=1e-3 * np.abs(lacked[0]).max())
 
 
+@pytest.mark.slow
 def test_noise_is_kept_out_by_the_low_pass():
     noise = {'position_noise': 1e-5, 'velocity_noise': 1e-3}
     level = {'feedforward': 'inverse_dynamics'}
@@ -133,6 +137,7 @@ def test_what_cannot_be_learnt_is_refused():
         learner.efforts(record)
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_passes_of_each_law_and_error(tmp_path, capsys):
     given = ['--task', 'step', '--laws', 'pd,servo:gravity', '--error', '{payload: 1.0}']
     assert (
@@ -146,6 +151,7 @@ def test_the_command_prints_the_passes_of_each_law_and_error(tmp_path, capsys):
     assert learn.main(['--passes', '0', '--output-dir', str(tmp_path)]) == 1
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_table_and_picture_of_the_courses_that_were_done(tmp_path, monkeypatch):
     done = iter([[{'rms': 2.0, 'max': 3.0}]])
 

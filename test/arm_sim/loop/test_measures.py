@@ -187,6 +187,7 @@ def make_run(cube: Cube, error: float, share: float) -> Run:
     return Run(record, tracking, FACTS)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(('error', 'share'), [(0.0, 0.0), (1e-16, 0.1), (0.02, 1.0)])
 def test_table_and_picture_come_for_perfect_and_for_bad_runs(error, share, tmp_path, capsys):
     cube = make_task('cube', Robot.load('ur5e'))
@@ -225,6 +226,7 @@ def test_held_is_said_only_next_to_a_limit(capsys):
     ]  # fmt: skip
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('name', task_names())
 def test_every_task_reports_draws_and_prints_progress(name, tmp_path, capsys):
     robot = Robot.load('ur5e gripper:=parallel' if name == 'pick_and_place' else 'ur5e')

@@ -83,6 +83,7 @@ def test_efforts_of_servos_are_those_of_one_arm(integrator):
         assert_array_equal(whole[:, :, arm], alone(parameters, 1))
 
 
+@pytest.mark.slow
 def test_arms_that_fall_on_the_floor_lie_there_as_mujocos_own():
     robot = Robot.load('ur5e')
     models = [with_error(robot.model, ModelError(payload=kg)) for kg in (1.0, 4.0)]

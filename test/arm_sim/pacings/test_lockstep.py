@@ -132,6 +132,7 @@ class LossyLink:
         return self.wall.now - start
 
 
+@pytest.mark.slow
 def test_lockstep_that_loses_a_third_of_its_messages_takes_at_most_three_times_as_long():
     whole = LossyLink(0.0)
     whole.run(1000)

@@ -61,6 +61,7 @@ def shared_memory(process):
     return [link for link in links if re.search(r'fastrtps_port\d+', link)]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('reach', ['LOCALHOST', 'SUBNET'])
 def test_a_node_that_stood_still_for_seconds_listens_where_others_send(publisher, reach, tmp_path):
     domain = fresh_domain()

@@ -151,6 +151,7 @@ def publish_status(node, values):
     node.create_timer(0.01, lambda: publisher.publish(DiagnosticArray(status=[status])))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     'values',
     [

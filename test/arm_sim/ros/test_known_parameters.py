@@ -36,6 +36,7 @@ def shown(request, tmp_path_factory):
         return request.param, dumped(node), node.describe_parameters(names_of(node))
 
 
+@pytest.mark.quick(2)
 def test_dump_of_a_node_loads_again_as_it_is_and_gives_the_same_values(shown, tmp_path):
     name, first, _ = shown
     file = tmp_path / 'dump.yaml'
@@ -47,6 +48,7 @@ def test_dump_of_a_node_loads_again_as_it_is_and_gives_the_same_values(shown, tm
         assert dumped(node) == first
 
 
+@pytest.mark.quick(24)
 def test_every_parameter_of_a_node_is_known_beforehand_and_described(shown):
     name, _, described = shown
     joints = RobotModel.from_urdf(find_urdf(robot_of(name))).joint_names
@@ -136,6 +138,7 @@ def test_unknown_name_is_refused_with_the_nearest_known_one(name, given, says, t
         refuse_unknown_parameters(node, start.arguments)
 
 
+@pytest.mark.slow
 def test_name_in_a_nodes_own_section_must_be_its_own_but_in_the_shared_one_may_be_anothers(
     tmp_path,
 ):

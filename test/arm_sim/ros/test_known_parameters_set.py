@@ -108,6 +108,7 @@ def tried_by_others(name):
     return of_all - {'armature', 'goal_time_limit', 'natural_frequency', 'damping_ratio'}
 
 
+@pytest.mark.quick(6)
 @pytest.mark.parametrize('name', known_nodes())
 def test_every_parameter_of_every_node_takes_effect_when_set_or_is_refused(name, tmp_path):
     with started(name, tmp_path) as node:
@@ -128,6 +129,7 @@ def test_every_parameter_of_every_node_takes_effect_when_set_or_is_refused(name,
         assert 'goal_time_limit' in found
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ('arguments', 'gains', 'others'),
     [

@@ -172,6 +172,7 @@ def test_a_payload_that_has_fallen_off_is_back_after_a_reset_of_time_and_state_o
         assert simulation.plant is plants[0]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('start', [lockstep, realtime])
 def test_a_reset_leaves_the_arm_to_its_controller_until_that_is_silent_for_the_timeout(start):
     clock, simulation, _, wall = start()

@@ -23,6 +23,7 @@ ROBOT = Robot.load('ur5e')
 PLANAR = RobotModel.from_urdf(find_urdf('planar_3r'))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     'name', ['weight', 'slopes', 'impacts', 'energy', 'friction_cone', 'balance']
 )
@@ -187,6 +188,7 @@ def test_stated_stiffness_of_floor_and_links_is_kept(tmp_path):
     assert depth == pytest.approx(2.0 * 9.81 / (4 * 2e4), rel=1e-4)  # the floor is the softer
 
 
+@pytest.mark.slow
 def test_links_touch_the_floor_only_with_contacts_and_objects_with_a_scene():
     touching = {}
     for contacts, scene in ((False, ''), (False, 'blocks'), (True, 'blocks')):

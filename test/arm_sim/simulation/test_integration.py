@@ -89,6 +89,7 @@ PLANTS = {
 }
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('push', [None, PUSH], ids=['free', 'pushed'])
 @pytest.mark.parametrize('parameters', [SERVO, TORQUE], ids=['servo', 'torque'])
 def test_the_default_plant_moves_as_a_continuous_arm(parameters, push):
@@ -114,6 +115,7 @@ def test_efforts_of_servos_that_rk4_steps_are_those_of_the_end():
         np.testing.assert_allclose(plant.effort, expected, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('name', [*PLANTS])
 def test_all_plants_of_the_default_agree_to_rounding(name):
     for parameters in (SERVO, TORQUE):
@@ -180,6 +182,7 @@ def test_a_step_of_rk4_is_of_the_fourth_order():
     assert end(10) / end(20) == pytest.approx(16.0, rel=0.1)
 
 
+@pytest.mark.slow
 def test_half_the_step_changes_no_printed_digit_of_a_tracking_error(monkeypatch):
     import arm_sim
     from arm_sim.engines import mujoco

@@ -199,6 +199,7 @@ def test_bad_mjcf_scenes_are_refused_in_one_line(among, change, says):
     assert 'scene' in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_scene_as_mjcf_warns_of_no_attached_options(tmp_path):
     (tmp_path / 'gate.xml').write_text(MJCF)
     code = """from arm_dynamics import RobotModel

@@ -427,6 +427,7 @@ def test_only_a_limited_number_of_wrenches_may_wait_for_their_stamp():
 # Speed
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('engine', RIGID_BODY_ENGINES)
 @pytest.mark.parametrize('parameters', [SERVO, TORQUE])
 @pytest.mark.parametrize('factor', [1.0, 2.0])
@@ -452,6 +453,7 @@ def test_no_command_drives_a_joint_far_beyond_its_speed_limit(engine, parameters
     assert simulation.at_rest
 
 
+@pytest.mark.slow
 def test_another_plant_goes_on_with_state_wrench_and_hold_point_and_stays_after_a_reset():
     simulation = make_simulation(SERVO)
     simulation.push('tool0', [0, 0, -20.0, 0, 0, 0])
@@ -563,6 +565,7 @@ def press(contacts: bool) -> tuple[MujocoPlant, float, float]:
     return plant, min(heights), heights[-1]
 
 
+@pytest.mark.slow
 def test_with_contacts_the_tip_stays_on_the_table_and_the_joints_carry_the_push():
     plant, lowest, last = press(contacts=True)
     assert lowest > -1e-3  # MuJoCo's contacts are soft

@@ -46,6 +46,7 @@ SLIPS = [
 ]  # fmt: skip
 
 
+@pytest.mark.quick(5)
 @pytest.mark.parametrize(('row', 'old', 'new', 'line'), SLIPS, ids=[x[3] for x in SLIPS])
 def test_an_object_in_another_unit_or_in_another_one_is_named(row, old, new, line):
     assert old in row

@@ -119,6 +119,7 @@ def test_published_run_is_reproduced():
     np.testing.assert_allclose(np.abs(run.effort).max(), 16.505, rtol=0.001)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ('feedforward', 'timestep', 'rms_mm', 'rtol'),
     [
@@ -134,11 +135,13 @@ def test_servo_feedforward_levels_track_as_well_as_known(feedforward, timestep, 
     np.testing.assert_allclose(rms(run.tracking_error) * 1e3, rms_mm, rtol=rtol)
 
 
+@pytest.mark.slow
 def test_discrete_feedforward_leaves_rounding_only():
     run = draw_published(servo('discrete'), 'servo')
     assert run.tracking_error.max() < 1e-14
 
 
+@pytest.mark.slow
 def test_computed_torque_on_torque_motors_tracks_as_well_as_known():
     for timestep, rms_mm in ((0.002, 0.0113), (0.001, 0.0057)):
         law = ComputedTorque(MODEL, ComputedTorqueParameters())
@@ -169,6 +172,7 @@ FOLLOWING = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('key', [*FOLLOWING, *(f'servo_{level}' for level in FEEDFORWARD)])
 def test_every_law_that_follows_has_a_limit_a_little_above_what_it_does(key):
     value, limit = measured_by(key)
@@ -176,16 +180,19 @@ def test_every_law_that_follows_has_a_limit_a_little_above_what_it_does(key):
     assert value > limit / 1.07
 
 
+@pytest.mark.slow
 def test_the_published_law_has_the_published_limit_on_the_published_arm():
     value, limit = measured_by('servo_gravity_velocity', 'ur5e_menagerie')
     assert limit / 1.07 < value <= limit < 0.1
 
 
+@pytest.mark.slow
 def test_pd_with_gravity_lags_behind_computed_torque():
     run = draw_published(PD(MODEL, PDParameters()), 'torque')
     assert 0.1 < rms(run.tracking_error) * 1e3 < 1.0
 
 
+@pytest.mark.slow
 def test_published_strokes_bow_away_from_the_edges():
     run = draw_published(servo('discrete'), 'servo')
     np.testing.assert_allclose(rms(run.path_error) * 1e3, 2.45, rtol=0.02)
@@ -221,6 +228,7 @@ def test_discrete_feedforward_needs_one_step_per_period():
         ServoParameters('psychic')
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('name', ['ur5e', 'ur5e_menagerie'])
 def test_a_cube_that_is_known_to_fit_does_and_a_change_is_checked(name, tmp_path):
     robot = Robot.load(name)

@@ -93,6 +93,7 @@ def short_arm(folder, joints):
     return str(file)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('joints', [6, 7])
 def test_the_cube_fits_an_arm_that_cannot_reach_its_usual_place(tmp_path, joints):
     run = arm_sim.run(short_arm(tmp_path, joints), task='cube', parameters={'edge_time': 0.5})
@@ -105,6 +106,7 @@ def test_the_cube_fits_an_arm_that_cannot_reach_its_usual_place(tmp_path, joints
         np.testing.assert_allclose(tip, corner, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_an_arm_whose_start_touches_the_floor_starts_at_a_posture_that_is_clear(tmp_path):
     config = tmp_path / 'low.yaml'
     config.write_text('simulator: {ros__parameters: {initial_positions: [0, 0.5, 0, 0, 0, 0]}}')
@@ -122,6 +124,7 @@ def test_the_usual_cube_is_that_of_an_arm_that_can():
     assert (p.center, p.side) == ((0.3, 0.2, 0.55), 0.1)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ('given', 'named'),
     [

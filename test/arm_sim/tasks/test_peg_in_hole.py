@@ -63,6 +63,7 @@ def test_a_tilted_peg_touches_both_walls_from_the_tilt_of_the_closed_form_on(dep
         assert {name for name in touched if name.endswith('_wall')} == walls
 
 
+@pytest.mark.slow
 def test_the_search_finds_a_hole_that_is_two_millimetres_and_two_degrees_off():
     found = results(number=1)
     assert found['success']
@@ -72,6 +73,7 @@ def test_the_search_finds_a_hole_that_is_two_millimetres_and_two_degrees_off():
     assert found['off_axis_mm'] < 0.2
 
 
+@pytest.mark.slow
 def test_the_picture_has_the_phases_of_the_reference_and_the_force_that_counts():
     task, run = run_of(number=1)
     words = {'task': 'peg_in_hole', 'robot': 'ur5e', 'engine': 'mujoco', 'mode': 'loop'}
@@ -91,12 +93,14 @@ def test_the_picture_has_the_phases_of_the_reference_and_the_force_that_counts()
     ]
 
 
+@pytest.mark.slow
 def test_a_hole_that_is_lower_than_expected_is_reached_to_its_bottom():
     found = results(number=82)
     assert found['offset_mm'][2] < -1.3
     assert found['success']
 
 
+@pytest.mark.slow
 def test_a_peg_without_a_search_stays_outside_and_presses_with_the_force_of_the_spring():
     found = results(number=1, radius=1e-4)
     assert not found['success']

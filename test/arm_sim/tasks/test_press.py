@@ -16,6 +16,7 @@ from arm_sim.loop.record import Record
 from arm_sim.tasks import Run
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('stiffness', [1e4, 1e6])
 def test_a_press_comes_to_rest_within_a_thousandth_of_a_newton(stiffness):
     _, found = results('press', surface_stiffness=stiffness)
@@ -23,6 +24,7 @@ def test_a_press_comes_to_rest_within_a_thousandth_of_a_newton(stiffness):
     assert found['contact_lost_s'] == 0.0
 
 
+@pytest.mark.slow
 def test_a_press_on_a_soft_surface_does_not_take_its_own_motion_for_that_along_the_surface():
     _, found = results('press', surface_stiffness=3e3)
     assert found['force_error_max_n'] < 0.1
@@ -40,11 +42,13 @@ def test_the_peak_of_an_impact_is_that_of_a_mass_on_a_spring():
     assert found['impact_n'] == pytest.approx(speed * np.sqrt(stiffness * mass), rel=0.2)
 
 
+@pytest.mark.slow
 def test_a_heavier_arm_than_the_law_knows_presses_as_well():
     _, found = results('press', ModelError(mass_scale=(1.2,)))
     assert found['force_error_max_n'] < 2e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     'name', ['hybrid_force_motion', pytest.param('mpc', marks=pytest.mark.slow)]
 )
@@ -57,6 +61,7 @@ def test_wiping_with_friction_on_a_surface_of_unknown_tilt_never_loses_contact(n
     assert found['success']
 
 
+@pytest.mark.slow
 def test_a_law_that_expects_the_normal_elsewhere_is_forty_times_worse():
     plain = HybridForceMotionParameters(normal_time=0.0, cancel_friction=False)
     _, found = results('wipe', law=plain, turns=0.5)
@@ -129,11 +134,13 @@ def test_a_task_without_measured_times_counts_from_the_first_contact_on(task, mo
     assert (found['contact_at_s'], found['success']) == (None, False)
 
 
+@pytest.mark.slow
 def test_the_work_of_a_press_is_the_energy_of_the_spring():
     _, found = results('press', surface_friction=0.0, duration=3.0)
     assert found['work_j'] == pytest.approx(10.0**2 / (2.0 * 4e4), rel=0.1)
 
 
+@pytest.mark.slow
 def test_one_arm_of_a_batch_presses_as_one_arm_alone():
     loaded = experiment('press', duration=3.0)
     model, exact = loaded.robot.model, SensorParameters()

@@ -69,6 +69,7 @@ def test_stated_law_in_the_simulator_gives_the_same_digits(arm, stated_law):
     np.testing.assert_allclose(rms, STATED, atol=5e-8)
 
 
+@pytest.mark.slow
 def test_a_goal_that_starts_on_the_sinusoid_is_the_sinusoid_from_the_first_sample_on(arm):
     """What the nodes follow: the arm moves when the controller takes over, then the goal comes."""
     given = {'amplitude': SINUSOID.amplitude.tolist()}

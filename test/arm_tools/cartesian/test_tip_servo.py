@@ -22,6 +22,7 @@ def servo(q=READY, arm='ur5e', **parameters):
     return found
 
 
+@pytest.mark.slow
 def test_fifty_streams_keep_limits_and_lines_and_never_stand_still():
     tip, streams = servo(), load_script('benchmarks/tip_streams.py')
     for number in range(50):
@@ -97,6 +98,7 @@ def test_stretched_arm_that_is_pushed_outwards_slides_along_the_boundary():
     assert (tip.tip().translation - start) @ aside / np.linalg.norm(aside) > 0.1
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize('speed', [0.1, 0.3, 1.0])
 @pytest.mark.parametrize('way', [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 1.0, 1.0]])
 def test_an_arm_that_is_pushed_outwards_does_not_shake(speed, way):
@@ -108,6 +110,7 @@ def test_an_arm_that_is_pushed_outwards_does_not_shake(speed, way):
     assert turns(v[-100:]) <= 5
 
 
+@pytest.mark.slow
 def test_an_arm_with_slow_steps_that_is_pushed_outwards_comes_to_rest():
     tip = servo(period=0.04)
     v = [tip.move(np.array([0.3, 0.0, 0.0, 0.0, 0.0, 0.0])).v for _ in range(600)]
@@ -122,6 +125,7 @@ def test_a_tip_that_is_at_its_target_pose_rests():
         assert not tip.approach(tip.tip()).v.any()
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('way', [[0.0, 0.0, 0.6], [0.0, 0.4, 0.3], [5.0, 0.0, 0.0]])
 def test_an_arm_whose_target_pose_is_out_of_reach_does_not_shake(way):
     tip = servo()

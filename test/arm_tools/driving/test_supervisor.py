@@ -86,6 +86,7 @@ def test_the_ramp_begins_at_the_command_that_holds_the_arm_and_ends_at_the_law()
     assert np.abs(np.diff(commands, axis=0)).max() < 1.51 * 0.05 / 1.0 * DT
 
 
+@pytest.mark.slow
 def test_effort_commands_keep_torque_and_torque_rate_without_a_stop():
     run = Run(torque_rate=(2000.0,), torque_share=0.5).driving()
     before = run.sent
@@ -153,6 +154,7 @@ def test_a_stop_begins_at_the_newest_reading_that_can_be_used():
     np.testing.assert_array_equal((run.state.stop_q, run.state.stop_v), (q, v))
 
 
+@pytest.mark.slow
 def test_the_speed_is_that_at_the_end_of_the_latency_and_of_the_turn_of_the_torque():
     run, v = Run(torque_rate=(1e4,), deceleration=(5.0,)).driving(), np.array([1.0, -2.0, 2.5])
     tau = run.sent + 5.0
@@ -166,6 +168,7 @@ def test_the_speed_is_that_at_the_end_of_the_latency_and_of_the_turn_of_the_torq
     np.testing.assert_allclose(rows['speed'], expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_states_at_another_rate_keep_the_law_from_beginning_or_stop_it():
     run = Run()
     for _ in range(1000):
@@ -177,6 +180,7 @@ def test_states_at_another_rate_keep_the_law_from_beginning_or_stop_it():
     assert 'mean period of the states' in run.why
 
 
+@pytest.mark.slow
 def test_readings_that_freeze_stop_the_law_where_they_flickered_before():
     rng = np.random.default_rng(1)
     run = Run()
@@ -193,6 +197,7 @@ def test_readings_that_freeze_stop_the_law_where_they_flickered_before():
     assert not quiet.state.flickers.any()
 
 
+@pytest.mark.slow
 def test_one_joint_that_no_longer_flickers_stops_the_law_and_is_named():
     rng = np.random.default_rng(1)
     run = Run()
@@ -204,6 +209,7 @@ def test_one_joint_that_no_longer_flickers_stops_the_law_and_is_named():
     assert run.state.blind
 
 
+@pytest.mark.slow
 def test_a_coarse_encoder_between_two_counts_does_not_flicker():
     rng = np.random.default_rng(1)
     run = Run()
@@ -271,6 +277,7 @@ class Led(Run):
         return len(way)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('interface', ['position', 'velocity', 'effort'])
 @pytest.mark.parametrize('law_counts_turns', [False, True])
 def test_readings_of_a_continuous_joint_may_be_angles(interface, law_counts_turns):
@@ -295,6 +302,7 @@ def ramp(begin, end, count):
 INTERFACES = pytest.mark.parametrize('interface', ['position', 'velocity', 'effort'])
 
 
+@pytest.mark.quick(1)
 @INTERFACES
 @pytest.mark.parametrize('differences', [True, False])
 def test_positions_that_freeze_in_motion_stop_the_law_within_the_age_limit(interface, differences):
@@ -309,6 +317,7 @@ def test_positions_that_freeze_in_motion_stop_the_law_within_the_age_limit(inter
     assert run.state.blind
 
 
+@pytest.mark.quick(1)
 @INTERFACES
 def test_positions_that_freeze_at_rest_stop_the_law_once_it_leads_the_arm(interface):
     run = Led(interface, ramp_time=0.2).driving()
@@ -323,6 +332,7 @@ def test_positions_that_freeze_at_rest_stop_the_law_once_it_leads_the_arm(interf
     assert least < way[k] < least + speed * (0.05 + 0.008 + 3 * DT)
 
 
+@pytest.mark.slow
 @INTERFACES
 @pytest.mark.parametrize('grain', [1e-12, 1e-5, 1e-4])
 def test_an_arm_that_moves_rests_and_rounds_its_positions_goes_on(interface, grain):
@@ -333,6 +343,7 @@ def test_an_arm_that_moves_rests_and_rounds_its_positions_goes_on(interface, gra
         assert run.lead([end] * 100) == 100
 
 
+@pytest.mark.slow
 def test_a_stop_brakes_a_position_command_at_its_deceleration_and_holds():
     run = Run('position', deceleration=(4.0,), tracking_error=(1.0,)).driving()
     speed, at = 0.8, Q.copy()
@@ -346,6 +357,7 @@ def test_a_stop_brakes_a_position_command_at_its_deceleration_and_holds():
     assert np.abs(np.diff(path, 2)).max() < 4.0 * DT**2 * 1.001
 
 
+@pytest.mark.slow
 def test_the_workspace_and_position_limits_count_the_way_of_a_stop():
     place = Run().own.tool_at(Q)
     box = (*(place - 1.0), *(place + np.array([0.005, 1.0, 1.0])))
@@ -360,6 +372,7 @@ def test_the_workspace_and_position_limits_count_the_way_of_a_stop():
     assert 'way of the tool out of the workspace' in run.why
 
 
+@pytest.mark.slow
 def test_a_wild_law_in_the_loop_is_stopped_at_rest_inside_the_limits():
     class Wild(PD):
         def __call__(self, state, measured, reference, dt):

@@ -26,6 +26,7 @@ from arm_tools.inspection.known_efforts import EffortsAre
 from arm_tools.readers.read_options import ReadAs
 from arm_tools.readers.recorded_samples import inspected_samples
 
+pytestmark = pytest.mark.slow  # each test inspects a recording, some several
 KNOWN = ['--efforts', 'torque', '--gravity', 'included', '--flip-positions', 'none']
 
 

@@ -48,6 +48,7 @@ def test_one_axis_without_jerk_limit_takes_the_time_of_the_trapezoid(distance):
     assert motion.duration >= motion.optimal_duration
 
 
+@pytest.mark.slow
 def test_motions_of_one_axis_are_little_slower_than_the_optimum_of_ruckig():
     optional('ruckig', 'ruckig==0.19.4')
     import ruckig

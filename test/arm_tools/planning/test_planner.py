@@ -43,6 +43,7 @@ def plan():
     return plan_motion(CLEARANCE, start, goals_of_poses(CLEARANCE, start, MIDDLE_RIGHT))
 
 
+@pytest.mark.slow
 def test_a_plan_from_compartment_to_compartment_touches_nothing_in_mujoco(plan):
     assert not plan.direct
     end = MODEL.forward_kinematics(plan.motion.q[-1])
@@ -65,6 +66,7 @@ def test_a_plan_from_compartment_to_compartment_touches_nothing_in_mujoco(plan):
     assert plan.nearest.other.startswith('object ')
 
 
+@pytest.mark.slow
 def test_equal_seeds_give_equal_plans_and_other_seeds_other_plans(plan):
     goals = plan.motion.q[-1:]
     again = [

@@ -88,6 +88,7 @@ def dataset(tmp_path_factory):
     return folder / 'set'
 
 
+@pytest.mark.slow
 def test_an_episode_has_the_states_next_to_its_frames_and_the_commands_that_answer_them(dataset):
     rows = parquet.read_table(dataset / 'data/chunk-000/file-000.parquet').to_pylist()
     count = (COUNT - 1 - BEGIN) // 10 + 1
@@ -160,6 +161,7 @@ def test_it_is_read_as_a_recording(dataset):
         read_samples(unnamed, ['a'])
 
 
+@pytest.mark.slow
 def test_mistakes_are_refused_in_one_line(dataset, tmp_path, capsys):
     def refused(*words):
         assert export.main(list(words)) == 1

@@ -57,6 +57,7 @@ def test_a_serial_arm_has_its_joints_on_one_chain(written):
     assert not is_serial(written('<robot name="none"><link name="base"/></robot>'))
 
 
+@pytest.mark.slow
 def test_a_handful_of_arms_is_as_it_should_be(tmp_path, capsys):
     arguments = [*HANDFUL, '--poses', '20', '--no-pictures', '--workers', '1']
     assert try_robots.main([*arguments, '--output-dir', str(tmp_path)]) == 0
@@ -76,6 +77,7 @@ def test_a_handful_of_arms_is_as_it_should_be(tmp_path, capsys):
     assert not (tmp_path / 'robots.png').exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_the_table_of_the_arms_that_were_tried(tmp_path, monkeypatch):
     def tried(name, **options):
         if name == 'ur5e':
@@ -89,6 +91,7 @@ def test_ctrl_c_leaves_the_table_of_the_arms_that_were_tried(tmp_path, monkeypat
     assert [arm['robot'] for arm in arms] == ['planar_3r']
 
 
+@pytest.mark.slow
 def test_json_is_all_that_is_printed(tmp_path, capsys):
     given = ['planar_3r', '--poses', '2', '--no-pictures', '--workers', '1', '--json']
     assert try_robots.main([*given, '--output-dir', str(tmp_path)]) == 0
@@ -104,6 +107,7 @@ def test_an_arm_that_cannot_carry_itself_is_refused_by_joint_and_share(written):
     assert weak.faults == []
 
 
+@pytest.mark.slow
 def test_a_joint_too_weak_for_poses_far_from_the_start_is_noted(written, tmp_path, capsys):
     weak = written(ARM.replace('effort="50"', 'effort="2"'), 'weak.urdf')
     given = [str(weak), 'planar_3r', '--poses', '5', '--no-pictures', '--workers', '1']
@@ -114,6 +118,7 @@ def test_a_joint_too_weak_for_poses_far_from_the_start_is_noted(written, tmp_pat
     assert notes[0].endswith('% of its effort limit in some poses')
 
 
+@pytest.mark.slow
 def test_a_servo_that_sags_is_a_fault(written, tmp_path, capsys):
     file = written(ARM.replace('xyz="0 0 0.3"', 'xyz="0 0 0.3" rpy="0 1.5 0"'))
     gains = "servo_controller: {ros__parameters: {feedforward: 'none'}}\n"
@@ -152,6 +157,7 @@ def test_an_error_of_a_library_costs_one_arm_and_not_the_others(monkeypatch):
     assert try_robot('planar_3r', 1, 0).own.reason == 'RuntimeError: Too many neighbors'
 
 
+@pytest.mark.slow
 def test_a_file_that_is_refused_fails_where_it_is_named(written, tmp_path, capsys):
     locked = str(written(ARM.replace('lower="-2.5" upper="2.2"', 'lower="0" upper="0"')))
     given = [locked, 'planar_3r', '--poses', '2', '--no-pictures', '--workers', '1']
@@ -182,6 +188,7 @@ def test_what_no_mjcf_can_say_is_reported(written, tmp_path):
         write_mjcf(Robot.load(str(written(odd))), PlantParameters(), tmp_path / 'arm.xml')
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('name', ['ur5e', 'talos_left_arm'])
 def test_a_picture_has_the_whole_arm_in_its_middle_and_no_floor_before_it(name):
     robot = Robot.load(name)
@@ -204,6 +211,7 @@ def test_the_sheet_shows_each_arm_that_has_a_picture():
     assert Trials([Tried('c', RobotTrial())]).sheet() is None
 
 
+@pytest.mark.slow
 def test_without_a_way_to_draw_everything_else_is_reported(monkeypatch, tmp_path, capsys):
     def refuse(*_):
         raise ArmError('no OpenGL without a window here')

@@ -32,6 +32,7 @@ def pictures(camera, scene, q=ARM.start):
         taken.close()
 
 
+@pytest.mark.slow
 def test_a_fixed_camera_sees_a_ball_where_k_projects_it_and_a_wall_at_its_distance(scene):
     eye = np.array([0.3, 0.0, 0.4])
     camera = Camera(name='fixed', position=tuple(eye), depth=True, width=320, height=240)
@@ -48,6 +49,7 @@ def test_a_fixed_camera_sees_a_ball_where_k_projects_it_and_a_wall_at_its_distan
     assert_array_equal(again, colours)
 
 
+@pytest.mark.slow
 def test_a_picture_does_not_depend_on_those_before():
     camera = Camera(name='side', position=(0.0, -3.0, 0.5), rotation=(0.0, 0.0, 1.57), depth=True)
     arm = Robot.load('planar_3r')
@@ -58,6 +60,7 @@ def test_a_picture_does_not_depend_on_those_before():
     assert_array_equal(first[1], last[1])
 
 
+@pytest.mark.slow
 def test_a_camera_on_a_link_moves_with_it_and_depth_ends_at_far(scene):
     camera = Camera(name='a', link='upper_arm_link', position=(0.0, 0.0, 0.2), depth=True)
     _, before = pictures(camera, scene)

@@ -267,6 +267,7 @@ def test_the_monitor_follows_states_and_reports_and_forgets_where_time_goes_back
     assert arm.time == 0.0
 
 
+@pytest.mark.slow
 def test_the_past_is_the_last_minute_at_most_100_times_per_second():
     arm = ArmMonitor(UR5E)
     q = UR5E.neutral()
@@ -381,6 +382,7 @@ def element(shown, label):
     return next(each for each in found if getattr(each, 'label', '') == label)
 
 
+@pytest.mark.slow
 def test_a_browser_that_moves_a_slider_and_clicks_moves_the_arm(served):
     shown, commands, send, do = served
     arm = ArmMonitor(UR5E)
@@ -489,6 +491,7 @@ def test_a_browser_that_films_learns_where_the_film_is(served, tmp_path, monkeyp
     assert ('pip install imageio-ffmpeg' in said[-1]) == (file.suffix == '.gif')
 
 
+@pytest.mark.slow
 def test_what_no_browser_sends_fails_as_a_command_and_does_not_end_the_page(served):
     shown, commands, send, do = served
     for label, value, button in (('along', 'up', 'Push'), ('Last', 'year', 'Push')):

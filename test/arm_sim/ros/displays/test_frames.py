@@ -115,6 +115,7 @@ def as_tree(messages):
     )
 
 
+@pytest.mark.quick(1)
 @needs_tf
 @pytest.mark.parametrize(
     ('robot', 'engine'),
@@ -198,6 +199,7 @@ def test_frames_come_at_their_rate_and_only_while_a_node_listens(graph):
     assert not frames.by_name['frames'].active
 
 
+@pytest.mark.slow
 @needs_tf
 def test_a_robot_state_publisher_has_the_word_while_it_is_there(graph):
     domain = graph()

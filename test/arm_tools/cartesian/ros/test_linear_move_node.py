@@ -252,6 +252,7 @@ class WholeArm(Arm):
         return [each if isinstance(each, float | str) else list(each) for each in values]
 
 
+@pytest.mark.slow
 def test_a_motion_ends_on_force_or_distance_and_leaves_the_controller_as_it_was(tmp_path):
     arm = WholeArm(tmp_path)
     try:

@@ -192,6 +192,7 @@ def test_joint_velocities_move_the_joints_that_they_name_and_others_are_refused(
     assert "joint 'elbow_joint' is named 2 times; allowed: once" in twice
 
 
+@pytest.mark.slow
 def test_the_log_names_what_the_tip_does_not_follow(servo, capfd):
     ready = np.array([-0.5, -0.5, 0.5, -0.5, -0.5, 0.0]) * np.pi
 

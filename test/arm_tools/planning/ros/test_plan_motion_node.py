@@ -137,6 +137,7 @@ def points_of(follow):
     return np.array(times), np.array([each.positions for each in points])
 
 
+@pytest.mark.slow
 def test_the_controller_gets_the_motion_that_the_planner_plans_and_the_client_its_end(arm):
     arm.see(*SHELF)
     handle = arm.send(positions=ASIDE[::-1], joint_names=MODEL.joint_names[::-1])
@@ -218,6 +219,7 @@ def in_frame(frame):
     return message
 
 
+@pytest.mark.quick(4)
 @pytest.mark.parametrize(
     ('fields', 'words'),
     [
@@ -286,6 +288,7 @@ def test_without_the_objects_that_a_node_publishes_nothing_is_planned(arm):
     arm.peer.destroy_publisher(publisher)
 
 
+@pytest.mark.slow
 def test_an_object_that_comes_into_the_way_stops_the_motion(arm):
     arm.see(ball(START - 1.0))
     handle = arm.send(positions=ASIDE)
@@ -298,6 +301,7 @@ def test_an_object_that_comes_into_the_way_stops_the_motion(arm):
     assert re.match(r"stopped on the way: link '\w+' is .* object 'ball' at .* t = [\d.]+", reason)
 
 
+@pytest.mark.slow
 def test_a_whole_arm_goes_around_the_boards_of_the_shelf_to_the_can():
     optional('ompl', 'ompl>=2')
     words = [word for x in ('autostart:=true', 'scene:=shelf') for word in ('-p', x)]

@@ -123,6 +123,7 @@ def archive(file, samples, q=None, effort=None):
     return str(file)
 
 
+@pytest.mark.slow
 def test_a_comparison_stops_where_a_number_has_two_readings(arm, tmp_path, capsys):
     _, samples = arm
     sim, to = archive(tmp_path / 'sim.npz', samples), ['--output-dir', str(tmp_path / 'out')]
@@ -140,6 +141,7 @@ def test_a_comparison_stops_where_a_number_has_two_readings(arm, tmp_path, capsy
     assert 'gravity: the efforts contain it' in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_efforts_without_weight_are_compared_without_the_simulated_weight(arm, tmp_path):
     model, samples = arm
     weight = np.array([model.gravity_torque(q) for q in samples.q])
@@ -150,6 +152,7 @@ def test_efforts_without_weight_are_compared_without_the_simulated_weight(arm, t
     np.testing.assert_allclose(found.tau, 0.0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_simulated_recording_without_stamps_says_so(arm, tmp_path):
     model, samples = arm
     piece = MotionSamples(samples.times[::4], samples.q[::4], samples.effort[::4])
@@ -168,6 +171,7 @@ def wrong(samples, **other):
     return MotionSamples(**(vars(samples) | other))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     ('change', 'said'),
     [
@@ -199,6 +203,7 @@ def test_what_the_numbers_are_not_is_said_once_and_else_nothing(arm, change, sai
     assert all(isinstance(line, Doubt) for line in lines)
 
 
+@pytest.mark.slow
 def test_runs_and_episodes_of_an_arm_that_is_recorded_too_say_what_numbers_are_wrong(
     arm, tmp_path
 ):
@@ -222,6 +227,7 @@ def test_runs_and_episodes_of_an_arm_that_is_recorded_too_say_what_numbers_are_w
             assert not any('numbers' in line for line in findings)
 
 
+@pytest.mark.slow
 def test_a_simulated_recording_with_another_sign_is_named(arm, tmp_path):
     _, samples = arm
     real = archive(tmp_path / 'real.npz', samples)

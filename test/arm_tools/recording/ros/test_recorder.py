@@ -119,6 +119,7 @@ def test_a_bag_is_a_folder_whose_metadata_counts_what_is_in_it(tmp_path):
     assert read_by_rosbags(folder) == {'/joint_states': 5}
 
 
+@pytest.mark.slow
 def test_of_a_recording_that_a_crash_cut_off_all_but_the_last_chunk_is_read(tmp_path):
     path = written(tmp_path / 'x.mcap', 5000, end=False)
     found = [message.time_ns for message in messages_of(path)]
@@ -405,6 +406,7 @@ def test_what_no_file_can_hold_is_left_out_and_the_recording_ends_well(graph, tm
     assert [each.time_ns for each in found['/joint_commands']] == [PERIOD]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('where', ['full disk', 'no folder'])
 def test_what_cannot_be_written_is_one_line_and_the_rest_goes_on(graph, tmp_path, where, capfd):
     folder = tmp_path
@@ -542,6 +544,7 @@ def test_a_replay_publishes_from_the_sought_time_on_and_what_the_arm_is_and_ends
         until(lambda: ended)
 
 
+@pytest.mark.slow
 def test_a_replay_next_to_a_live_arm_is_refused_except_in_another_namespace(recorded_arm):
     with replay_domain('-p', f'file:={recorded_arm}') as nodes:
         arm = rclpy.create_node('arm', use_global_arguments=False)

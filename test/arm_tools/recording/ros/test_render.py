@@ -87,6 +87,7 @@ def coloured(picture, main, others):
     return picture[..., main] - picture[..., others].max(axis=-1) > 60
 
 
+@pytest.mark.slow
 def test_the_pictures_show_the_arm_moving_and_the_path_in_colours_of_its_error(
     file, tmp_path, capsys
 ):
@@ -107,6 +108,7 @@ def test_the_pictures_show_the_arm_moving_and_the_path_in_colours_of_its_error(
     assert coloured(end, 2, [0]).sum() > 30  # small ones blue
 
 
+@pytest.mark.slow
 def test_zoom_magnifies_the_path(file, tmp_path):
     if not draws():
         return
@@ -118,6 +120,7 @@ def test_zoom_magnifies_the_path(file, tmp_path):
     assert found[1] > 2 * found[0]
 
 
+@pytest.mark.slow
 def test_a_film_has_as_many_pictures_as_its_time_and_speed_say(file, tmp_path, capsys):
     if not draws():
         return
@@ -130,6 +133,7 @@ def test_a_film_has_as_many_pictures_as_its_time_and_speed_say(file, tmp_path, c
     assert (gif.n_frames, gif.size, gif.info['duration']) == (7, (160, 120), 80)
 
 
+@pytest.mark.slow
 def test_recordings_are_drawn_side_by_side(file, tmp_path):
     if not draws():
         return

@@ -159,6 +159,7 @@ def test_a_closed_window_has_no_thread_left(monkeypatch):
     assert not threads[0].is_alive()
 
 
+@pytest.mark.slow
 def test_a_window_whose_thread_stays_does_not_keep_the_process():
     code = """
 import sys, threading, time
@@ -176,6 +177,7 @@ viewer_node.main()
     )
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize('in_launch', [True, False])
 def test_without_a_display_the_viewer_ends_with_one_line_and_a_launch_goes_on(in_launch):
     environment = {name: value for name, value in os.environ.items() if 'DISPLAY' not in name}
