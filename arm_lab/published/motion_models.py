@@ -67,12 +67,12 @@ class JointSpaceMotionModel:
         self.kp = gain_matrix('kp', kp, self.model.nv)
         self.kd = gain_matrix('kd', kd, self.model.nv)
 
-    def set_gains_by_inertia(self) -> None:
-        """Choose the gains of 'pd' that move the arm at its neutral pose q as wn and zeta say.
+    def set_gains_by_inertia(self, q: ArrayLike | None = None) -> None:
+        """Choose the gains of 'pd' that move the arm at q (n,) as wn and zeta say.
 
-        With all wn alike, kp = wn^2 M(q), kd = 2 zeta wn M(q).
+        With all wn alike, kp = wn^2 M(q), kd = 2 zeta wn M(q); q is the neutral pose by default.
         """
-        mass = self.model.mass_matrix(self.model.neutral())
+        mass = self.model.mass_matrix(self.model.neutral() if q is None else q)
         wn = self.natural_frequency
         root = np.sqrt(2.0 * self.damping_ratio * wn)
         self.kp, self.kd = np.outer(wn, wn) * mass, np.outer(root, root) * mass
