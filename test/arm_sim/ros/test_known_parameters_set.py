@@ -108,8 +108,9 @@ def tried_by_others(name):
     return of_all - {'armature', 'goal_time_limit', 'natural_frequency', 'damping_ratio'}
 
 
+# Quick tests try a law first.
 @pytest.mark.quick(6)
-@pytest.mark.parametrize('name', known_nodes())
+@pytest.mark.parametrize('name', sorted(known_nodes(), key=lambda name: name != 'pd_controller'))
 def test_every_parameter_of_every_node_takes_effect_when_set_or_is_refused(name, tmp_path):
     with started(name, tmp_path) as node:
         if name.endswith('_controller'):
