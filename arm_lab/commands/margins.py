@@ -14,6 +14,7 @@ from arm_lab.commands.experiment_options import ExperimentOptions
 from arm_lab.experiments.experiment import Experiment
 from arm_lab.experiments.report import Report
 from arm_lab.experiments.suited import suited
+from arm_lab.progress import status
 from arm_lab.tuning.agreement import agreement_of
 from arm_lab.tuning.contact import contact_limits
 from arm_lab.tuning.margins import margins_of
@@ -78,8 +79,10 @@ def linearised(options: Options) -> Report:
     adapted = vars(options.adaptation)
     whole = options.experiment(drives=drives, sensors=sensors, **adapted)
     experiment = suited(whole.load()).experiment
-    found = margins_of(experiment)
-    agreement = agreement_of(experiment, options.samples) if options.samples else None
+    with status(f'margins of {experiment.law} over masses and delay') as now:
+        found = margins_of(experiment)
+        now(f'margins and runs of {options.samples} drawn arms')
+        agreement = agreement_of(experiment, options.samples) if options.samples else None
     numbers = facts(found, agreement)
     row = {name: value for name, value in numbers.items() if not isinstance(value, list | dict)}
     draw = partial(margins_figure, found, agreement)
@@ -114,7 +117,8 @@ def _in_contact(options: Options) -> Report:
     for law in (options.law or 'computed_torque').split(','):
         delays = range(options.delay + 1)
         experiment = options.experiment(law=law, **vars(options.adaptation))
-        limits += contact_limits(experiment, low, high, delays, options.simulate)
+        with status(f'stiffest surfaces of {law}'):
+            limits += contact_limits(experiment, low, high, delays, options.simulate)
     numbers = [each._asdict() | {'predicted': min(each.predicted, high)} for each in limits]
     draw, tables = partial(limits_figure, limits, low, high), [limits_listing(limits, low, high)]
     report = Report('contact', tables, numbers, draw, found=limits)

@@ -174,12 +174,14 @@ def test_an_adaptive_law_keeps_what_it_is_not_shown():
 
 
 @pytest.mark.slow
-def test_the_command_prints_and_writes(tmp_path, capsys):
+def test_the_command_prints_and_writes(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr('arm_lab.progress.SAID_EVERY', 0.1)
     arguments = ['--robot', 'planar_3r', '--output-dir', str(tmp_path), '--noise', '1e-5,1e-3']
     assert command.main([*arguments, '--samples', '10', '--delay', '1']) == 0
-    printed = capsys.readouterr().out
+    printed, said = capsys.readouterr()
     assert 'margin from end to end' in printed
     assert '10 drawn arms' in printed
+    assert 'margins of computed_torque over masses and delay: 0 s so far' in said
     facts = json.loads((tmp_path / 'margins.json').read_text())
     assert facts['arms']['number'] == 10
     assert facts['margin_per_s'] > 0.0
