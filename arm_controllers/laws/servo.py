@@ -157,6 +157,14 @@ class Servo(Law):
             passed = wanted.q - back, wanted.q - 2.0 * back
         return ObservedState(np.zeros_like(q), expected, passed, ())
 
+    def resumed(self, state: State) -> State | None:
+        """Go on with what the observed level has learnt, unless the delay is another one."""
+        if not self._observes or not state:
+            return None
+        before = ObservedState(*state)
+        late = max(len(before.pending) - 1, 0)
+        return before if late == self.parameters.delay else None
+
     def __call__(
         self, state: State, measured: Measurement, reference: Reference, dt: float
     ) -> tuple[Array, State]:

@@ -1,6 +1,7 @@
 """A law takes the arm over from another one in motion: every step of the arm is looked at."""
 
 import itertools
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,6 +11,7 @@ from running_law import RunningLaw
 
 from arm_controllers.adapted_law import adapted_law
 from arm_controllers.laws import Measurement, Reference, law_class
+from arm_controllers.laws.servo import Servo, ServoParameters
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
@@ -68,6 +70,27 @@ def test_a_law_whose_parameters_are_set_goes_on(name, friction):
     np.testing.assert_array_equal(again, command)
     begun, _ = other(other.start(measured, reference), measured, reference, STEP)
     assert np.abs(begun - command).max() > 1e-4
+
+
+@pytest.mark.parametrize('delay', [0, 2])
+def test_the_observed_servo_goes_on_unless_another_delay_is_set(delay):
+    own = ServoParameters(feedforward='observed', delay=delay)
+    law, other, later = (
+        Servo(MODEL, replace(own, **change)) for change in ({}, {}, {'delay': delay + 1})
+    )
+    reference = Reference(6)
+    reference.q[:], reference.future = HOME, lambda periods: reference
+    lacking = Measurement(HOME - 0.001, np.zeros(6))
+    state = law.start(lacking, reference)
+    for _ in range(20):
+        before = state
+        command, state = law(before, lacking, reference, STEP)
+    again, _ = other(other.resumed(before), lacking, reference, STEP)
+    np.testing.assert_array_equal(again, command)
+    begun, _ = other(other.start(lacking, reference), lacking, reference, STEP)
+    assert np.abs(begun - command).max() > 1e-3
+    assert later.resumed(before) is None
+    assert Servo(MODEL, ServoParameters()).resumed(before) is None
 
 
 @cache
