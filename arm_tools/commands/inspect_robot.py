@@ -64,7 +64,7 @@ class RobotReport(Report):
             'file': model.file or 'text',
             'tool_frame': model.tip_frame,
             'reach_m': reach(model),
-            'mass_kg': float(sum(each.mass for each in model.pin_model.inertias)),
+            'mass_kg': float(sum(each.mass for each in model.pin_model.inertias[1:])),
         }
         joints = [_joint(model, i, float(heaviest[i])) for i in range(model.nv)]
         notes = [*model.notes, *doubts(model), *_for_simulation(model), *_not_drawn(model)]

@@ -40,6 +40,12 @@ def test_mujoco_reads_the_same_arm_of_a_plain_urdf(written):
     assert max(tool) <= report.numbers['reach_m'] + 1e-3
 
 
+def test_the_moving_mass_leaves_out_the_base(written):
+    mass = '<inertial><mass value="9"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    file = written('<link name="base"/>', f'<link name="base">{mass}</inertial></link>')
+    assert arm_sim.inspect_robot(str(file)).numbers['mass_kg'] == pytest.approx(1.7 + 1.7 + 0.6)
+
+
 @pytest.mark.parametrize(('old', 'new'), [('ixx="0.02"', 'ixx="0.9"'), ('<inertial>.*?l>', '')])
 def test_mujoco_is_compared_with_although_it_refuses_moments_of_inertia(written, old, new):
     file = written()
