@@ -151,8 +151,13 @@ def _whole(samples: MotionSamples) -> tuple[MotionSamples, list[str]]:
     """
     parts = samples.times[:, np.newaxis], samples.q, samples.effort
     kept = np.isfinite(np.hstack(parts)).all(axis=1)
-    if kept.all() or not kept.any():
-        return _finite(samples), []
+    if kept.all():
+        return samples, []
+    if not kept.any():
+        raise ArmError(
+            f'each of its {len(kept)} states lacks a number: a row needs its time, and position '
+            'and effort of every joint; rows of one quantity need a file each (q.csv, tau.csv)'
+        )
     line = f'{int((~kept).sum())} of {len(kept)} states lack a number, and are not read'
     return samples.part(np.flatnonzero(kept)), [Doubt(f'states: {line}')]
 

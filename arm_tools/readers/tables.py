@@ -36,16 +36,11 @@ from arm_tools.readers.column_names import (
 from arm_tools.readers.findings import Currents, Doubt
 from arm_tools.readers.quantity_files import columns_of, described, quantity_files
 from arm_tools.readers.read_options import AS_FOUND, ReadAs
+from arm_tools.readers.row_times import check_order, in_seconds, lines_on_order
 from arm_tools.readers.text_table import TEXTS, kind_of, text_table
 from arm_tools.readers.units import DEGREE, UNITS, name_and_unit, without_brackets
 
 TABLES = *TEXTS, '.parquet', *ARRAYS
-_SECONDS = {'s': 1.0, 'ms': 1e-3, 'us': 1e-6, 'ns': 1e-9}
-_SINCE_1970 = 1e9, 4e9  # times of this century [s]
-_SLOW = 0.5  # step between rows that is not one of seconds
-_RARE = 0.1  # time from row to row above which times in s may be ms of 2 kHz or more [s]
-_ROUNDED = 0.9  # share of the rows with the time of the row before, of times that say too little
-_UNSORTED = 0.2  # share of the rows that go back in time, of a table that is not sorted
 # Quantities of units of a joint's position and effort, by whether the joint is prismatic.
 _UNITS_OF_JOINT = {False: ('angle', 'torque'), True: ('length', 'force')}
 _OF_TOPIC = re.compile(r'.*/([^/]+)/(position|velocity|effort)$')
@@ -152,9 +147,9 @@ def table_of(
     if has_arrays(file):
         names = array_names(how.columns)
         times, *numbers = samples_in(arrays_of(file), joint_names, kind, other, names)
-        _check_order(times, numbers[0])
-        times, lines = _in_seconds(times, how.time_unit)
-        return [times, *numbers], [*lines, *_lines_on_order(times)]
+        check_order(times, numbers[0])
+        times, lines = in_seconds(times, how.time_unit)
+        return [times, *numbers], [*lines, *lines_on_order(times)]
     table, named = _opened(file), named_columns(how.columns, joint_names)
     if rate := rate_in(named.get('time', '')):
         table, named = _at_rate(table, rate), named | {'time': 'time'}
@@ -172,15 +167,15 @@ def table_of(
     factors = np.array([_factor(*x) for x in each])
     times, q, numbers_of_kind = np.split(values, [1, n + 1], axis=1)
     times, q = times[:, 0], q * factors[1 : n + 1]
-    _check_order(times, q)
+    check_order(times, q)
     lines = [layout.finding] if layout.finding else []
     lines += _lines_on_units(units[1:], how.units)
     if how.time_unit == 'auto' and (units[0] or layout.second):
         times = times * (factors[0] if units[0] else layout.second)
     else:
-        times, of_unit = _in_seconds(times, how.time_unit)
+        times, of_unit = in_seconds(times, how.time_unit)
         lines += of_unit
-    lines += [*map(Doubt, damaged), *_lines_on_order(times)]
+    lines += [*map(Doubt, damaged), *lines_on_order(times)]
     return [times, q, numbers_of_kind * factors[n + 1 :]], lines
 
 
@@ -275,60 +270,6 @@ def _lines_on_units(units: Sequence[str], wanted: str) -> list[str]:
         said = f'file: efforts are currents in {currents[0]}, by the units of the header'
         lines.append(Currents(said))
     return lines
-
-
-def _check_order(times: Array, q: Array) -> None:
-    """Raise ArmError for times (m,) of positions (m, n) that go back too often, or are rounded."""
-    back, same = np.diff(times) < 0.0, np.diff(times) == 0.0
-    moved = (np.diff(q, axis=0)[same] != 0.0).any(axis=1)
-    if len(back) > 2 and same.mean() > _ROUNDED and moved.mean() > 1.0 - _ROUNDED:
-        raise ArmError(
-            f'{same.sum()} of {len(times)} rows have the time of the row before, at other '
-            f'positions: its times are rounded, as float32 does near {times[-1]:g}; save them in '
-            'float64 with all digits'
-        )
-    if len(back) > 2 and back.mean() > _UNSORTED:
-        raise ArmError(
-            f'its times go back in {back.sum()} of {len(times)} rows: sort the rows by their time'
-        )
-
-
-def _in_seconds(times: Array, unit: str) -> tuple[Array, list[str]]:
-    """Return times [s] of a column without a unit, and a line where they were not in s.
-
-    Raises:
-        ArmError: the unit is not clear.
-    """
-    if unit != 'auto':
-        return times * _SECONDS[unit], []
-    steps = np.abs(np.diff(times))
-    step, size = float(np.median(steps[steps > 0.0])) if steps.any() else 0.0, np.abs(times)
-    for name, factor in _SECONDS.items():
-        low, high = (each / factor for each in _SINCE_1970)
-        if factor < 1.0 and ((size > low) & (size < high)).all() and step > factor:
-            return times * factor, [f'clock: times in {name} since 1970, read in s']
-    if step > _SLOW and len(times) > 2:
-        raise ArmError(
-            f'its times advance by {step:g}, which are hardly seconds: --time-unit ms, us or ns '
-            'reads them so, --time-unit s keeps them'
-        )
-    if step > _RARE and len(times) > 2:
-        line = f'clock: {1.0 / step:.3g} rows per second; if the times are ms: --time-unit ms'
-        return times, [Doubt(line)]
-    return times, []
-
-
-def _lines_on_order(times: Array) -> list[str]:
-    """Return lines on times (m,) that go back or repeat."""
-    back, same = int((np.diff(times) < 0.0).sum()), int((np.diff(times) == 0.0).sum())
-    lines = []
-    if back:
-        lines.append(f'clock: times go back {back} times: each begins a new piece')
-    if same:
-        lines.append(
-            f'clock: {same} of {len(times)} rows have the time of the row before, not read'
-        )
-    return [Doubt(line) for line in lines]
 
 
 def _opened(file: Path) -> _Table:

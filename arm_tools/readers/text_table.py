@@ -30,6 +30,7 @@ _LISTED = re.compile(r"'([^']+)'")
 _OF_ROW, _EACH = ('joint', 'joint_name', 'name'), ('position', 'velocity', 'effort', 'command')
 _NUMBER = re.compile(r'\s*[-+]?[\d.,]+(e[-+]?\d+)?\s*', re.IGNORECASE)
 _THOUSANDS = re.compile(r'[-+]?[1-9]\d{0,2},\d{3}')
+_MINUTES = re.compile(r'(\d+):([0-5]?\d\.\d+)')  # and seconds; Python takes these for hours
 _MOST = 1 << 30  # bytes of text, of which a compressed file may have a thousand times its size
 _FEW = 0.01  # share of damaged rows beyond which the file is not what it seems
 _SORTED = 0.75  # groups of rows over rows, of a table that is sorted by joint
@@ -38,6 +39,7 @@ _NEAR, _STEP = 10.0, 0.05  # a first state is nearer to the next than so many st
 _MOSTLY = 0.8  # in this share of the columns
 _BEGIN = 100  # bytes that show the encoding
 _COMMENTS = '#', '%'
+_MINUS = chr(0x2212)  # the minus sign of typography
 
 
 def _zstd(file: Path, mode: str) -> Any:
@@ -154,6 +156,8 @@ def _moment(text: str) -> float | None:
         except ValueError:
             continue
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    if parts := _MINUTES.fullmatch(text):
+        return 60.0 * float(parts[1]) + float(parts[2])
     try:
         of_day = time.fromisoformat(text)
     except ValueError:
@@ -182,7 +186,7 @@ def text_table(file: Path) -> TextTable:
     Raises:
         ArmError: the file has neither a header nor numbers.
     """
-    every = unfolded(_text(file)).splitlines()
+    every = unfolded(_text(file).replace(_MINUS, '-')).splitlines()
     lines = [(k, line) for k, line in enumerate(every, 1) if line.strip()]
     for index, (_, line) in enumerate(lines):
         if _begins(lines[index:]):

@@ -87,6 +87,8 @@ SAME = {
     'topics with stamps': with_stamps('/joint_states/stamp/sec', '/joint_states/stamp/nanosec'),
     'dates of Germany': with_times('28.1.2026 12:00:{:06.3f}'),
     'times of day': with_times('12:00:{:06.3f}'),
+    'minutes and seconds': with_times('59:{:06.3f}'),
+    'minus signs of typography': text().replace('-', chr(0x2212)),
     'UTF-16 without a mark': text(between='\t').encode('utf-16-le'),
     'plain': text(),
     'semicolons and decimal commas': text(between=';', decimal=','),
@@ -221,6 +223,7 @@ WRONG = {
     ),
     'unit of another number': (text([NAMES[0], 'a.position [Nm]', *NAMES[2:]]), 'is in Nm'),
     'milliseconds': (text(times=1e3 * TIMES), '--time-unit ms'),
+    'days': (text(times=46000.0 + TIMES / 86400.0), r'advance by 1.16e-07, .* are they days'),
     'row numbers as times': (text(times=np.arange(COUNT)), '--time-unit'),
     'text': (lines_of(lambda x: [*x[:3], '0.015,1,x,1,1', *x[3:]]), "line 4: 'x' in column 'b.po"),
     'a time of two readings': (with_times('1/2/2026 12:00:{:06.3f}'), 'no time as 2026-11-28'),
@@ -241,7 +244,7 @@ WRONG = {
         lines_of(lambda x: [x[0], *(y.rpartition(',')[0] + (',' if k % 2 else ',1')
                                     if k % 2 else f'{y.partition(",")[0]},,,,1'
                                     for k, y in enumerate(x[1:]))]),
-        'some q are not finite',
+        'each of its 8 states lacks a number',
     ),
 }  # fmt: skip
 
