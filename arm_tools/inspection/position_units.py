@@ -35,10 +35,16 @@ def in_radians(
         few = f' in {beyond} of {len(q)} states' if beyond < _FEW * len(q) else ''
         others = np.delete(largest, i).max(initial=0.0)
         few += ', and no other beyond pi, as if its unit were another' * bool(0.0 < others < np.pi)
+        unlikely = (
+            'neither radians nor degrees reach so far: convert counts of an encoder, remove what '
+            'stands for a missing number; --units rad or deg reads the file so'
+            if largest[i] > np.degrees(_TURNS)
+            else f'radians beyond {_TURNS:.3g} are unlikely: --units deg reads the file in '
+            'degrees, --units rad in radians'
+        )
         raise ArmError(
             f'joint {joint_names[i]!r}: its recorded position reaches {largest[i]:g}{few}; '
-            f'radians beyond {_TURNS:.3g} are unlikely: --units deg reads the file in degrees, '
-            '--units rad in radians'
+            f'{unlikely}'
         )
     return q
 

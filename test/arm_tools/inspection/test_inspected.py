@@ -349,6 +349,9 @@ def test_positions_far_beyond_a_turn_say_whether_one_joint_has_them_alone(tmp_pa
 
 def test_counts_of_encoders_are_neither_radians_nor_degrees(tmp_path, arm):
     model, samples = arm
+    counts = archive(tmp_path / 'x.npz', changed(samples, 1e4 * samples.q))
+    with pytest.raises(ArmError, match='radians nor degrees reach so far: convert counts'):
+        inspected(counts, model)
     counts = archive(tmp_path / 'x.npz', changed(samples, np.degrees(np.degrees(samples.q))))
     with pytest.raises(ArmError, match='neither in radians nor in degrees: are they counts'):
         decided(inspected(counts, model, ReadAs(units='deg')))
