@@ -48,6 +48,7 @@ _TURNS = np.pi * np.array([0.5, 1.0, -0.5])
 # an effort is left.
 _UNITS = {False: {'turns': 2.0 * np.pi, 'deg': np.pi / 180.0, 'mrad': 1e-3}, True: {'mm': 1e-3}}
 _UNEXPLAINED = 0.1
+_OF_ALL = 'deg', 'turns'  # units that all joints may have
 _HALVES = 0.62, 1.6  # usual scales of links that are 30 % off, also with a mass at the tool
 _STILL = 0.02  # range of a joint that shows nothing [rad | m]
 _TINY = 1e-3  # and of its torques, over the largest range
@@ -88,7 +89,7 @@ class Conventions:
             has in vain does that as well: then only above the joint's limit.
         newtons: whether the efforts are in N.m or N.
         factor: usual scale of efforts in N.m where all links seem much lighter or heavier; else 1.
-        degrees: whether the positions are in degrees.
+        unit: of all positions, of `_OF_ALL`; '': radians.
         positions: changes that make the positions fit, each with those that fit alike.
         hidden_positions: names of joints whose positions fit alike with the other sign.
         clipped: (n,) whether efforts do not grow at one end, where those of the model do.
@@ -105,7 +106,7 @@ class Conventions:
     strange: NDArray[np.bool_]
     newtons: bool
     factor: float
-    degrees: bool
+    unit: str
     positions: tuple[tuple[Reading, ...], ...]
     hidden_positions: tuple[str, ...]
     clipped: NDArray[np.bool_]
@@ -143,16 +144,16 @@ def conventions(
     if len(samples.q) and not np.ptp(samples.q, axis=0).any():
         raise ArmError('no joint moves, so that nothing shows what the numbers are')
     states = _states(samples, cutoff)
-    factor = np.where(model.prismatic, 1.0, np.radians(1.0))
-    turned = _times(states, factor)
     chosen, changed, hidden = _positions(model, states)
-    score, degrees = _best(model, chosen), False
-    if _may_be_better(model, score):
-        as_degrees = _positions(model, turned)
-        degrees = score - _best(model, as_degrees[0]) > _ELSEWHERE
-        chosen, changed, hidden = as_degrees if degrees else (chosen, changed, hidden)
+    score, unit, factor = _best(model, chosen), '', np.ones(model.nv)
+    for name in _OF_ALL if _may_be_better(model, score) else ():
+        other = np.where(model.prismatic, 1.0, _UNITS[False][name])
+        read = _positions(model, _times(states, other))
+        if score - _best(model, read[0]) > _ELSEWHERE:
+            (chosen, changed, hidden), unit, factor = read, name, other
+            break
     fits = (_fit(model, chosen, gravity) for gravity in (1.0, 0.0))
-    if not degrees and min(fits, key=attrgetter('score')).left.max() > _UNEXPLAINED:
+    if not unit and min(fits, key=attrgetter('score')).left.max() > _UNEXPLAINED:
         mixed = _positions(model, states, units=True)
         if _best(model, chosen) - _best(model, mixed[0]) > _ELSEWHERE:
             chosen, changed, hidden = mixed
@@ -195,12 +196,12 @@ def conventions(
     )
     piece = smooth_piece(samples, cutoff)
     smooth = States(*piece.states, piece.torque(piece.times), states.order)
-    smooth = _times(smooth, factor) if degrees else smooth
+    smooth = _times(smooth, factor)
     for alike in changed:
         smooth = _read_as(smooth, alike[0], model.joint_names)
     of_model = _torques(model, smooth, 0.0 if weightless else 1.0)
     return Conventions(
-        gravity, abs(gain), signs, scales, strange, newtons, multiple, degrees, changed, hidden,
+        gravity, abs(gain), signs, scales, strange, newtons, multiple, unit, changed, hidden,
         clipped(best.torques, chosen.v, chosen.a, chosen.tau), bare.left,
         effort_rest(piece, of_model, smooth.v, smooth.a, smooth.order),
     )  # fmt: skip

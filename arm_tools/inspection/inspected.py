@@ -213,12 +213,17 @@ def _of_positions(found: Conventions, units: str, decided_kinds: set[str]) -> It
 
     `decided_kinds`: kinds of readings that an option has decided.
     """
-    if found.degrees and units == 'deg':
+    if found.unit and units == 'deg':
         yield Undecided(
             'positions fit the arm neither in radians nor in degrees: are they counts of '
             'encoders? Convert them to rad'
         )
-    elif found.degrees and units != 'rad':
+    elif found.unit == 'turns' and units != 'rad':
+        yield Undecided(
+            'positions fit the arm in turns, and not in radians: multiply them by 2 pi; '
+            '--units rad confirms radians'
+        )
+    elif found.unit and units != 'rad':
         yield Undecided(
             'positions fit the arm in degrees, and not in radians: --units deg reads them so, '
             '--units rad confirms radians'

@@ -23,7 +23,8 @@ def wrong_numbers(model: RobotModel, samples: MotionSamples) -> list[str]:
     except ArmError:  # too short, or too slow
         return []
     names = np.array(model.joint_names)
-    lines = ['positions fit the arm in degrees, not in radians'] if found.degrees else []
+    unit = {'deg': 'degrees', 'turns': 'turns'}.get(found.unit)
+    lines = [f'positions fit the arm in {unit}, not in radians'] if unit else []
     lines += [as_words(alike[0]) for alike in found.positions]
     if (found.signs < 0.0).any():
         lines.append(f'the efforts of {", ".join(names[found.signs < 0.0])} have the other sign')

@@ -357,6 +357,13 @@ def test_counts_of_encoders_are_neither_radians_nor_degrees(tmp_path, arm):
         decided(inspected(counts, model, ReadAs(units='deg')))
 
 
+def test_turns_of_all_joints_are_to_be_decided_and_no_fault_of_the_efforts(tmp_path, arm):
+    model, samples = arm
+    turns = archive(tmp_path / 'x.npz', changed(samples, samples.q / (2.0 * np.pi)))
+    (line,) = inspected(turns, model).open
+    assert line.startswith('positions fit the arm in turns, and not in radians')
+
+
 def test_another_zero_order_and_exchanged_joints_have_options_that_read_them(tmp_path, arm):
     model, samples = arm
     order = np.array([0, 2, 1, 3, 4, 5])
