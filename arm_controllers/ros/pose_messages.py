@@ -55,11 +55,11 @@ def _poses(messages: Sequence[Pose], what: str, first: int = 0) -> Array:
     if wrong.any():
         index = int(wrong.argmax())
         values = ', '.join(f'{value:g}' for value in rows[index])
+        given = f'{what.format(first + index)} is ({values}); it must be finite'
+        if not np.isfinite(rows[index]).all():
+            raise ArmError(given)
         unit = rows[index, 3:] / norms[index] if norms[index] > 0.0 else rows[index, :0]
-        write = f': write {", ".join(f"{x:g}" for x in unit)}' * bool(np.isfinite(unit).any())
-        raise ArmError(
-            f'{what.format(first + index)} is ({values}); it must be finite and its quaternion '
-            f'of norm 1, not {norms[index]:g}{write}'
-        )
+        write = f': write {", ".join(f"{x:g}" for x in unit)}' * bool(len(unit))
+        raise ArmError(f'{given} and its quaternion of norm 1, not {norms[index]:g}{write}')
     rows[:, 3:] /= norms[:, None]
     return np.array([pin.XYZQUATToSE3(row).homogeneous for row in rows])

@@ -41,5 +41,7 @@ def test_a_path_without_a_pose_is_refused():
 def test_an_invalid_pose_is_named_by_its_number():
     good, bad = Pose(), Pose()
     bad.position.x = float('nan')
-    with pytest.raises(ArmError, match='pose 3 of the path is'):
+    with pytest.raises(
+        ArmError, match=r'^pose 3 of the path is \(nan, 0, 0, 0, 0, 0, 1\); it must be finite$'
+    ):
         poses_from_message(PoseArray(poses=[good, good, bad]), first=1)
