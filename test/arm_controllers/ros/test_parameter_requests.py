@@ -57,6 +57,14 @@ def test_a_parameter_cannot_be_removed_and_the_others_can_still_be_set(node, nam
     assert node.set_parameters([Parameter('live_number', value=2.0)])[0].successful
 
 
+def test_a_small_number_may_be_the_text_that_ros2_param_makes_of_it(node):
+    set_text = [Parameter('live_number', value='1e-09')]
+    assert node.set_parameters(set_text)[0].successful
+    assert node.get_parameter('live_number').value == 1e-9
+    refused = node.set_parameters([Parameter('live_number', value='two')])[0]
+    assert refused.reason == "parameter 'live_number' is 'two'; it must be a number"
+
+
 def test_an_unknown_parameter_is_named_with_the_nearest(node):
     message = Parameter('live_numbr', value=2.0).to_parameter_msg()
     expected = "unknown parameter 'live_numbr'; nearest known: 'live_number'"
