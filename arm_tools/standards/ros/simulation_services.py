@@ -131,8 +131,8 @@ class SimulationServices:
         asked = request.scope or request.SCOPE_ALL
         scopes = (request.SCOPE_TIME, request.SCOPE_STATE, request.SCOPE_SPAWNED)
         time, state, spawned = (bool(asked & each) for each in scopes)
-        if not (time or state or spawned):
-            words = 'allowed: TIME (1), STATE (2), SPAWNED (4) and sums'
+        if asked > sum(scopes) and asked != request.SCOPE_ALL:
+            words = 'allowed: TIME (1), STATE (2), SPAWNED (4) and sums, ALL (255)'
             raise _unsupported(f'scope is {asked}; {words}')
         if spawned and not state:
             self._objects.check_rest()
