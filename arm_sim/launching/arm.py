@@ -86,6 +86,7 @@ def arm_nodes(
     if gripper and isinstance(actuator, str):
         names = model.joint_names
         plant['actuator'] = ['torque' if x == gripper else actuator for x in names]
+    of_arm = {'joints': [x for x in model.joint_names if x != gripper]} if gripper else {}
     nodes = {'simulator': common | core | plant | dict(simulator) | table | contacts | clock}
     if law not in ('none', 'external'):
         check_law(robot, law, in_files | nodes['simulator'])
@@ -94,15 +95,14 @@ def arm_nodes(
         check_policy(given, parameters_of(sections, f'{law}_controller') | own)
         if gripper:
             own = parameters_of(sections, f'{law}_controller')
-            own = gains_of_arm(law_class(law), own, model, gripper)
-            own['joints'] = [name for name in model.joint_names if name != gripper]
+            own = gains_of_arm(law_class(law), own, model, gripper) | of_arm
             nodes[f'{law}_controller'] |= own
             if mode == 'lockstep':
                 awaited = [f'{law}_controller', 'gripper_controller']
                 nodes['simulator']['awaited_controllers'] = awaited
     check_simulator(given, in_files | nodes['simulator'])
     if inverse_kinematics:
-        nodes['inverse_kinematics'] = common
+        nodes['inverse_kinematics'] = common | of_arm
     if gripper:
         nodes['gripper_controller'] = common | core | {'autostart': True, 'joint': gripper}
     found = (_composed if given['composed'] == 'true' else _separate)(config, nodes, space)
@@ -112,7 +112,8 @@ def arm_nodes(
     if law == 'servo':
         servo = parameters_of(sections, 'servo_controller') | nodes['servo_controller']
         found += [LogInfo(msg=text) for text in _unknown_delay(servo, simulated)]
-    return found + companions(LaunchedArm(given, model.base_frame, config, simulated, recorder))
+    beside = given, model.base_frame, config, simulated, recorder, of_arm.get('joints', ())
+    return found + companions(LaunchedArm(*beside))
 
 
 def _gripper(robot: str, model: RobotModel) -> str:

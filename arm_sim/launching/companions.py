@@ -10,7 +10,7 @@ A file `my_thing_launch.py` in a folder `ros` brings one, or several that belong
 Each launch imports these files, which import nothing that is slow.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -29,6 +29,7 @@ class LaunchedArm:
         config: parameter file of the arm.
         simulator: parameters of the simulator.
         recorder: whether the argument `record` starts a recorder; a task records itself.
+        joints: that the arm's controller commands beside a gripper controller; empty: all.
     """
 
     given: Mapping[str, str]
@@ -36,6 +37,7 @@ class LaunchedArm:
     config: str
     simulator: Mapping[str, Any]
     recorder: bool
+    joints: Sequence[str] = ()
 
     @property
     def space(self) -> str:

@@ -30,6 +30,9 @@ class HardwareParameters(Stepping):
     actuator: JointWords = like(ActuatorParameters, 'actuator')
     core: int = parameter(-1, 'CPU core of the controllers that are loaded; -1: any core')
     config: str = parameter('', "parameter file that overrides the robot's own")
+    joints: tuple[str, ...] = parameter(
+        (), 'joints of controllers beside a gripper controller, which has the others; empty: all'
+    )
 
 
 class Hardware:
@@ -61,11 +64,18 @@ class Hardware:
     def required_by(self, controller: str) -> tuple[str, ...]:
         """Return the command interfaces of a controller, for the joints in its parameter file.
 
-        The interfaces are those of its law, else those of the arm.
+        Without joints in the file: for those of the arm, or of the gripper. The interfaces are
+        those of its law, else those of the arm.
         """
         law, section = controller.removesuffix('_controller'), self._sections.get(controller, {})
-        joints = section.get('joints', self._joint_names)
+        joints = section.get('joints', self._usual_joints(controller))
         with suppress(ArmError):  # a foreign controller, or a plugin that cannot be imported
             interface = law_class(law).command_interface
             return tuple(f'{joint}/{interface}' for joint in joints)
         return tuple(each for each in self.offers if each.rpartition('/')[0] in joints)
+
+    def _usual_joints(self, controller: str) -> tuple[str, ...]:
+        arm = self.parameters.joints or self._joint_names
+        if controller == 'gripper_controller' and self.parameters.joints:
+            return tuple(name for name in self._joint_names if name not in arm)
+        return tuple(arm)

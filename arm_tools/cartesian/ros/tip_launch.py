@@ -24,7 +24,9 @@ ARGUMENTS = {'robot and control': _NODES}
 
 def processes(arm: LaunchedArm) -> list[Any]:
     """Return the nodes that are requested."""
-    own = {'robot': robot_parameter(arm.given['robot']), 'controller': arm.server}
+    own: dict[str, Any] = {'robot': robot_parameter(arm.given['robot']), 'controller': arm.server}
+    if arm.joints:
+        own['joints'] = list(arm.joints)
     found = []
     for name in (name for name in _NODES if arm.given[name] == 'true'):
         parameters = own | arm.table if name == 'plan_motion' else own

@@ -29,4 +29,6 @@ def processes(arm: LaunchedArm) -> list[Any]:
     own = {each.name for each in fields(HardwareParameters)}
     parameters = {name: value for name, value in arm.simulator.items() if name in own}
     parameters['config'] = ParameterValue(arm.given['config'], value_type=str)
+    if arm.joints:
+        parameters['joints'] = list(arm.joints)
     return [node_process('controller_manager', [parameters], arm.space, may_end=True)]

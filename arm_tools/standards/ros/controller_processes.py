@@ -4,13 +4,18 @@ import os
 import signal
 import subprocess
 import sys
+from typing import Any
 
-from arm_controllers.laws import law_names
+from arm_controllers.gripper import gains_of_arm
+from arm_controllers.laws import law_class, law_names
 from arm_controllers.parameter_file import sections_text
 from arm_dynamics.checks import ArmError, unknown
+from arm_dynamics.model import RobotModel
+from arm_dynamics.robots import find_urdf
 from arm_dynamics.temporary_folder import temporary_folder
+from arm_sim.parameter_files import parameters_of
 from arm_sim.parent_process import LAUNCH
-from arm_sim.ros.config import config_file, feedforward_of
+from arm_sim.ros.config import config_file, feedforward_of, sections_of
 from arm_tools.standards.hardware import HardwareParameters
 
 _END_TIMEOUT = 10.0  # of a process after SIGINT [s]
@@ -35,7 +40,7 @@ class ControllerProcesses:
             raise unknown('controller', name, known)
         law, space = name.removesuffix('_controller'), self._namespace.rstrip('/')
         p = self._simulator
-        own = {
+        own: dict[str, Any] = {
             'robot': p.robot,
             'mode': p.mode,
             'core': p.core,
@@ -43,6 +48,8 @@ class ControllerProcesses:
             'control_decimation': p.control_decimation,
             'autostart': False,
         }
+        if p.joints:
+            own |= _of_arm(p, law)
         if feedforward := feedforward_of(law, 'best', p.mode):
             own['feedforward'] = feedforward
         file = temporary_folder() / f'{name}.yaml'
@@ -83,3 +90,13 @@ class ControllerProcesses:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def _of_arm(parameters: HardwareParameters, law: str) -> dict[str, Any]:
+    """Return the joints that a controller has beside a gripper controller, and their gains."""
+    model, joints = RobotModel.from_urdf(find_urdf(parameters.robot)), list(parameters.joints)
+    given = parameters_of(
+        sections_of(parameters.robot, parameters.config, law), f'{law}_controller'
+    )
+    (gripper,) = set(model.joint_names) - set(joints)
+    return gains_of_arm(law_class(law), given, model, gripper) | {'joints': joints}

@@ -9,6 +9,9 @@ from arm_dynamics.checks import ArmError
 from arm_sim.launching import arm
 from arm_sim.launching.arguments import usual_values
 from arm_sim.robot import Robot
+from arm_tools.cartesian.ros import tip_launch
+from arm_tools.cartesian.tip_parameters import TipParameters
+from arm_tools.standards.ros import controller_manager_launch
 
 
 def test_gains_of_an_arm_with_a_foreign_gripper_are_those_of_its_own_joints(tmp_path, monkeypatch):
@@ -21,9 +24,27 @@ def test_gains_of_an_arm_with_a_foreign_gripper_are_those_of_its_own_joints(tmp_
     nodes = yaml.safe_load((tmp_path / 'composed.yaml').read_text())
     both, controller = Robot.load(robot), nodes['/servo_controller']['ros__parameters']
     assert controller['joints'] == list(both.model.joint_names[:6])
+    assert nodes['/inverse_kinematics']['ros__parameters']['joints'] == controller['joints']
     assert controller['servo_kp'] == both.parameters('simulator')['servo_kp'][:6]
     assert nodes['/simulator']['ros__parameters']['actuator'] == ['servo'] * 6 + ['torque']
     assert nodes['/simulator']['ros__parameters']['tool_frame'] == 'grasp'
+
+
+def test_nodes_beside_an_arm_with_a_gripper_have_the_joints_of_its_controller(monkeypatch):
+    found = {}
+    for module in (tip_launch, controller_manager_launch):
+        monkeypatch.setattr(
+            module, 'node_process', lambda name, given, *_, **__: found.update({name: given[-1]})
+        )
+    given = dict.fromkeys(('linear_move', 'controller_manager'), 'true')
+    given |= {'robot': 'ur5e gripper:=parallel', 'engine': 'mujoco', 'record': 'false'}
+    arm.arm_nodes(usual_values() | given)
+    names = Robot.load('ur5e').model.joint_names
+    assert found['linear_move']['joints'] == list(names)
+    assert found.get('controller_manager', {'joints': [*names]})['joints'] == list(names)
+    parameters = TipParameters(found['linear_move']['robot'], joints=tuple(names))
+    assert parameters.model().joint_names == names
+    assert parameters.model().tip_frame == 'grasp'
 
 
 @pytest.mark.parametrize(
