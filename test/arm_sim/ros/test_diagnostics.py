@@ -25,7 +25,7 @@ def reported(monkeypatch):
         braking=False,
         time_ns=0,
         period_ns=2_000_000,
-        saturation=SimpleNamespace(samples=0),
+        saturated=0,
         guard=SimpleNamespace(samples=0),
     )
     clock = SimpleNamespace(
