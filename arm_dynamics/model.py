@@ -269,7 +269,7 @@ class RobotModel(Frames):
         return tau
 
     def torques_along(self, q: Array, v: Array, a: Array) -> Array:
-        """Return the torques (m, nv) of `inverse_dynamics` at each of m states (m, nv)."""
+        """Return the torques (m, nv) of `inverse_dynamics` at m states (m, nv) [N.m | N]."""
         return np.array([self.inverse_dynamics(*state) for state in zip(q, v, a, strict=True)])
 
     def forward_dynamics(

@@ -108,8 +108,8 @@ class ErrorWatch:
         k = int(np.argmax(self._beyond[0]))
         of, name = unit('position', bool(self._model.prismatic[k])), self._model.joint_names[k]
         return (
-            f'joint {name!r} ended {self._size[0, k]:.4g} {of} from its reference;'
-            f' constraints.{name}.goal is 0: no limit'
+            f'joint {name!r} ended {self._size[0, k]:.4g} {of} from its reference; neither'
+            f' constraints.{name}.goal nor the goal limits that'
         )
 
     def describe(self, bounds: Array, what: str, t: float) -> str:

@@ -38,8 +38,8 @@ def test_violated_path_tolerance_stops_the_arm_where_it_is_and_says_why():
 @pytest.mark.parametrize(
     ('given', 'off', 'message'),
     [
-        ({}, 0.11, f"joint '{NAMES[1]}' ended 0.11 rad from its reference;"
-         f' constraints.{NAMES[1]}.goal is 0: no limit'),
+        ({}, 0.11, f"joint '{NAMES[1]}' ended 0.11 rad from its reference; neither"
+         f' constraints.{NAMES[1]}.goal nor the goal limits that'),
         ({'stopped_velocity_tolerance': 0.0}, 0.11, 'ended 0.11 rad'),
         ({}, 0.09, ''),
         ({'goal_tolerance': (0.2,)}, 0.11, ''),
