@@ -36,12 +36,13 @@ def test_nodes_beside_an_arm_with_a_gripper_have_the_joints_of_its_controller(mo
         monkeypatch.setattr(
             module, 'node_process', lambda name, given, *_, **__: found.update({name: given[-1]})
         )
+    monkeypatch.setattr(controller_manager_launch, 'find_spec', lambda name: name)
     given = dict.fromkeys(('linear_move', 'controller_manager'), 'true')
     given |= {'robot': 'ur5e gripper:=parallel', 'engine': 'mujoco', 'record': 'false'}
     arm.arm_nodes(usual_values() | given)
     names = Robot.load('ur5e').model.joint_names
     assert found['linear_move']['joints'] == list(names)
-    assert found.get('controller_manager', {'joints': [*names]})['joints'] == list(names)
+    assert found['controller_manager']['joints'] == list(names)
     parameters = TipParameters(found['linear_move']['robot'], joints=tuple(names))
     assert parameters.model().joint_names == names
     assert parameters.model().tip_frame == 'grasp'
