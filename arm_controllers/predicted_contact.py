@@ -127,8 +127,8 @@ class PredictedContact:
         model, q = self._arm, measured.q
         rest = model.inverse_dynamics(q, np.zeros_like(q), np.zeros_like(q)) - lacked
         torque = times(back, force + np.zeros_like(q[..., :1]))
-        room = np.maximum(_HELD * model.effort_limit - np.sign(torque) * rest, 0.0)
-        shares = room / np.maximum(np.abs(torque), 1e-9)
+        spare = np.maximum(_HELD * model.effort_limit - np.sign(torque) * rest, 0.0)
+        shares = spare / np.maximum(np.abs(torque), 1e-9)
         return force * np.minimum(shares.min(-1, keepdims=True), 1.0)
 
     def follow(

@@ -112,8 +112,8 @@ def arm_nodes(
     if law == 'servo':
         servo = parameters_of(sections, 'servo_controller') | nodes['servo_controller']
         found += [LogInfo(msg=text) for text in _unknown_delay(servo, simulated)]
-    beside = given, model.base_frame, config, simulated, recorder, of_arm.get('joints', ())
-    return found + companions(LaunchedArm(*beside))
+    launched = given, model.base_frame, config, simulated, recorder, of_arm.get('joints', ())
+    return found + companions(LaunchedArm(*launched))
 
 
 def _gripper(robot: str, model: RobotModel) -> str:

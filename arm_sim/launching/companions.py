@@ -29,7 +29,7 @@ class LaunchedArm:
         config: parameter file of the arm.
         simulator: parameters of the simulator.
         recorder: whether the argument `record` starts a recorder; a task records itself.
-        joints: that the arm's controller commands beside a gripper controller; empty: all.
+        joints: of the arm, where a gripper controller has the others; empty: all.
     """
 
     given: Mapping[str, str]

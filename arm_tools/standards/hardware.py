@@ -31,7 +31,7 @@ class HardwareParameters(Stepping):
     core: int = parameter(-1, 'CPU core of the controllers that are loaded; -1: any core')
     config: str = parameter('', "parameter file that overrides the robot's own")
     joints: tuple[str, ...] = parameter(
-        (), 'joints of controllers beside a gripper controller, which has the others; empty: all'
+        (), 'joints of the arm, where a gripper controller has the others; empty: all'
     )
 
 

@@ -93,7 +93,7 @@ class ControllerProcesses:
 
 
 def _of_arm(parameters: HardwareParameters, law: str) -> dict[str, Any]:
-    """Return the joints that a controller has beside a gripper controller, and their gains."""
+    """Return the joints of an arm whose gripper has a controller of its own, and their gains."""
     model, joints = RobotModel.from_urdf(find_urdf(parameters.robot)), list(parameters.joints)
     given = parameters_of(
         sections_of(parameters.robot, parameters.config, law), f'{law}_controller'
