@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from running_law import RunningLaw
 
 from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
-from arm_controllers.laws.mpc import Mpc, MpcParameters
+from arm_controllers.laws.mpc import Mpc, MpcParameters, MpcState
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError
@@ -106,7 +106,8 @@ def test_another_horizon_or_delay_that_is_set_ends_no_return_after_a_force_goal(
     measured = Measurement(q, np.zeros(6), wrench=np.array([0.0, 0.0, 10.0, 0.0, 0.0, 0.0]))
     _, state = law(law.start(measured, pressing), measured, pressing, 0.002)
     command, state = law(state, measured, reference, 0.002)
-    slow, _ = other(other.resumed(state), measured, reference, 0.002)
+    slow, after = other(other.resumed(state), measured, reference, 0.002)
+    assert len(MpcState(*after).pending) == other.parameters.delay + 1
     begun, _ = other(other.start(measured, reference), measured, reference, 0.002)
     assert np.abs(slow - command).max() < 0.05 * np.abs(begun - command).max()  # it springs
 
