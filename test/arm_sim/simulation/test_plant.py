@@ -355,8 +355,8 @@ def test_an_impossible_initial_velocity_is_refused(velocities, says):
 def test_a_wrench_with_a_stamp_acts_from_that_time_on_in_the_axes_of_its_frame():
     early, late = make_simulation(), make_simulation()
     tip = UR5E.forward_kinematics(POSTURE)
+    late.push('tool0', np.zeros(6), 10_000_000)  # the last is sent first
     late.push('tool0', np.concatenate([tip.rotation.T @ [0.0, 20.0, 0.0], np.zeros(3)]), 6_000_000)
-    late.push('tool0', np.zeros(6), 10_000_000)
     hold = UR5E.gravity_torque(POSTURE)
     for k in range(8):
         if k == 3:
