@@ -36,8 +36,8 @@ def in_seconds(times: Array, unit: str) -> tuple[Array, list[str]]:
     Raises:
         ArmError: the unit is not clear.
     """
-    if unit != 'auto':
-        return times * _SECONDS[unit], []
+    if unit != 'auto' or len(times) < 2:
+        return times * _SECONDS.get(unit, 1.0), []
     steps = np.abs(np.diff(times))
     step, size = float(np.median(steps[steps > 0.0])) if steps.any() else 0.0, np.abs(times)
     for name, factor in _SECONDS.items():
@@ -49,7 +49,7 @@ def in_seconds(times: Array, unit: str) -> tuple[Array, list[str]]:
             f'its times advance by {step:g}, which are hardly seconds: --time-unit ms, us or ns '
             'reads them so, --time-unit s keeps them'
         )
-    mean = float(np.ptp(times)) / max(len(times) - 1, 1)
+    mean = float(np.ptp(times)) / (len(times) - 1)
     if 0.0 < mean < _FAST and len(times) > 2:
         raise ArmError(
             f'its times advance by {mean:.3g}, which are hardly seconds: are they days, hours or '

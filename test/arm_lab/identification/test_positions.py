@@ -205,7 +205,7 @@ def test_identify_from_positions_writes_what_the_launch_files_take(tmp_path, cap
     files = [tmp_path / f'planar_3r_identified.{suffix}' for suffix in ('urdf', 'yaml')]
     loaded = Robot.load(*map(str, files))
     assert_allclose(loaded.parameters('simulator')['servo_kp'], true[:3], rtol=0.2)
-    model, degrees = robot.model, np.degrees(followed.q) * 20.0
+    model, degrees = robot.model, np.degrees(followed.q) * 10.0
     assert_allclose(
         in_radians(np.degrees(followed.q), model.joint_names, model.prismatic, 'deg'),
         followed.q,
