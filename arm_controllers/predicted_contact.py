@@ -64,8 +64,6 @@ class PredictedContact:
         """
         self._arm, self._model, self._p = model, nodes, parameters
         self._space = TaskSpace(model, parameters.frame, parameters.wrench_frame)
-        still = np.zeros((1, model.nv))
-        nodes.frame_motion(still, still, still, self._space.frame)  # compiles before a deadline
 
     def feel(
         self,
@@ -108,7 +106,7 @@ class PredictedContact:
         push = times(back, contact.normal)
         free = solve_positive(inertia, push[..., np.newaxis])[..., 0] / p.kd  # speed for 1 N
         wanted = self._held(measured, back, reference.wrench[..., :3], lacked)
-        least = np.where(holds, np.inf, p.approach_speed / _dot(push, free))
+        least = np.where(holds, np.inf, p.approach_speed / np.maximum(_dot(push, free), 1e-12))
         touched = contact.age >= 0.0
         goal = _risen(goal, wanted, np.where(touched, least, 0.0), p.rise_time, dt)
         sideways = zero if touch.sides is None else times(touch.sides, goal)

@@ -132,14 +132,13 @@ class Mpc(Law):
         self._load()
 
     def _load(self) -> None:
-        """Compile or load the code before the first period, which may have a deadline."""
-        core, nodes, n = self._core, self.parameters.nodes, self.model.nv
-        grid = core.Grid.of(np.ones(nodes), 1e-3)
-        motion = np.zeros((1, 3, nodes + 1, n))
-        core.follow(grid.t, grid.s, motion)
-        torque, slopes = core.linearised(self._batch, motion, np.zeros((1, nodes, n)), grid)
-        core.solve(grid, self._cost, self._limits, motion.copy(), motion, torque, slopes,
-                   np.zeros((1, 3, nodes, n)), 1)  # fmt: skip
+        """Compile or load all code before the first period, which may have a deadline."""
+        q, v = self.model.neutral(), np.zeros(self.model.nv)
+        rest, goal = Measurement(q, v, wrench=np.zeros(6)), Reference(self.model.nv)
+        goal.set_wrench(np.array([0.0, 0.0, -1.0, 0.0, 0.0, 0.0]))
+        reference = goal.read_only()
+        goal.future = lambda periods: reference
+        self(self.start(rest, reference), rest, reference, 1e-3)
 
     def _prepare(self, dt: float) -> tuple[DelayedDrives, Any, NDArray[np.intp], Array]:
         """Return the drives, the grid, the nodes' periods, and what shifts a solution."""
