@@ -173,6 +173,7 @@ class ControlCycle:
     def answer_again(self) -> None:
         """Send the newest answer again."""
         self._command.send_again()
+        self.goals.after_repeat()
 
     def _begin(self, order: StateOrder, time_ns: int, q: Array, v: Array) -> None:
         """Begin again at a state that does not follow from the command before."""

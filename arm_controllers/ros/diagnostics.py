@@ -9,17 +9,28 @@ from rclpy.node import Node
 from arm_controllers.cycle_state import CycleState
 from arm_controllers.ros.active_controllers import ActiveControllers
 from arm_controllers.ros.control_cycle import ControlCycle
-from arm_controllers.ros.log import Log, shortened
+from arm_controllers.ros.log import Log, once_a_minute, shortened
 from arm_controllers.ros.messages import prefix_of
 from arm_dynamics.checks import ArmError
 
 # A refusal or a failed goal stays in the words for this time [s].
 MEMORY = 10.0
+# Goals that wait for longer than this, while time stands still, are logged [s].
+WAITING = 3
 # The words mention states that are delayed by more than this time [s].
 SILENCE = 1.0
 WHO_SENDS = 'is the simulator, or the supervisor of drive, running?'
 
 _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR
+
+
+def why_still(node: Node, time_ns: int) -> str:
+    """Return why the newest state, of this time [ns], comes again, and how a pause ends."""
+    return (
+        f'time stands still at {time_ns * 1e-9:.3f} s: the simulator is paused, or waits for '
+        'another node; this ends a pause: ros2 service call '
+        f"/{prefix_of(node)}simulator/pause std_srvs/srv/SetBool '{{data: false}}'"
+    )
 
 
 def status_publisher(node: Node) -> Callable[[bytes, str, Mapping[str, object]], None]:
@@ -43,6 +54,7 @@ class ControllerDiagnostics:
     def __init__(self, node: Node):
         """Open the publisher."""
         self._log, self._publish = Log(node, 1.0), status_publisher(node)
+        self._node, self._waits = node, once_a_minute(node)
         self._dropped = 0
         self._why_dropped = ''
         self._last_drop = -float('inf')
@@ -68,6 +80,9 @@ class ControllerDiagnostics:
             values['CPU time of a cycle, mean [ms]'] = f'{cycle.times.mean * 1e3:.3f}'
             values['CPU time of a cycle, worst [ms]'] = f'{cycle.times.worst * 1e3:.3f}'
             values['missed deadlines'] = cycle.times.missed
+            states = cycle.states
+            if cycle.follower.goals and states.stands_still and states.silence > WAITING:
+                self._waits(f'goals wait: {why_still(self._node, states.sequence.time_ns)}')
         self._publish(level, words, values)
 
     def words(self, cycle: ControlCycle | None) -> tuple[bytes, str]:
@@ -83,6 +98,8 @@ class ControllerDiagnostics:
         if cycle.state is not CycleState.COMMANDING:
             return _WARN, 'waiting for a state: is the simulator running, in this ROS_DOMAIN_ID?'
         if cycle.states.silence > SILENCE:
+            if cycle.states.stands_still:
+                return _WARN, why_still(self._node, cycle.states.sequence.time_ns)
             return _WARN, f'no state for {cycle.states.silence:.0f} s: {WHO_SENDS}'
         goals, doing = cycle.goals, _doing(cycle)
         if goals.problem and time.monotonic() - goals.problem_since < MEMORY:

@@ -108,11 +108,15 @@ class GoalServer:
         self._node_ends = True
         self._endpoints.send_at_once()
 
+    def after_repeat(self) -> None:
+        """Check and cancel goals in real time, while time stands still, too."""
+        if self._realtime and (self._inbox or self._check or self._cancels):
+            self._work()
+
     def after_cycle(self, time_ns: int, q: Array, v: Array) -> None:
         """Do the work after a control cycle: the next slice of a check, results, feedback."""
         self._time_ns, self._idle = time_ns, not self._inbox
-        if self._realtime and (self._inbox or self._check or self._cancels):
-            self._work()
+        self.after_repeat()
         if self.follower.results:
             self._send_results()
         if time_ns >= self._next_feedback_ns:

@@ -31,9 +31,9 @@ from arm_controllers.ros.active_controllers import (
     watch_active_controllers,
 )
 from arm_controllers.ros.command_output import CommandOutput
-from arm_controllers.ros.diagnostics import WHO_SENDS
+from arm_controllers.ros.diagnostics import WAITING, WHO_SENDS, why_still
 from arm_controllers.ros.in_process import InProcessTransport
-from arm_controllers.ros.log import Log
+from arm_controllers.ros.log import Log, once_a_minute
 from arm_controllers.ros.messages import set_stamp, to_ns
 from arm_controllers.ros.nodes import LifecycleNode
 from arm_controllers.ros.parameters import declare_parameters, declare_unused
@@ -95,7 +95,7 @@ class GripperControllerNode(LifecycleNode):
         `transport`: to a simulator in the same process.
         """
         super().__init__('gripper_controller')
-        self._log = Log(self)
+        self._log, self._waits = Log(self), once_a_minute(self)
         self.parameters = p = declare_parameters(self, self.Parameters)
         declare_unused(self, lambda name: name in _WITHOUT_MEANING)
         self.model = model = p.model()
@@ -108,7 +108,7 @@ class GripperControllerNode(LifecycleNode):
         self._reference, self._monitor = Reference(1), GripperMonitor(p, 0.0)
         self._state = CycleState.INACTIVE
         self._turn = Turn(self, [self.joint], self._reject, lambda _: self.trigger_deactivate())
-        self._time_ns, self._sender, self._silent = -1, '', 0
+        self._time_ns, self._sender, self._silent, self._still = -1, '', 0, 0
         self._law_state: State = ()
         self._goals: list[tuple[int, ServerGoalHandle, GripperGoal]] = []  # that begin later
         self._running: ServerGoalHandle | None = None
@@ -195,6 +195,7 @@ class GripperControllerNode(LifecycleNode):
             commanding = self._state is CycleState.COMMANDING and sender == self._sender
             if commanding and time_ns == self._time_ns:
                 self._command.send_again()  # a repeated state: same answer
+                self._end_canceled(self._latest[0])
                 return
             q, v = (self._reader.values(name) for name in ('position', 'velocity'))
         except ArmError as error:
@@ -208,7 +209,7 @@ class GripperControllerNode(LifecycleNode):
             self._law_state, self._next_feedback_ns = (), time_ns
             self._handle(Event.BEGIN)
             self._goals = [each for each in self._goals if self._is_in_time(*each[:2], time_ns)]
-        self._time_ns, self._sender = time_ns, sender
+        self._time_ns, self._sender, self._still = time_ns, sender, 0
         while self._goals and self._goals[0][0] <= time_ns:
             self._begin(*self._goals.pop(0)[1:])
         goal = self._monitor.goal
@@ -224,17 +225,12 @@ class GripperControllerNode(LifecycleNode):
         self._after_cycle(time_ns, float(q[0]))
 
     def _after_cycle(self, time_ns: int, q: float) -> None:
-        outcome, running = self._monitor.update(time_ns, q), self._running
-        for each in [each for each in self._goals if each[1].is_cancel_requested]:
-            self._goals.remove(each)
-            self._finish(each[1])
+        outcome = self._monitor.update(time_ns, q)
+        self._end_canceled(q)
+        running = self._running
         if running is None:
             return
-        if running.is_cancel_requested:
-            self._monitor.hold(q)
-            self._running = None
-            self._finish(running)
-        elif outcome is not None:
+        if outcome is not None:
             self._running = None
             self._finish(running, outcome)
         elif time_ns >= self._next_feedback_ns:
@@ -242,6 +238,17 @@ class GripperControllerNode(LifecycleNode):
             running.publish_feedback(self._filled(self._kind.Feedback()))
 
     # Goals
+
+    def _end_canceled(self, q: float) -> None:
+        """End goals whose cancel the client knows of; the gripper holds at `q` [rad or m]."""
+        for each in [each for each in self._goals if each[1].is_cancel_requested]:
+            self._goals.remove(each)
+            self._finish(each[1])
+        running = self._running
+        if running is not None and running.is_cancel_requested:
+            self._monitor.hold(q)
+            self._running = None
+            self._finish(running)
 
     def _on_request(self, request: _Goal) -> GoalResponse:
         """Refuse a goal that this gripper cannot do; the log says why."""
@@ -284,11 +291,15 @@ class GripperControllerNode(LifecycleNode):
         return False
 
     def _on_second(self) -> None:
-        """End goals that can no longer end because no state comes."""
+        """End goals that can no longer end because no state comes; say where time stands still."""
         self._silent += 1  # a stopped process has received nothing, and counts nothing
+        self._still += 1
+        has_goals = bool(self._goals) or self._running is not None
+        if has_goals and self._still >= WAITING > self._silent:
+            self._waits(f'goals wait: {why_still(self, self._time_ns)}')
         waits = self._state in AWAITING and time.monotonic() - self._turn.began > LONGEST_WAIT
         if waits or (self._state is CycleState.COMMANDING and self._silent > _SILENCE):
-            if self._goals or self._running is not None:
+            if has_goals:
                 self._log.warning(f'goals ended: no state for {self._silent} s: {WHO_SENDS}')
             self._end_all()
 

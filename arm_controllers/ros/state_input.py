@@ -25,6 +25,8 @@ STATES = 'joint_states'
 # Time in which old states arrive that were sent while this process stood still [s].
 _BACKLOG = 0.3
 _NONE = np.empty(0)
+# Time stands still where the newest state comes again, and none after it, for this time [s].
+STILL = 1.0
 
 
 class StateUser(Protocol):
@@ -77,7 +79,7 @@ class StateInput:
         self._user, self._follower, self._realtime = user, follower, p.mode == 'realtime'
         self.sequence = StateSequence(p.period_ns, p.mode == 'lockstep', model)
         self.received = self.overtaken = 0
-        self._arrived = time.monotonic()
+        self._arrived = self._repeated = time.monotonic()
         self._unanswered = b''  # the newest state for which the user may not begin yet
         self._has_effort = 'effort' in law.needs
         self._reader = JointStateReader(model.joint_names, FIELDS[: 3 if self._has_effort else 2])
@@ -101,6 +103,11 @@ class StateInput:
     def silence(self) -> float:
         """Wall-clock time since the last good state [s]."""
         return time.monotonic() - self._arrived
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether the sender lives and repeats the newest state: a pause, or it waits itself."""
+        return self.silence > STILL > time.monotonic() - self._repeated
 
     def take(self, raw: bytes) -> None:
         """Take a serialised state; hand it over, or keep it until its wrench is here."""
@@ -128,6 +135,7 @@ class StateInput:
             elif time_ns <= sequence.time_ns and sender == sequence.sender:
                 if time_ns == sequence.time_ns:
                     self.received += 1
+                    self._repeated = time.monotonic()
                     user.answer_again()
                     return
                 if sequence.overtaken(time_ns, self.silence):

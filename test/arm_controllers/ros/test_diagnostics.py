@@ -87,6 +87,31 @@ def test_every_state_of_a_controller_has_its_own_words(controller):
     assert controller.words == 'holding, 1 more waiting for their start'
 
 
+def test_a_state_that_comes_again_is_a_pause_and_goals_that_wait_are_logged_once(
+    controller, monkeypatch, capfd
+):
+    words = 'time stands still at 0.002 s: the simulator is paused, or waits for another node; '
+    words += 'this ends a pause: ros2 service call /simulator/pause std_srvs/srv/SetBool '
+    words += "'{data: false}'"
+    controller.node.trigger_configure()
+    controller.node.trigger_activate()
+    controller.show()
+    controller.ask(goal([1.0], [HOME + 0.1]))
+    for name, value in (('SILENCE', 0.0), ('WAITING', 0.0)):
+        monkeypatch.setattr(f'arm_controllers.ros.diagnostics.{name}', value)
+    monkeypatch.setattr('arm_controllers.ros.state_input.STILL', 0.2)
+    time.sleep(0.3)
+    assert controller.words.startswith('no state for 0 s: is the simulator')
+    controller.time_ns -= 2_000_000
+    controller.show()  # again
+    for _ in range(2):
+        controller.node.diagnostics.report(controller.node.cycle, None)
+    assert controller.words == words
+    controller.show()
+    controller.node.diagnostics.report(controller.node.cycle, None)
+    assert capfd.readouterr().err.count(f'goals wait: {words}') == 1
+
+
 def test_goal_that_waits_for_the_arm_is_said_to_settle(controller):
     controller.node.trigger_configure()
     controller.node.trigger_activate()

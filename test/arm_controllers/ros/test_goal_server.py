@@ -315,3 +315,18 @@ def test_results_of_a_node_that_ends_are_sent_at_once_and_are_no_warnings(start)
     assert arm.ends.at_once
     assert arm.ended == [(b'1', 'the controller ends')]
     assert arm.server.problem == ''
+
+
+def test_in_real_time_goals_are_checked_and_canceled_while_time_stands_still(start):
+    arm = start(realtime=True)
+    arm.cycles()
+    arm.send(b'1')
+    arm.send(b'far', end=9.0)
+    arm.server.after_repeat()
+    assert arm.running == [b'1']
+    arm.server.after_repeat()
+    ((name, message),) = arm.ended
+    assert (name, message.split(':')[0]) == (b'far', "joint 'shoulder_pan_joint'")
+    assert arm.cancel(b'1')
+    arm.server.after_repeat()
+    assert arm.ended == [(b'1', 'canceled')]
