@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from control_msgs.msg import SpeedScalingFactor
-from lifecycle_msgs.srv import ChangeState
 from rclpy.lifecycle import LifecycleState, TransitionCallbackReturn
 from rclpy.utilities import remove_ros_args
 
@@ -42,7 +41,6 @@ from arm_controllers.ros.parameters import (
     refuse_unknown_parameters,
 )
 from arm_controllers.ros.process_settings import pin_to_core
-from arm_controllers.ros.rclpy_internals import RCLError
 from arm_controllers.ros.running import run_node
 from arm_dynamics.checks import ArmError, in_range
 from arm_dynamics.model import RobotModel
@@ -68,9 +66,6 @@ class ControllerNode(LifecycleNode):
         self._law_class = law_class(law_name)
         super().__init__(f'{law_name}_controller')
         self._log = Log(self)
-        for service in self.services:
-            if service.srv_type is ChangeState:
-                self._change_state, service.callback = service.callback, self._on_change_state
         self.parameters = declare_parameters(self, ControllerParameters, live=OF_JOINTS)
         self._model_error = declare_parameters(self, ModelError, 'model_error.')
         self.cycle: ControlCycle | None = None
@@ -93,17 +88,6 @@ class ControllerNode(LifecycleNode):
         if self.parameters.autostart:
             self.trigger_configure()
             self.trigger_activate()
-
-    def _on_change_state(
-        self, request: ChangeState.Request, response: ChangeState.Response
-    ) -> ChangeState.Response:
-        """Refuse a transition that is not allowed now; rclpy lets it end the node."""
-        try:
-            return self._change_state(request, response)
-        except RCLError as error:
-            self._log.warning(f'transition {request.transition.id} refused: {error}')
-            response.success = False
-            return response
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Build the law and the follower; open the endpoints."""

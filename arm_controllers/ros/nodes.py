@@ -4,11 +4,13 @@ from typing import Any
 
 import rclpy.lifecycle
 import rclpy.node
+from lifecycle_msgs.srv import ChangeState
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.qos import QoSCompatibility, QoSProfile, qos_check_compatible
 from rclpy.subscription import Subscription
 
-from arm_controllers.ros.log import Log
+from arm_controllers.ros.log import Log, shortened
+from arm_controllers.ros.rclpy_internals import transitions_of
 
 _POLICIES = 'reliability', 'durability', 'liveliness'
 _UNKNOWN = '_UNKNOWN_'
@@ -64,6 +66,29 @@ class Node(rclpy.node.Node):
 
 class LifecycleNode(Node, rclpy.lifecycle.LifecycleNode):
     """The same node with the states of a lifecycle."""
+
+    def __init__(self, name: str):
+        """Let no transition end the node."""
+        super().__init__(name)
+        self._refusals = Log(self)
+        for service in self.services:
+            if service.srv_type is ChangeState:
+                self._change_state, service.callback = service.callback, self._on_change_state
+
+    def _on_change_state(
+        self, request: ChangeState.Request, response: ChangeState.Response
+    ) -> ChangeState.Response:
+        """Refuse a transition that is not allowed now; rclpy would end the node."""
+        asked, (state, allowed) = request.transition, transitions_of(self)
+        if asked.label in allowed or (not asked.label and asked.id in allowed.values()):
+            return self._change_state(request, response)
+        listed = ', '.join(f'{label} ({number})' for label, number in allowed.items())
+        self._refusals.warning(
+            f'transition {shortened(repr(asked.label)) if asked.label else asked.id} refused: '
+            f'the controller is {state}; allowed: {listed or "none"}'
+        )
+        response.success = False
+        return response
 
 
 def quiet_node(node: rclpy.node.Node, name: str) -> Node:

@@ -6,6 +6,7 @@ from typing import Any
 from rclpy.action import ActionServer
 from rclpy.action.server import ServerGoalHandle
 from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.lifecycle import LifecycleNode
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
@@ -20,6 +21,12 @@ RCLError: type[Exception] = rclpy_implementation.RCLError
 def parameter_overrides(node: Node) -> dict[str, Parameter]:
     """Return the parameters that files and the command line give to a node, by name."""
     return node._parameter_overrides
+
+
+def transitions_of(node: LifecycleNode) -> tuple[str, dict[str, int]]:
+    """Return the state of a node, and the number of each transition that it allows now."""
+    machine = node._state_machine
+    return machine.current_state[1], {each[1]: each[0] for each in machine.available_transitions}
 
 
 def subscribe_with_info(

@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip('rclpy')
 
 import rclpy
+from lifecycle_msgs.srv import ChangeState
 from long_wait import spin_until
 from nodes_in_process import started
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -143,3 +144,23 @@ def test_every_node_of_the_package_is_one_that_names_them():
             text = path.read_text()
             if re.search(r'^class \w+\((Lifecycle)?Node\)', text, re.MULTILINE):
                 assert own in text, path
+
+
+ALLOWED = {
+    'computed_torque_controller': 'active; allowed: deactivate (4), shutdown (7)',
+    'gripper_controller': 'unconfigured; allowed: configure (1), shutdown (5)',
+}
+
+
+@pytest.mark.parametrize('name', ALLOWED)
+def test_a_transition_that_is_not_allowed_is_refused_in_one_line(name, tmp_path, capfd):
+    with started(name, tmp_path, *NODES[name]) as node:
+        (service,) = (each for each in node.services if each.srv_type is ChangeState)
+        capfd.readouterr()
+        for label, number, said in ('', 0, '0'), ('', 77, '77'), ('fly\n', 3, r"'fly\n'"):
+            request = ChangeState.Request()
+            request.transition.label, request.transition.id = label, number
+            assert not service.callback(request, ChangeState.Response(success=True)).success
+            (line,) = capfd.readouterr().err.splitlines()
+            words = f'transition {said} refused: the controller is {ALLOWED[name]}'
+            assert line.partition(']: ')[2] == words
