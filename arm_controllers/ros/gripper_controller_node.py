@@ -235,7 +235,8 @@ class GripperControllerNode(LifecycleNode):
             self._finish(running, outcome)
         elif time_ns >= self._next_feedback_ns:
             self._next_feedback_ns = time_ns + round(1e9 / self.parameters.action_monitor_rate)
-            running.publish_feedback(self._filled(self._kind.Feedback()))
+            newest = self.joint, time_ns, *self._latest
+            running.publish_feedback(_filled(self._kind.Feedback(), *newest))
 
     # Goals
 
@@ -292,8 +293,8 @@ class GripperControllerNode(LifecycleNode):
 
     def _on_second(self) -> None:
         """End goals that can no longer end because no state comes; say where time stands still."""
-        self._silent += 1  # a stopped process has received nothing, and counts nothing
-        self._still += 1
+        # A stopped process has received nothing, and counts nothing.
+        self._silent, self._still = self._silent + 1, self._still + 1
         has_goals = bool(self._goals) or self._running is not None
         if has_goals and self._still >= WAITING > self._silent:
             self._waits(f'goals wait: {why_still(self, self._time_ns)}')
@@ -324,22 +325,11 @@ class GripperControllerNode(LifecycleNode):
 
     def _finish(self, handle: ServerGoalHandle, outcome: GripperOutcome | None = None) -> None:
         """Send the result of a goal; without an outcome the goal is canceled or aborted."""
-        result = self._filled(self._kind.Result())
+        result = _filled(self._kind.Result(), self.joint, self._time_ns, *self._latest)
         if outcome is not None:
             result.stalled, result.reached_goal = outcome.stalled, outcome.reached_goal
         succeeded = outcome is not None and outcome.succeeded
         self._action.finish(handle, result, succeeded, canceled=outcome is None)
-
-    def _filled(self, message: _Answer) -> _Answer:
-        """Return a result or a feedback with the newest state of the gripper."""
-        q, effort = self._latest
-        if self._kind is GripperCommand:
-            message.position, message.effort = q, effort
-        else:
-            set_stamp(message.state.header.stamp, max(self._time_ns, 0))
-            message.state.name = [self.joint]
-            message.state.position, message.state.effort = [q], [effort]
-        return message
 
 
 def _values(
@@ -358,6 +348,17 @@ def _values(
         raise ArmError(f'position has {len(command.position)} values; allowed: 1')
     others = _one('effort', command.effort), _one('velocity', command.velocity)
     return command.position[0], *others
+
+
+def _filled(message: _Answer, joint: str, time_ns: int, q: float, effort: float) -> _Answer:
+    """Return a result or a feedback with the newest state of a gripper's joint."""
+    if hasattr(message, 'state'):
+        set_stamp(message.state.header.stamp, max(time_ns, 0))
+        message.state.name = [joint]
+        message.state.position, message.state.effort = [q], [effort]
+    else:
+        message.position, message.effort = q, effort
+    return message
 
 
 def _too_late(start_ns: int, now_ns: int) -> str:
