@@ -1,5 +1,6 @@
 """Inverse kinematics of one frame of an arm: solvers, starts, limits, checks, reasons."""
 
+import math
 from contextlib import suppress
 from typing import NamedTuple
 from weakref import WeakKeyDictionary, ref
@@ -181,7 +182,7 @@ class InverseKinematics:
                 f'all {len(exact)} solutions are beyond joint limits, the closest: {error}; '
                 f'within limits {away}'
             )
-        distance = float(np.linalg.norm(target[:3, 3] - chain.fixed[0, :3, 3]))
+        distance = math.hypot(*(target[:3, 3] - chain.fixed[0, :3, 3]))
         if distance > chain.reach:
             return (
                 f'out of reach: the target is {distance:.6g} m from the first joint and the arm '

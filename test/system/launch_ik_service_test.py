@@ -241,9 +241,14 @@ class TestServices(unittest.TestCase):
             (self.ik, ComputeIK.Request(target=far), 'out of reach'),
             (self.ik, ComputeIK.Request(target=no_rotation), 'quaternion of norm 1, not 0'),
             (self.ik, ComputeIK.Request(target=infinite), 'must be finite'),
+            (
+                self.ik,
+                ComputeIK.Request(target=self.target(), orientation_tolerance=float('inf')),
+                'orientation_tolerance is inf; it must be finite, and not negative',
+            ),
             (self.ik, ComputeIK.Request(target=nowhere), "no frame 'nose'"),
             (self.ik, ComputeIK.Request(target=self.target(), tip_frame='ear'), "no frame 'ear'"),
-            (self.ik, ComputeIK.Request(target=self.target(), seed=[0.0]), 'seed has'),
+            (self.ik, ComputeIK.Request(target=self.target(), seed=[0.0]), 'has length 1, '),
             (
                 self.ik,
                 ComputeIK.Request(target=self.target(), seed=[np.nan] * 6),
@@ -258,7 +263,7 @@ class TestServices(unittest.TestCase):
             (
                 self.ik,
                 ComputeIK.Request(target=self.target(), axis_tolerances=[1.0]),
-                'six positive numbers',
+                '(inf for a free axis), not [1.0]',
             ),
             (self.fk, ComputeFK.Request(position=[0.0]), '1 position values'),
             (self.fk, ComputeFK.Request(position=[np.nan] * 6), 'not finite'),

@@ -172,6 +172,9 @@ class InverseKinematicsNode(Node):
     def _seed(self, values: Any) -> np.ndarray | None:
         """Return the request's seed, else the last joint state, else None."""
         if len(values):
+            if len(values) != self.model.nq:
+                has = f'{self.model.name!r} has {self.model.nq} joints'
+                raise ArmError(f'seed has length {len(values)}, {has}')
             return np.array(values)
         if self._state_input is None:
             self._subscribe()
@@ -213,8 +216,6 @@ class InverseKinematicsNode(Node):
                 'joint_states'
             )
         q = model.neutral() if seed is None else seed
-        if len(q) != model.nq:
-            raise ArmError(f'seed has {len(q)} values, {model.name!r} has {model.nq} joints')
         return pin.SE3(model.forward_kinematics(q, frame))
 
     def _options(self, request: Any) -> dict[str, Any]:
@@ -223,14 +224,14 @@ class InverseKinematicsNode(Node):
         options = {
             'frame': request.tip_frame.removeprefix(self._prefix) or None,
             'position_only': request.position_only,
-            'axis_tolerances': request.axis_tolerances or None,
+            'axis_tolerances': list(request.axis_tolerances) or None,
             'restarts': p.restarts,
             'random_seed': p.random_seed,
         }
         for name in ('position_tolerance', 'orientation_tolerance'):
             value = getattr(request, name)
             if not math.isfinite(value) or value < 0.0:
-                raise ArmError(f'{name} is {value}; it must be positive or 0')
+                raise ArmError(f'{name} is {value}; it must be finite, and not negative')
             options[name] = value or getattr(p, name)
         return options
 
