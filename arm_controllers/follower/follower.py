@@ -13,7 +13,12 @@ from arm_controllers.follower.goal_rules import check_end, check_form
 from arm_controllers.follower.goal_trajectory import checked_trajectory, with_policy_times
 from arm_controllers.follower.object_check import MotionCheck, begin, object_check, rest
 from arm_controllers.follower.parameters import FollowerParameters, Limits
-from arm_controllers.follower.schedule import Schedule, Scheduled, trajectory_time
+from arm_controllers.follower.schedule import (
+    Schedule,
+    Scheduled,
+    passing_joints,
+    trajectory_time,
+)
 from arm_controllers.follower.speed_scaling import SpeedScaling
 from arm_controllers.follower.tolerances import ErrorWatch, GoalTolerances, end_on_force
 from arm_controllers.follower.trajectory import Array, hold
@@ -195,6 +200,7 @@ class TrajectoryFollower:
             notice_ns *= 2
         end = float(point_times[-1])
         scheduled = Scheduled(start_ns, from_ns, trajectory, goal, end, scaled=True, near=near)
+        scheduled.passing = passing_joints(goal, trajectory, end, self.joint_names)
         self._set_tolerances(scheduled)
         schedule.add(scheduled)
         schedule.start(self._scaled_ns)
@@ -230,10 +236,12 @@ class TrajectoryFollower:
         if now.goal is not None and (self.parameters.end_force or self.parameters.end_distance):
             self._end_on_force(time_ns, q, v, wrench)
         if now.tolerances is not None and now.goal is not None:
-            verdict = self._watch.judge(now.tolerances, t, now.end, self.reference, q, v)
+            aim = now.aim(t, self.reference)
+            verdict = self._watch.judge(now.tolerances, t, now.end, aim, q, v)
             if verdict is not None:
-                schedule.end(*verdict)
-                if verdict[0] is not ResultCode.SUCCESSFUL:
+                code, text = verdict
+                schedule.end(code, text or self._passed(now))
+                if code is not ResultCode.SUCCESSFUL:
                     self._hold_measured(
                         time_ns, q, self.parameters.decelerate_on_violation * v,
                         'the goal before it was stopped by a violated tolerance',
@@ -273,7 +281,18 @@ class TrajectoryFollower:
 
     def _set_tolerances(self, each: Scheduled) -> None:
         if each.goal is not None:
-            each.tolerances = GoalTolerances.of(each.goal, self.joint_names, self.parameters)
+            rules = self.joint_names, self.parameters, each.passing
+            each.tolerances = GoalTolerances.of(each.goal, *rules)
+
+    def _passed(self, now: Scheduled) -> str:
+        """Return what a client does not expect: the arm passes the goal's point at speed."""
+        if now.passing is None or now.goal is None or now.goal.identifier is None:
+            return ''  # topics have no result
+        k, horizon = int(now.passing.argmax()), self.parameters.stream_horizon
+        return (
+            f'joint {self.joint_names[k]!r} passes the point and returns: a single point within'
+            f' stream_horizon = {horizon:g} s is part of a stream'
+        )
 
     def _end_on_force(self, time_ns: int, q: Array, v: Array, wrench: Array | None) -> None:
         """End the followed goal where the force on the tool or its way is enough."""

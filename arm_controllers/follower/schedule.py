@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from sys import maxsize
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from arm_controllers.follower.goal import Goal, GoalError, GoalResult, ResultCode
 from arm_controllers.follower.speed_scaling import SpeedScaling
 from arm_controllers.follower.tolerances import GoalTolerances
@@ -30,6 +33,7 @@ class Scheduled:
     scaled: bool = False  # whether speed scaling applies
     tool: Array | None = None  # (3,) where the tool was when the goal began [m]
     near: Any = None  # `motion_check.Start`, where motions are checked against objects
+    passing: NDArray[np.bool_] | None = None  # (n,) joints that pass the goal's only point
 
     def time(self, time_ns: int) -> float:
         """Return the time [s] since the start."""
@@ -38,6 +42,30 @@ class Scheduled:
     def evaluate(self, time_ns: int, reference: Reference) -> None:
         """Write the trajectory's value at a stamp into `reference`."""
         self.trajectory.evaluate(self.time(time_ns), reference)
+
+    def aim(self, t: float, reference: Reference) -> Reference:
+        """Return what the state is compared with at t [s]: a passed point, not the way beyond."""
+        if self.passing is None or t < self.end:
+            return reference
+        aim = reference.copy()
+        aim.q = np.where(self.passing, self.trajectory.last, reference.q)
+        aim.v = np.where(self.passing, 0.0, reference.v)
+        return aim
+
+
+def passing_joints(
+    goal: Goal, trajectory: Trajectory, end: float, joint_names: tuple[str, ...]
+) -> NDArray[np.bool_] | None:
+    """Return which joints (n,) pass a goal's only point at speed, as part of a stream, and return.
+
+    None: no joint does. `end`: time of the goal's last point [s].
+    """
+    if len(goal.times) > 1 or goal.velocities is not None or not goal.has_position:
+        return None
+    at_point = Reference(len(joint_names))
+    trajectory.evaluate(end, at_point)
+    passing = (at_point.v != 0.0) & np.isin(joint_names, goal.joint_names)
+    return passing if passing.any() else None
 
 
 class Schedule:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arm_controllers.follower.goal import Goal, JointTolerance, ResultCode
 from arm_controllers.follower.goal_rules import AT_REST
@@ -35,9 +36,16 @@ class GoalTolerances:
 
     @classmethod
     def of(
-        cls, goal: Goal, joint_names: Sequence[str], parameters: FollowerParameters
+        cls,
+        goal: Goal,
+        joint_names: Sequence[str],
+        parameters: FollowerParameters,
+        passing: NDArray[np.bool_] | None = None,
     ) -> 'GoalTolerances':
-        """Return the controller's tolerances (arrays), overridden by those of the goal."""
+        """Return the controller's tolerances (arrays), overridden by those of the goal.
+
+        `passing`: joints (n,) that pass the last point at speed.
+        """
         p, names = parameters, joint_names
         path, end = np.zeros((2, len(names))), np.zeros((2, len(names)))
         path[0] = p.trajectory_tolerance
@@ -45,6 +53,8 @@ class GoalTolerances:
         end[1] = p.stopped_velocity_tolerance
         if goal.velocities is not None and np.any(np.abs(goal.velocities[-1]) > AT_REST):
             end[1] = 0.0  # it need not stop there
+        if passing is not None:
+            end[1, passing] = 0.0
         _override(path, names, goal.path_tolerance)
         _override(end, names, goal.goal_tolerance)
         settle_time, name = p.goal_time_limit, 'goal_time_limit'

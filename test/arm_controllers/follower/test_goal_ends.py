@@ -58,6 +58,29 @@ def test_a_success_names_a_joint_without_tolerance_far_from_its_reference(given,
     assert bool(message) == bool(end.message)
 
 
+@pytest.mark.parametrize(
+    ('given', 'lag', 'latest'),
+    [({}, 5, 0.11), ({}, 20, 0.11), ({'goal_tolerance': (0.01,)}, 20, 0.2)],
+)
+def test_a_passed_point_is_reached_at_the_point_and_not_beyond(given, lag, latest):
+    """0.1 rad in 0.1 s: the arm, `lag` periods behind, goes on to 0.21 rad and comes back."""
+    arm = make(**given)
+    arm.set_goal(goal([0.1], [HOME + np.eye(6)[5] * 0.1], identifier='a'), 0)
+    way = [HOME] * lag
+    for time_ns in range(0, SECOND, DT):
+        way.append(arm.peek(time_ns).q.copy())
+        arm.update(time_ns, way[-lag], (way[-lag] - way[-lag - 1]) / (DT * 1e-9))
+        if arm.results:
+            break
+    assert time_ns < latest * SECOND
+    assert np.all(
+        np.abs(way[-lag] - HOME - np.eye(6)[5] * 0.1) <= given.get('goal_tolerance', 0.05)
+    )
+    (end,) = arm.results
+    assert end.code == ResultCode.SUCCESSFUL
+    assert f"joint '{NAMES[5]}' passes the point and returns: " in end.message
+
+
 def test_violation_in_motion_brakes_from_the_measured_state():
     arm = make(trajectory_tolerance=(0.1,), max_deceleration_on_cancel=(5.0,))
     arm.set_goal(goal([2.0], [HOME + 1.0]), 0)
