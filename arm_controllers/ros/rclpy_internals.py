@@ -12,6 +12,7 @@ from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 
+from arm_controllers.ros.log import Log
 from arm_controllers.ros.qos import ACTION_QOS
 from arm_controllers.ros.ros_types import Message
 
@@ -71,14 +72,19 @@ class EventActionServer(ActionServer):
         """Open an action whose goals are taken by `execute`; `options` are ActionServer's."""
         services = ('goal_service', 'result_service', 'cancel_service')
         options |= {f'{each}_qos_profile': ACTION_QOS for each in services}
+        self._log = Log(node)
         super().__init__(node, kind, name, execute, **options)
 
-    async def execute(self, taken_data: object) -> None:
+    async def execute(self, taken_data: dict[str, Any]) -> None:
         """Handle requests; an error would end the process."""
+        if 'goal' in taken_data:
+            uuid = bytes(taken_data['goal'][1].goal_id.uuid)
+            if uuid in self._goal_handles:  # rclpy rejects the goal without a reason
+                self._log.warning(f'goal rejected: its id {uuid.hex()} is that of an earlier goal')
         try:
             await super().execute(taken_data)
         except RuntimeError as error:  # as of a cancel that came too late
-            self._logger.warning(f'goal server: {error}')
+            self._log.warning(f'goal server: {error}')
 
     def notify_execute(
         self, goal_handle: ServerGoalHandle, execute_callback: Callable[..., object] | None

@@ -10,6 +10,7 @@ from long_wait import LONG_WAIT, spin_until  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
 from rclpy.serialization import deserialize_message  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
+from unique_identifier_msgs.msg import UUID  # noqa: E402
 
 from arm_controllers.ros import goal_endpoints  # noqa: E402
 from arm_controllers.ros.running import make_executor  # noqa: E402
@@ -47,6 +48,29 @@ def test_an_accepted_goal_of_the_action_is_logged(capfd):
         assert 'goal' not in capfd.readouterr().err
         ends.publish_goal(b'', b'1', 0)
         assert capfd.readouterr().err.endswith('[arm]: goal accepted\n')
+    finally:
+        node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def test_a_goal_with_the_id_of_another_is_rejected_with_a_line(capfd):
+    rclpy.init(domain_id=int(fresh_domain()))
+    node, identifiers = rclpy.create_node('arm'), []
+    executor = make_executor()
+    try:
+        goal_endpoints.GoalEndpoints(
+            node, False, lambda identifier, raw: identifiers.append(identifier), bool
+        )
+        client = ActionClient(node, FollowJointTrajectory, '/arm/follow_joint_trajectory')
+        executor.add_node(node)
+        assert client.wait_for_server(LONG_WAIT)
+        one = UUID(uuid=list(range(16)))
+        for accepted in (True, False):
+            answer = client.send_goal_async(FollowJointTrajectory.Goal(), goal_uuid=one)
+            spin_until(executor, answer.done)
+            assert answer.result().accepted is accepted
+            assert ('[WARN]' in capfd.readouterr().err) is not accepted
+        assert identifiers == [bytes(range(16))]
     finally:
         node.destroy_node()
         rclpy.try_shutdown()
