@@ -14,16 +14,15 @@ USED, HARMLESS, NAMED, REFUSED = 'used', 'harmless', 'named', 'refused'
 PAGE = Path(__file__).resolve().parent.parent / 'docs' / 'mjcf_elements.md'
 _HEAD = """# Elements and attributes of an MJCF
 
-What becomes of each element and attribute, also in `<default>`, in the URDF with which controllers
-compute and that `mjcf:=converted` simulates ([MJCF robots](robots.md#mjcf-robots)). An element
-without attributes stands for all of them, and for what is inside. Written by
-`./ws python tools/mjcf_elements.py`.
+What becomes of each element and attribute, also in `<default>`, in the controllers' URDF, which
+`mjcf:=converted` simulates ([MJCF robots](robots.md#mjcf-robots)). An element without attributes
+stands for all of them, also inside. Written by `./ws python tools/mjcf_elements.py`.
 """
 _TITLES = {
     USED: 'Used',
-    NAMED: "Named in the line at the start: not in the controllers' model",
+    NAMED: "Named at the start: not in the controllers' model",
     REFUSED: 'Refused',
-    HARMLESS: 'Harmless: nothing is said',
+    HARMLESS: 'Harmless',
 }
 
 
@@ -102,12 +101,16 @@ ROWS = (
         'activation of drives'),
     Row(NAMED, _DRIVES, 'input ffrange velrange', 'other drives'),
     Row(NAMED, _OTHER_DRIVES, '*', 'other drives'),
+    Row(NAMED, 'actuator/position default/position', 'kp kv dampratio',
+        'kp and kd of servos beside other drives'),
+    Row(NAMED, 'actuator/general default/general', 'biasprm',
+        'biasprm without biastype="affine" (MuJoCo ignores it)'),
     Row(NAMED, 'sensor', '*', 'sensors'),
     Row(NAMED, 'deformable/flex body/flexcomp', '*', 'flexes'),
     Row(NAMED, 'extension/plugin body/plugin geom/plugin mesh/plugin', '*', 'plugins'),
     Row(NAMED, 'keyframe/key', 'qpos', 'start of the key frame beyond the limits'),
     Row(NAMED, 'keyframe/key', 'qvel', 'velocities of the key frame'),
-    Row(REFUSED, 'body/freejoint', '*', 'a base that floats; so are joints of type free and ball'),
+    Row(REFUSED, 'body/freejoint', '*', 'a floating base; free and ball joints'),
     Row(REFUSED, 'option/flag', 'actuation', 'no drive would act'),
     Row(REFUSED, 'actuator/pid actuator/orientation default/pid default/orientation', '*',
         'where they have several controls or outputs'),
@@ -116,7 +119,7 @@ ROWS = (
         'noslip_iterations noslip_tolerance ccd_iterations ccd_tolerance jacobian cone impratio '
         'sdf_iterations sdf_initpoints sleep_tolerance magnetic o_margin o_solref o_solimp '
         'o_friction',
-        'step and solver are parameters of the simulator'),
+        'parameters of the simulator'),
     Row(HARMLESS, 'option/flag',
         'autoreset contact diagexact energy eulerdamp filterparent fwdinv invdiscrete ipc island '
         'midphase multiccd nativeccd override refsafe sensor sleep speculative spring warmstart',

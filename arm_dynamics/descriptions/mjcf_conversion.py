@@ -1,6 +1,7 @@
 """The URDF of an MJCF for the controllers: what moves, what is held, what the model lacks."""
 
 from collections.abc import Mapping
+from copy import copy
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -63,6 +64,9 @@ def converted(
     parameters = mjcf_model.parameters_of(m, model)
     gravity = parameters['/**'].get('gravity', model.gravity)
     same = RobotModel(model.urdf, gravity=gravity)
+    if not native:
+        m = copy(m)
+        m.tendon_armature[:] = 0.0
     check_same(m, same, held)
     lines = []
     if mjcf_file.missing:
@@ -110,6 +114,13 @@ def check_same(m: mujoco.MjModel, model: RobotModel, held: Mapping[str, float]) 
         for quantity, theirs, ours in pairs:
             error = np.abs(theirs - ours) / max(1.0, np.abs(theirs).max())
             if not error.max() < _TOLERANCE:
+                if (heavy := np.flatnonzero(m.tendon_armature)).size:
+                    name = m.tendon(heavy[0]).name or f'number {heavy[0]}'
+                    raise ArmError(
+                        f'tendon {name!r}: armature="{m.tendon_armature[heavy[0]]:g}" is not in '
+                        'the model of the controllers: remove it, or add mjcf:=converted, without '
+                        'tendons'
+                    )
                 index = np.unravel_index(error.argmax(), error.shape)
                 raise ArmError(
                     f'joint {model.joint_names[index[0]]!r}: {quantity} of the MJCF is '

@@ -66,15 +66,34 @@ def _actuators(m: mujoco.MjModel, model: RobotModel) -> list[str]:
 
 
 def _other_drives(m: mujoco.MjModel, model: RobotModel) -> list[str]:
-    """Return actuators of commanded joints that are neither motors nor, all of them, servos."""
-    servos = [servo_of(m, m.joint(name).id) is not None for name in model.joint_names]
+    """Return actuators of commanded joints that are neither motors nor servos."""
     fixed = m.actuator_gaintype == mujoco.mjtGain.mjGAIN_FIXED
     motors = fixed & (m.actuator_biastype == mujoco.mjtBias.mjBIAS_NONE)
     found = []
-    for servo, each in zip(servos, _drives(m, model), strict=True):
-        if len(each) > 1 or not ((servo and all(servos)) or motors[each].all()):
+    for servo, each in zip(_servos(m, model), _drives(m, model), strict=True):
+        if len(each) > 1 or not (servo or motors[each].all()):
             found += each
     return _names('actuator', found, m)
+
+
+def _servos(m: mujoco.MjModel, model: RobotModel) -> list[bool]:
+    """Return which commanded joints have a position servo."""
+    return [servo_of(m, m.joint(name).id) is not None for name in model.joint_names]
+
+
+def _lone_servos(m: mujoco.MjModel, model: RobotModel) -> list[str]:
+    """Return position servos of an arm whose other joints have none."""
+    servos, drives = _servos(m, model), _drives(m, model)
+    alone = (
+        [] if all(servos) else [each for each, servo in zip(drives, servos, strict=True) if servo]
+    )
+    return _names('actuator', (k for each in alone if len(each) == 1 for k in each), m)
+
+
+def _without_bias(m: mujoco.MjModel, model: RobotModel) -> list[str]:
+    """Return actuators whose biasprm MuJoCo ignores."""
+    unbiased = m.actuator_biastype == mujoco.mjtBias.mjBIAS_NONE
+    return _names('actuator', np.flatnonzero(unbiased & m.actuator_biasprm.any(axis=1)), m)
 
 
 def _drives_with(has: NDArray[Any], m: mujoco.MjModel, model: RobotModel) -> list[str]:
@@ -159,6 +178,8 @@ LACKS: dict[str, Callable[[mujoco.MjModel, RobotModel], list[str]]] = {
     'equalities': _equalities,
     'actuators': _actuators,
     'other drives': _other_drives,
+    'kp and kd of servos beside other drives': _lone_servos,
+    'biasprm without biastype="affine" (MuJoCo ignores it)': _without_bias,
     'activation of drives': lambda m, model: _drives_with(m.actuator_dyntype, m, model),
     'delays of drives': lambda m, model: _drives_with(m.actuator_delay, m, model),
     'control ranges narrower than those of the joints': _narrow,

@@ -66,6 +66,8 @@ def servo_of(m: mujoco.MjModel, joint: int) -> tuple[float, float] | None:
     for k in actuators_on(m, joint):
         gain, bias = m.actuator_gainprm[k], m.actuator_biasprm[k]
         is_servo = gain[0] > 0.0 and bias[1] == -gain[0] and bias[0] == 0.0
+        is_servo &= m.actuator_gaintype[k] == mujoco.mjtGain.mjGAIN_FIXED
+        is_servo &= m.actuator_biastype[k] == mujoco.mjtBias.mjBIAS_AFFINE
         if is_servo and m.actuator_gear[k, 0] == 1.0:
             return float(gain[0]), float(-bias[2])
     return None

@@ -14,6 +14,20 @@ from arm_dynamics.urdf_tree import names_of
 _XINCLUDE = '{http://www.w3.org/2001/XInclude}include'
 _KINDS = 'system', 'actuator', 'sensor'  # of <ros2_control>
 _INTERFACES = 'position', 'velocity', 'effort', 'acceleration'
+_LOOP = re.compile(r'\w+_constraint|linear_bushing_rpy')  # of Drake
+# What follows for the user from an element or attribute of Drake; others are looks and meshing.
+_OF_DRAKE = {
+    'joint': 'nothing moves by it: write revolute, continuous or prismatic joints',
+    'screw_thread_pitch': 'no joint is a screw',
+    'mimic': 'write <mimic> in the joint itself',
+    'capsule': 'no clearance check and no contact has this shape: write <capsule>',
+    'ellipsoid': 'no clearance check and no contact has this shape',
+    'acceleration': 'write acceleration in <limit>',
+    'jerk': 'write jerk in <limit>',
+    'proximity_properties': 'friction of contacts is a parameter of the simulator',
+    'collision_filter_group': 'write <disable_collisions> in an SRDF',
+    'controller_gains': 'gains are parameters of the controller',
+}
 _ROUNDING = 1e-6  # of a bound [rad | m | rad/s | m/s]
 
 
@@ -66,17 +80,20 @@ def _gazebo(tree: Element) -> Iterator[str]:
 
 
 def _drake(tree: Element) -> Iterator[str]:
-    coupling = re.compile(r'\{.*\}(\w+_constraint|linear_bushing_rpy)')
-    couplings = [match[1] for x in tree if (match := coupling.fullmatch(x.tag))]
-    yield from line_on(couplings, '<drake:{}> is not used: the loop stays open')
-    limited = [
-        joint.get('name', '')
-        for joint in tree.iterfind('joint')
-        for limit in joint.iterfind('limit')
-        if any(key.endswith('}acceleration') for key in limit.attrib)
-    ]
-    text = 'drake:acceleration of {} is not used: write acceleration in <limit>'
-    yield from line_on(limited, text)
+    """Yield lines on what Drake reads beyond a URDF, in elements and attributes."""
+    found: dict[str, list[str]] = {}
+    for owner in tree:
+        for each in owner.iter():
+            where = owner.get('name') or each.get('name') or ''
+            for name, form in ((each.tag, '<drake:{}>'), *((x, 'drake:{}') for x in each.attrib)):
+                space, _, what = name.rpartition('}')
+                follows = 'the loop stays open' if _LOOP.fullmatch(what) else _OF_DRAKE.get(what)
+                if 'drake' in space and follows:
+                    of = '' if follows == 'the loop stays open' else ' of {}'
+                    line = f'{form.format(what)}{of} is not used: {follows}'
+                    found.setdefault(line, []).append(where)
+    for line, names in found.items():
+        yield from line_on(names, line)
 
 
 def _ros2_control(tree: Element) -> Iterator[str]:

@@ -140,6 +140,12 @@ def _check_tree(tree: Element) -> None:
                 'it has no <link>; is it a part, such as macros of xacro alone? Give the file '
                 'that uses it'
             )
+        drake = [x.get('name', '') for x in tree if 'drake' in x.tag and x.tag.endswith('}joint')]
+        if drake:
+            raise ArmError(
+                f'<drake:joint> {drake[0]!r} is for Drake alone: write revolute, continuous or '
+                'prismatic joints'
+            )
         them = f': {", ".join(roots)}; join them by joints of type="fixed"' * bool(roots)
         raise ArmError(f'a URDF has one root link, this one has {len(roots)}{them}')
 

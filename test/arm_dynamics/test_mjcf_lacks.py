@@ -3,6 +3,7 @@
 import re
 
 import mujoco
+import numpy as np
 import pytest
 from scripts import load_script
 
@@ -60,6 +61,10 @@ CASES = [
      {'end': SERVO.format('forcerange="-2 8"')}),
     ('other drives m', {'end': '<actuator><general name="m" joint="a" gainprm="9" '
      'biastype="affine" biasprm="1 -9 0"/></actuator>'}),
+    ('biasprm without biastype="affine" (MuJoCo ignores it) m', {'end':
+     '<actuator><general name="m" joint="a" gainprm="9" biasprm="0 -9 0"/></actuator>'}),
+    ('other drives m', {'end': '<actuator><general name="m" joint="a" gaintype="affine" '
+     'gainprm="9" biastype="affine" biasprm="0 -9 0"/></actuator>'}),
     ('tendons t', {'end': '<tendon><fixed name="t"><joint joint="a" coef="1"/></fixed></tendon>'}),
     ('equalities e',
      {'end': '<equality><joint name="e" joint1="a" active="false"/></equality>'}),
@@ -126,6 +131,34 @@ def test_what_no_arm_has_is_refused_in_one_line(says, parts, tmp_path):
     with pytest.raises(ArmError, match=says) as refused:
         Robot.load(str(file))
     assert '\n' not in str(refused.value)
+
+
+def test_a_servo_beside_a_motor_is_named_as_what_it_is(tmp_path, capfd):
+    second = '<body><joint name="b" axis="0 1 0" range="-90 90"/><geom size="0.1"/></body>'
+    end = SERVO.format('').replace('</', '<motor name="n" joint="b"/></')
+    file = tmp_path / 'arm.xml'
+    file.write_text(ARM.format(top='', world=second, body='', joint='', geom='', end=end))
+    Robot.load(str(file))
+    assert capfd.readouterr().err == (
+        "arm_sim: arm.xml: not in the controllers' model: kp and kd of servos beside other "
+        'drives m\n'
+    )
+
+
+def test_inertia_of_a_tendon_is_refused_by_its_name_and_left_out_with_the_tendons(tmp_path):
+    end = '<tendon><fixed name="t" armature="0.05"><joint joint="a" coef="2"/></fixed></tendon>'
+    file = tmp_path / 'arm.xml'
+    file.write_text(ARM.format(top='', world='', body='', joint='', geom='', end=end))
+    with pytest.raises(
+        ArmError, match='^tendon \'t\': armature="0.05" .* mjcf:=converted, without'
+    ):
+        Robot.load(str(file))
+    model = Robot.load(f'{file} mjcf:=converted').model
+    own = mujoco.MjModel.from_xml_string(file.read_text().replace(' armature="0.05"', ''))
+    data, full = mujoco.MjData(own), np.zeros((1, 1))
+    mujoco.mj_forward(own, data)
+    mujoco.mj_fullM(own, data, full)
+    np.testing.assert_allclose(model.mass_matrix(np.zeros(1)), full, rtol=1e-9)
 
 
 def test_a_plain_arm_has_no_line(tmp_path, capfd):

@@ -44,6 +44,7 @@ def behind(text, arm=ARM):
     return arm.replace('</robot>', f'{text}</robot>')
 
 
+DRAKE = ' xmlns:drake="http://drake.mit.edu"'
 NO_URDF = [
     ('404: Not Found', 'the answer of a web server: download the file again$'),
     (f'```xml\n{ARM}\n```', 'remove the lines with ```'),
@@ -64,6 +65,9 @@ NO_URDF = [
     ('<!DOCTYPE html>\n<html><link rel="x"><p>404 &middot; GitHub</html>', 'it is a web page'),
     ('project(arm_description)\n', 'it has no <robot>: give a URDF, a xacro or an MJCF$'),
     ('<link name="a"/><joint name="b"/>', 'it has no <robot>: give a URDF'),
+    (ARM.replace('name="arm"', f'name="arm"{DRAKE}').replace(
+        '</robot>', '<drake:joint name="w"/><link name="far"/></robot>'),
+     "<drake:joint> 'w' is for Drake alone: write revolute"),
     (ARM[: len(ARM) // 2], 'its end, </robot> or </mujoco>, is missing: is it cut'),
     ('<link name="a"/>', 'a part of a URDF, not a URDF: give the file that includes it'),
     ('<Robot><Link name="a"/></Robot>', 'OpenRAVE, or has tags in capital letters'),
@@ -143,7 +147,6 @@ INERTIAL = '<origin xyz="0 0 0.1"/><mass value="1"/>'
 DRIVES = '<ros2_control name="r" type="system">{}</ros2_control>'
 COMMANDED = '<joint name="c"><command_interface name="{}">{}</command_interface></joint>'
 FOLLOWS = f'{LIMIT}<mimic joint="b"/>'.join(ARM.rsplit(LIMIT, 1))
-DRAKE = ' xmlns:drake="http://drake.mit.edu"'
 
 
 NAMED = [
@@ -202,6 +205,11 @@ NAMED = [
      'mimicJoint c in <gazebo> is not used: write <mimic>'),
     (behind('<drake:ball_constraint/>').replace('name="arm"', f'name="arm"{DRAKE}'),
      '<drake:ball_constraint> is not used: the loop stays open'),
+    (behind('<drake:joint name="w" type="planar"/>').replace('name="arm"', f'name="arm"{DRAKE}'),
+     '<drake:joint> of w is not used: nothing moves by it'),
+    (ARM.replace(LIMIT, f'{LIMIT}<drake:screw_thread_pitch value="0.1"/>', 1)
+     .replace('name="arm"', f'name="arm"{DRAKE}'),
+     '<drake:screw_thread_pitch> of a is not used: no joint is a screw'),
     (ARM.replace('velocity="3"', 'velocity="3" drake:acceleration="9"', 1)
      .replace('name="arm"', f'name="arm"{DRAKE}'), 'drake:acceleration of a is not used'),
 ]  # fmt: skip
