@@ -208,7 +208,8 @@ def filled_in(
         whole: names of arrays of all joints.
     """
     series = [*((x, list[str]()) for x in whole), *_series(columns, joints)]
-    times = [x for x in columns if units.get(x) == 'time' or _has_word('time', x)]
+    times = ['time'] if 'time' in columns else []
+    times += [x for x in columns if units.get(x) == 'time' or _has_word('time', x)]
     parts = {'time': times[0] if times else '?'}
     for quantity in ('position', kind):
         good = [x for x, of in series if _is(quantity, x, [units.get(y, '') for y in of])]

@@ -5,6 +5,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -27,6 +28,7 @@ _SAVED_BY = {
     '.db3': 'sqlite3 {} .recover | sqlite3 whole.db3',
     '.mcap': 'mcap recover {} -o whole.mcap',
 }
+_PART = re.compile(r'(.*?)(\d+)[.](?:mcap|db3)')  # what is before the number of a part, and this
 _OTHER_KIND = re.compile('not an? (valid )?MCAP')  # begins why another file is none
 # A packed file may have RATIO times its size and MORE bytes.
 RATIO, MORE = 200, 1 << 30
@@ -116,10 +118,18 @@ def files_of(path: Path) -> list[Path]:
             'that it was exported from; identify and compare_recordings read the dataset'
         )
     there = sorted(x.name for x in path.iterdir())
-    has = f'; it has {", ".join(there[:_SHOWN])}' if there else ' and is empty'
+    more = f' and {len(there) - _SHOWN} more' * (len(there) > _SHOWN)
+    has = f'; it has {", ".join(there[:_SHOWN])}{more}' if there else ' and is empty'
     remedy = ': give one of these' if there else ''
     if sum(x.endswith(('.csv', '.txt', '.dat', '.npy')) for x in there) > 1:
         remedy += ', or call those of positions and of efforts q and tau'
+    if sum(x.endswith('.csv') for x in there) > 1:
+        remedy += '; those with one header become one table by `cat *.csv > all.csv`'
+    if any('.tfrecord' in x for x in there):
+        remedy = (
+            ', and is a data set of TensorFlow (TFDS, RLDS): load an episode by '
+            'tensorflow_datasets and write its arrays t, q and effort into an .npz'
+        )
     if any(x.endswith('.bag') for x in there):
         remedy = ': rosbags-convert converts a .bag of ROS 1'
     raise ArmError(f'the folder has neither *.mcap nor *.db3{has}{remedy}')
@@ -138,7 +148,7 @@ def stale_index(path: Path) -> list[str]:
     ]
     file = path / 'metadata.yaml'
     if not file.is_file():
-        return lines
+        return [*lines, *_gaps([x.name for x in files_of(path)])]
     try:
         facts = read_yaml(text_of(file), 'metadata.yaml', _MOST_FACTS)
         paths = facts['rosbag2_bagfile_information']['relative_file_paths']
@@ -153,6 +163,14 @@ def stale_index(path: Path) -> list[str]:
     if more and not lost:
         lines.append(f'files: {", ".join(more)} are not in metadata.yaml, and read too')
     return lines
+
+
+def _gaps(names: list[str]) -> Iterator[str]:
+    """Yield a line on each gap between the numbers of the parts of a recording."""
+    parts = [(name, match) for name in names if (match := _PART.match(name))]
+    for (name, one), (after, other) in pairwise(parts):
+        if one[1] == other[1] and int(other[2]) - int(one[2]) > 1:
+            yield f'files: there is none between {name} and {after}; is a part missing?'
 
 
 def _has_end(file: Path) -> bool:

@@ -19,18 +19,23 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
 from arm_tools.readers.column_names import unnamed
+from arm_tools.readers.echoed import echoed
 from arm_tools.readers.text_fields import joined, separator, split, unfolded
 from arm_tools.readers.units import UNITS, name_and_unit
 
 TEXTS = '.csv', '.tsv', '.txt', '.dat'
-_MISSING = {'', '-', 'nan', '-nan', 'nan(ind)', '-nan(ind)', 'na', 'n/a', '#n/a', 'null', 'none'}
+# No number, also as C++ writes it on Windows: 1.#QNAN, -nan(ind).
+_MISSING = re.compile(
+    r'|-|n/?a|#n/a|null|none|[-+]?nan(\(\w*\))?|[-+]?1\.#(qnan|snan|ind|inf)\d*(e[-+]?\d+)?',
+    re.IGNORECASE,
+)
 # Columns of arrays: what is before the number, which number, and its index; a list of names.
 _PLACED = re.compile(r'(.*?)(name|position|velocity|effort)[._]?\[?(\d+)\]?')
 _LISTED = re.compile(r"'([^']+)'")
 _OF_ROW, _EACH = ('joint', 'joint_name', 'name'), ('position', 'velocity', 'effort', 'command')
 _NUMBER = re.compile(r'\s*[-+]?[\d.,]+(e[-+]?\d+)?\s*', re.IGNORECASE)
 _THOUSANDS = re.compile(r'[-+]?[1-9]\d{0,2},\d{3}')
-_MINUTES = re.compile(r'(\d+):([0-5]?\d\.\d+)')  # and seconds; Python takes these for hours
+_MINUTES = re.compile(r'(\d+):([0-5]?\d(\.\d+)?)')  # and seconds; Python takes these for hours
 _MOST = 1 << 30  # bytes of text, of which a compressed file may have a thousand times its size
 _FEW = 0.01  # share of damaged rows beyond which the file is not what it seems
 _SORTED = 0.75  # groups of rows over rows, of a table that is sorted by joint
@@ -126,7 +131,7 @@ class TextTable:
 
     def _number(self, text: str, column: int) -> float:
         text = text.strip()
-        if text.casefold() in _MISSING:
+        if _MISSING.fullmatch(text):
             return np.nan
         if self.between == ',' and _THOUSANDS.fullmatch(text):
             raise ArmError(
@@ -150,14 +155,14 @@ class TextTable:
 
 def _moment(text: str) -> float | None:
     """Return a date and time, since 1970, or a time of day [s]; None: the text is neither."""
+    if parts := _MINUTES.fullmatch(text):
+        return 60.0 * float(parts[1]) + float(parts[2])
     for read in (datetime.fromisoformat, _german):
         try:
             moment = read(text)
         except ValueError:
             continue
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    if parts := _MINUTES.fullmatch(text):
-        return 60.0 * float(parts[1]) + float(parts[2])
     try:
         of_day = time.fromisoformat(text)
     except ValueError:
@@ -211,6 +216,8 @@ def _below(
     """Return the table with its header among the lines above."""
     count = len(split(lines[0][1], between))
     if not above:
+        if names := echoed([(k, split(x, between)) for k, x in lines]):
+            return TextTable(names, [''] * count, lines, between)
         rows = _without_numbers(lines, between)
         return TextTable(unnamed(count), [''] * count, rows, between, header=False)
     heads = []  # lines with as many fields as the rows, in a comment or not
@@ -338,7 +345,7 @@ def _fields(line: str) -> list[str]:
 def _numeric(fields: list[str]) -> bool:
     """Return whether more fields are numbers than texts."""
     numbers = sum(bool(_NUMBER.fullmatch(x)) for x in fields)
-    missing = sum(x.strip().casefold() in _MISSING for x in fields)
+    missing = sum(bool(_MISSING.fullmatch(x.strip())) for x in fields)
     return numbers > len(fields) - numbers - missing
 
 

@@ -115,6 +115,12 @@ def test_every_file_counts_whatever_the_index_says(tmp_path, kind):
         (line,) = (x for x in assert_whole(folder) if x.startswith('files'))
         assert said in line
         assert isinstance(line, Doubt)
+    (folder / 'metadata.yaml').unlink()
+    assert not [x for x in assert_whole(folder) if x.startswith('files')]
+    (folder / f'x_5.{kind}').unlink()
+    _, lines = inspected_samples(folder, NAMES)
+    line = f'files: there is none between x_4.{kind} and x_6.{kind}; is a part missing?'
+    assert line in lines
 
 
 def mcap(file, schema, encoding, data, chunk_size=1 << 20):
@@ -183,6 +189,8 @@ def test_a_file_without_joint_states_is_named_with_what_it_has(tmp_path):
         ('x.bag', 'it has x.bag: rosbags-convert converts'),
         ('x.csv', 'it has x.csv: give one of these'),
         ('x.csv y.csv', 'give one of these, or call those of positions and of efforts q and tau'),
+        (' '.join(f'{k}.csv' for k in range(10)), '5.csv and 4 more: .* `cat [*].csv > all.csv`'),
+        ('features.json x.tfrecord-00000-of-00001', 'is a data set of TensorFlow .* an .npz'),
         ('', 'is empty'),
     ],
 )

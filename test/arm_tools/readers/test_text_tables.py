@@ -77,7 +77,17 @@ def with_a_row_each(order=slice(None)):
     return '\n'.join(['time,joint,position,effort', *np.array(rows)[order]])
 
 
+def echoed(*numbers, frame='', names='b,a'):
+    """Return what `ros2 topic echo --csv` prints of joint states in the order b, a."""
+    return ''.join(
+        f'0,{10_000_000 * k},{frame},{names},{",".join(map(repr, row.tolist()))}\n'
+        for k, row in enumerate(np.column_stack([x[:, ::-1] for x in numbers]))
+    )
+
+
 SAME = {
+    'echo of ROS 2': echoed(Q, 0.0 * Q, EFFORT),
+    'echo of ROS 2 with a frame': echoed(Q, 0.0 * Q, EFFORT, frame='base_link'),
     'echo of ROS 1': placed('field.{}{}', {'field.name0': 'b', 'field.name1': 'a'}),
     'a list of names': placed('{}_{}', {'name': "['b', 'a']"}),
     'a row for each joint': with_a_row_each(),
@@ -88,6 +98,9 @@ SAME = {
     'dates of Germany': with_times('28.1.2026 12:00:{:06.3f}'),
     'times of day': with_times('12:00:{:06.3f}'),
     'minutes and seconds': with_times('59:{:06.3f}'),
+    'minutes and seconds, the first without a fraction': with_times('01:{:06.3f}').replace(
+        '01:00.000', '01:00'
+    ),
     'minus signs of typography': text().replace('-', chr(0x2212)),
     'UTF-16 without a mark': text(between='\t').encode('utf-16-le'),
     'plain': text(),
@@ -172,10 +185,14 @@ DAMAGED = {
     'header again': (lambda x: [*x[:5], *x], COUNT + 4, 'more headers'),
     'not a number': (lambda x: [*x[:3], '0.015,nan,1,1,1', *x[3:]], COUNT, 'lack a number'),
     'empty fields': (lambda x: [*x[:3], '0.015,,1,,1', *x[3:]], COUNT, 'lack a number'),
+    'no number, as Windows writes it': (
+        lambda x: [*x[:3], '0.015,1.#QNAN,1,1,1', '0.016,1,1,-1.#IND00e+000,-nan(ind)', *x[3:]],
+        COUNT, 'lack a number',
+    ),
     'infinite': (lambda x: [*x[:3], '0.015,1,inf,1,1', *x[3:]], COUNT, 'lack a number'),
     'two of each stamp': (lambda x: [x[0], *np.repeat(x[1:], 2)], 2 * COUNT, 'row before'),
     'counter that overflowed': (lambda x: [*x, *x[1:]], 2 * COUNT, 'go back 1 times'),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize('what', DAMAGED)
@@ -199,6 +216,12 @@ WRONG = {
     ),
     'no header': (lines_of(lambda x: x[1:]), 'has no header'),
     'header of numbers': (lines_of(lambda x: ['0,1,2,3,4', *x[1:]]), 'has no header'),
+    'two publishers in an echo': (
+        echoed(Q, Q, EFFORT) + echoed(Q, Q, EFFORT, names='a,b'), 'line 9 names a, b, and line 1 b'
+    ),
+    'an echo without velocities or efforts': (
+        echoed(Q, EFFORT), "'time=time,position={joint}.position,effort={joint}.effort_or_v' reads"
+    ),
     'empty': ('', 'has no header'),
     'thousands, or decimal commas': (
         '\n'.join([','.join(NAMES), *(f'{t},"1,001",1,1,1' for t in TIMES)]),
