@@ -152,6 +152,7 @@ def renamed(joints: Sequence[str], names: Iterable[str]) -> str:
         if own and known.issuperset(f'{before}{x}{after}' for x in joints):
             found.append(f"--columns 'position={before}{{joint}}{after}'")
     counted = [x for x in joints if _uncounted(x) == _uncounted(joints[0])]
+    counted = counted if len(counted) > 1 else list(joints)  # no number in their names
     fewer = ''
     if not found and len(counted) > 1 and known.isdisjoint(joints):
         fewer = of_fewer(joints, counted)

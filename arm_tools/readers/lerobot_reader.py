@@ -1,18 +1,22 @@
 """A LeRobotDataset, v2 or v3, as a recording: positions, torques or commands of its episodes."""
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.checks import ArmError, Array, some_of
 from arm_lab.experiments.parquet import pyarrow
 from arm_lab.identification.rollouts import Followed
 from arm_lab.identification.signals import MotionSamples
+from arm_tools.readers.column_names import renamed
+from arm_tools.readers.findings import Doubt
 
 INFO = 'meta/info.json'
+_OBSERVED = 'observation.'
 STATE, EFFORT = 'observation.state', 'observation.effort'  # features
 _POSITIONS = '{}.pos', '{}.position', '{}'
 _EFFORTS = '{}.effort', '{}.torque', '{}.current', '{}'
@@ -34,9 +38,11 @@ def samples_of(folder: Path, joint_names: Sequence[str]) -> MotionSamples:
         try:
             effort = STATE, _columns(info, STATE, _EFFORTS[:-1], joint_names)
         except ArmError:
+            others = [x for x in info['features'] if x.startswith(_OBSERVED) and x != STATE]
+            has = f' (rename one of {some_of(others)}?)' * bool(others)
             raise ArmError(
-                f'has no torques: no {EFFORT}, and none in {STATE}; identify --from positions '
-                'reads its action as commands'
+                f'has no torques: no {EFFORT}{has}, and none in {STATE}; identify --from '
+                'positions reads its action as commands'
             ) from None
     return MotionSamples(*_read(folder, info, position, effort))
 
@@ -53,6 +59,17 @@ def followed_of(folder: Path, joint_names: Sequence[str]) -> Followed:
     begins = np.flatnonzero(np.diff(times, prepend=np.inf) <= 0.0)
     longest = max(np.split(np.arange(len(times)), begins[1:]), key=len)
     return Followed(times[longest], q[longest], command[longest])
+
+
+def lines_on_frames(folder: Path) -> list[str]:
+    """Return a line where frames of a dataset are missing, as of an episode that is not there."""
+    _, parquet = pyarrow('a LeRobotDataset')
+    stated = _info(folder).get('total_frames')
+    files = (folder / 'data').rglob('*.parquet')
+    there = sum(parquet.read_metadata(file).num_rows for file in files)
+    if stated in (None, there):
+        return []
+    return [Doubt(f'files: {there} frames are there, and {stated} stated in {INFO}')]
 
 
 def _info(folder: Path) -> dict[str, Any]:
@@ -82,7 +99,9 @@ def _columns(
     for joint in joints:
         if names.count(form.format(joint)) != 1:
             has = ', '.join(map(str, names)) or f'no names: write them into {INFO}'
-            raise ArmError(f'{feature} has no {form.format(joint)}; it has {has}')
+            bare = [re.sub(r'[.](pos|position)$', '', str(x)) for x in names]
+            remedy = renamed(joints, bare) if feature == STATE else ''
+            raise ArmError(f'{feature} has no {form.format(joint)}; it has {has}{remedy}')
     return [names.index(form.format(joint)) for joint in joints]
 
 

@@ -63,14 +63,16 @@ def _check_begin(file: Path) -> None:
     """Raise ArmError where a file is no recording, as what a download leaves in place of one."""
     if file.exists() and not (file.is_file() or file.is_dir()):
         raise ArmError('not a regular file, as a pipe, which may never end: write it into a file')
-    if not file.is_file():
-        return
-    with file.open('rb') as opened:
-        begin = opened.read(40).lstrip().lower()
-    if begin.startswith(b'version https://git-lfs'):
-        raise ArmError('is a pointer of Git LFS, not the file: git lfs pull fetches it')
-    if begin.startswith((b'<!doctype', b'<html')):
-        raise ArmError('is a page of the web, not the file: download it again')
+    for part in [file] if file.is_file() else file.glob('data/*/*.parquet'):  # of LeRobot
+        with part.open('rb') as opened:
+            begin = opened.read(40).lstrip().lower()
+        which = '' if part == file else f'{part.name} '
+        if begin.startswith(b'version https://git-lfs'):
+            raise ArmError(
+                f'{which}is a pointer of Git LFS, not the file: git lfs pull fetches it'
+            )
+        if begin.startswith((b'<!doctype', b'<html')):
+            raise ArmError(f'{which}is a page of the web, not the file: download it again')
 
 
 def messages_of(path: Path, facts: dict[str, dict[str, str]] | None = None) -> Iterator[Recorded]:

@@ -22,8 +22,10 @@ from pyarrow import parquet  # noqa: E402
 
 from arm_dynamics.checks import ArmError  # noqa: E402
 from arm_tools.commands import export  # noqa: E402
+from arm_tools.readers.findings import Doubt  # noqa: E402
 from arm_tools.readers.lerobot_reader import INFO  # noqa: E402
-from arm_tools.readers.recorded_samples import read_followed  # noqa: E402
+from arm_tools.readers.read_options import ReadAs  # noqa: E402
+from arm_tools.readers.recorded_samples import inspected_samples, read_followed  # noqa: E402
 from arm_tools.recording.lerobot import episode_of  # noqa: E402
 from arm_tools.recording.mcap_file import McapFile  # noqa: E402
 from arm_tools.recording.ros.recorded_run import RecordedRun  # noqa: E402
@@ -248,3 +250,36 @@ def test_a_dataset_whose_rate_or_names_are_not_those_of_its_frames_is_refused(
             read_samples(tmp_path, JOINTS)
     else:
         assert_allclose(read_samples(tmp_path, JOINTS).q, q)
+
+
+def test_what_a_dataset_lacks_is_named_with_a_remedy(tmp_path):
+    q, tau, *_ = motion(np.arange(200))
+    names = {'observation.state': ['joint_1', 'joint_2'], 'observation.torque': ['joint_1']}
+    info = {name: {'dtype': 'float32', 'names': x} for name, x in names.items()}
+    facts = {'codebase_version': 'v2.1', 'fps': 50, 'features': info, 'total_frames': 400}
+    for part in ('meta', 'data/chunk-000'):
+        (tmp_path / part).mkdir(parents=True)
+
+    def written():
+        (tmp_path / INFO).write_text(json.dumps(facts))
+        return tmp_path
+
+    with pytest.raises(ArmError, match=r"; --columns 'position=joint_\{1\}' reads these"):
+        read_samples(written(), JOINTS)
+    counted = ReadAs(columns='position=joint_{1}')
+    with pytest.raises(
+        ArmError, match=r'no observation.effort \(rename one of observation.torque'
+    ):
+        read_samples(tmp_path, JOINTS, counted)
+    info['observation.effort'] = info.pop('observation.state').copy()
+    info['observation.state'] = info['observation.effort']
+    columns = {'observation.state': q.tolist(), 'observation.effort': tau.tolist()}
+    file = tmp_path / 'data/chunk-000/episode_000000.parquet'
+    parquet.write_table(pyarrow.table(columns | {'frame_index': np.arange(200)}), file)
+    samples, lines = inspected_samples(written(), JOINTS, counted)
+    assert_allclose(samples.effort, tau)
+    assert lines[0] == 'files: 200 frames are there, and 400 stated in meta/info.json'
+    assert isinstance(lines[0], Doubt)
+    file.with_name('episode_000001.parquet').write_text('version https://git-lfs.github.com/spec')
+    with pytest.raises(ArmError, match=r'episode_000001.parquet is a pointer of Git LFS'):
+        read_samples(tmp_path, JOINTS, counted)
