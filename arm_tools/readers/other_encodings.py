@@ -1,7 +1,7 @@
-"""Joint states in other encodings of MCAP than CDR: JSON, ROS 1, and compressed messages.
+"""Joint states in other encodings of MCAP than CDR: JSON, protobuf, ROS 1, compressed messages.
 
-In JSON they are `sensor_msgs` JointStates, or Foxglove's `JointStates`, which have an object for
-each joint.
+In JSON they are `sensor_msgs` JointStates, in JSON and protobuf Foxglove's: `JointState`, or
+`JointStates`, which have an object for each joint.
 """
 
 import json
@@ -12,19 +12,22 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError, one_line
+from arm_tools.readers.protobuf import protobuf
 from arm_tools.readers.ros_messages import JOINT_STATE, decoder
 
 _ZSTD = b'\x28\xb5\x2f\xfd'  # begins a compressed message; CDR begins with a zero
 _OF_FOXGLOVE = 'foxglove.JointStates', 'foxglove.JointState'
 _FIELDS = 'position', 'velocity', 'effort'
 LARGEST_MESSAGE = 1 << 28  # bytes of a message; one that is packed may announce any number
-_SECONDS, _NANOSECONDS = ('sec', 'secs'), ('nanosec', 'nsec', 'nsecs', 'nanos')
+_SECONDS, _NANOSECONDS = ('sec', 'secs', 'seconds'), ('nanosec', 'nsec', 'nsecs', 'nanos')
 
 
-def reader_of(schema: str, encoding: str) -> tuple[str, Callable[[bytes], bytes]]:
+def reader_of(
+    schema: str, encoding: str, described: bytes = b''
+) -> tuple[str, Callable[[bytes], bytes]]:
     """Return the kind of a channel's messages, and what makes them CDR.
 
-    The kind of messages that are not read ends with their encoding.
+    The kind of messages that are not read ends with their encoding; `described` is their schema.
     """
     kind = schema
     if schema.count('/') == 1:  # of ROS 1
@@ -33,6 +36,9 @@ def reader_of(schema: str, encoding: str) -> tuple[str, Callable[[bytes], bytes]
         return schema, plain
     if encoding == 'json' and (kind == JOINT_STATE or schema in _OF_FOXGLOVE):
         return JOINT_STATE, _of_json
+    if encoding == 'protobuf' and schema in _OF_FOXGLOVE:
+        decoded = protobuf(described, schema)
+        return JOINT_STATE, lambda data: _of_object(decoded(data))
     if encoding == 'ros1' and kind == JOINT_STATE:
         return kind, _of_ros1
     return f'{schema} in {encoding}', bytes

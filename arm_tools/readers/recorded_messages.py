@@ -230,7 +230,7 @@ class _Stream:
 
 def _of_mcap(path: Path, facts: dict[str, dict[str, str]] | None) -> Iterator[Recorded]:
     """Yield the messages of an MCAP file, which rosbags reads only with its index."""
-    schemas: dict[int, str] = {}
+    schemas: dict[int, Schema] = {}
     channels: dict[int, tuple[str, str]] = {}
     readers: dict[int, Callable[[bytes], bytes]] = {}
     begun = False
@@ -243,10 +243,12 @@ def _of_mcap(path: Path, facts: dict[str, dict[str, str]] | None) -> Iterator[Re
                     own = record.channel_id
                     yield Recorded(*channels[own], record.log_time, readers[own](record.data))
                 elif isinstance(record, Schema):
-                    schemas[record.id] = record.name
+                    schemas[record.id] = record
                 elif isinstance(record, Channel):
-                    schema = schemas.get(record.schema_id, '')
-                    kind, readers[record.id] = reader_of(schema, record.message_encoding)
+                    schema = schemas.get(record.schema_id)
+                    name, described = (schema.name, schema.data) if schema else ('', b'')
+                    kind, read = reader_of(name, record.message_encoding, described)
+                    readers[record.id] = read
                     channels[record.id] = record.topic, kind
                 elif isinstance(record, Metadata) and facts is not None:
                     facts[record.name] = record.metadata

@@ -5,6 +5,7 @@ import os
 import re
 import sqlite3
 from contextlib import closing
+from functools import partial
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from arm_dynamics import ArmError
 from arm_tools.readers import other_encodings, recorded_messages
 from arm_tools.readers.column_names import renamed
 from arm_tools.readers.findings import Doubt
+from arm_tools.readers.protobuf import protobuf
 from arm_tools.readers.read_options import ReadAs
 from arm_tools.readers.recorded_samples import inspected_samples
 from arm_tools.readers.velocities import lines_on_velocities
@@ -123,11 +125,59 @@ def test_every_file_counts_whatever_the_index_says(tmp_path, kind):
     assert line in lines
 
 
-def mcap(file, schema, encoding, data, chunk_size=1 << 20):
+def packed(number, value):
+    """Return a field of a message in protobuf: an integer, below 128, or what has a length."""
+    if isinstance(value, int):
+        return bytes([number << 3, value])
+    value = value if isinstance(value, bytes) else b''.join(value)
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def varint(value):
+    low = bytes([value & 127 | (128 if value > 127 else 0)])
+    return low + varint(value >> 7) if value > 127 else low
+
+
+def message(name, *fields):
+    """Return a message of a schema: fields with name, number, label, type, and type's name."""
+    each = [
+        packed(2, [packed(1, x.encode()), *(packed(3 + k, y) for k, y in enumerate(numbers)),
+                   packed(6, of)])
+        for x, *numbers, of in fields
+    ]  # fmt: skip
+    return packed(4, [packed(1, name), *each])
+
+
+_TIME = 'timestamp', 1, 1, 11, b'.google.protobuf.Timestamp'
+_OF_TIME = packed(1, [packed(2, b'google.protobuf'), message(
+    b'Timestamp', ('seconds', 1, 1, 3, b''), ('nanos', 2, 1, 5, b''))])  # fmt: skip
+ARRAYS = packed(1, [packed(2, b'foxglove'), message(
+    b'JointState', _TIME, ('name', 2, 3, 9, b''), ('position', 3, 3, 1, b''),
+    ('velocity', 4, 3, 1, b''), ('effort', 5, 3, 1, b''))])  # fmt: skip
+OBJECTS = packed(1, [packed(2, b'foxglove'), message(
+    b'JointState', ('name', 1, 1, 9, b''), ('position', 2, 1, 1, b''), ('effort', 5, 1, 1, b'')
+), message(b'JointStates', _TIME, ('joints', 2, 3, 11, b'.foxglove.JointState'))])  # fmt: skip
+
+
+def in_protobuf(k, objects=False):
+    seconds, nanoseconds = divmod(round((START + TIMES[k]) * 1e9), 10**9)
+    stamp = packed(1, [b'\x08', varint(seconds), b'\x10', varint(nanoseconds)])
+    names = [x.encode() for x in NAMES]
+    if not objects:
+        numbers = [packed(3, Q[k].tobytes()), packed(5, EFFORT[k].tobytes())]
+        return b''.join([stamp, *(packed(2, x) for x in names), *numbers])
+    one_by_one = zip(names, Q[k], EFFORT[k], strict=True)
+    return stamp + b''.join(
+        packed(2, [packed(1, x), b'\x11' + q.tobytes(), b'\x29' + effort.tobytes()])
+        for x, q, effort in one_by_one
+    )
+
+
+def mcap(file, schema, encoding, data, chunk_size=1 << 20, described=b''):
     with file.open('wb') as stream:
         writer = Mcap(stream, chunk_size=chunk_size)
         writer.start(profile='', library='another')
-        kind = writer.register_schema(schema, 'other', b'')
+        kind = writer.register_schema(schema, 'other', described)
         channel = writer.register_channel('/joint_states', encoding, kind)
         for k in range(len(TIMES)):
             time = round((START + TIMES[k]) * 1e9)
@@ -148,6 +198,24 @@ def mcap(file, schema, encoding, data, chunk_size=1 << 20):
 )
 def test_joint_states_of_other_encodings_are_read(tmp_path, schema, encoding, data):
     assert_whole(mcap(tmp_path / 'x.mcap', schema, encoding, data))
+
+
+def test_joint_states_in_protobuf_are_read_by_their_schema(tmp_path):
+    for kind, objects in (('JointState', False), ('JointStates', True)):
+        file, schema = tmp_path / f'{kind}.mcap', _OF_TIME + (OBJECTS if objects else ARRAYS)
+        own = partial(in_protobuf, objects=objects)
+        assert_whole(mcap(file, f'foxglove.{kind}', 'protobuf', own, described=schema))
+    short = mcap(tmp_path / 'x.mcap', 'foxglove.JointState', 'protobuf',
+                 lambda k: in_protobuf(k)[:-1], described=_OF_TIME + ARRAYS)  # fmt: skip
+    with pytest.raises(ArmError, match='a message in protobuf is damaged'):
+        inspected_samples(short, NAMES)
+
+
+def test_zeros_that_protobuf_leaves_out_are_zeros():
+    read = protobuf(_OF_TIME + OBJECTS, 'foxglove.JointStates')
+    assert read(packed(2, packed(1, b'a')))['joints'] == [
+        {'name': 'a', 'position': 0.0, 'effort': 0.0}
+    ]
 
 
 def test_joints_of_other_names_are_read_by_the_option_that_the_refusal_has(tmp_path):
@@ -172,8 +240,8 @@ def test_joints_of_other_names_are_read_by_the_option_that_the_refusal_has(tmp_p
 
 
 def test_joint_states_that_are_not_read_are_named_with_a_remedy(tmp_path):
-    file = mcap(tmp_path / 'x.mcap', 'foxglove.JointStates', 'protobuf', lambda _: b'\x08\x01')
-    with pytest.raises(ArmError, match=r'/joint_states has foxglove.JointStates in protobuf, whi'):
+    file = mcap(tmp_path / 'x.mcap', 'my.JointStates', 'protobuf', lambda _: b'\x08\x01')
+    with pytest.raises(ArmError, match=r'/joint_states has my.JointStates in protobuf, whi'):
         inspected_samples(file, NAMES)
 
 
