@@ -138,25 +138,37 @@ def varint(value):
     return low + varint(value >> 7) if value > 127 else low
 
 
+def schema_of(*messages, package=b'foxglove', needs=()):
+    """Return a file of a schema, named as its package, which needs the files of others."""
+    imports = [packed(3, x) for x in needs]
+    return packed(
+        1,
+        [packed(1, package), packed(2, package), *imports, *messages, packed(12, b'proto3')],
+    )
+
+
 def message(name, *fields):
     """Return a message of a schema: fields with name, number, label, type, and type's name."""
     each = [
         packed(2, [packed(1, x.encode()), *(packed(3 + k, y) for k, y in enumerate(numbers)),
-                   packed(6, of)])
+                   *([packed(6, of)] if of else [])])
         for x, *numbers, of in fields
     ]  # fmt: skip
     return packed(4, [packed(1, name), *each])
 
 
 _TIME = 'timestamp', 1, 1, 11, b'.google.protobuf.Timestamp'
-_OF_TIME = packed(1, [packed(2, b'google.protobuf'), message(
-    b'Timestamp', ('seconds', 1, 1, 3, b''), ('nanos', 2, 1, 5, b''))])  # fmt: skip
-ARRAYS = packed(1, [packed(2, b'foxglove'), message(
+_OF_TIME = schema_of(
+    message(b'Timestamp', ('seconds', 1, 1, 3, b''), ('nanos', 2, 1, 5, b'')),
+    package=b'google.protobuf',
+)
+ARRAYS = schema_of(message(
     b'JointState', _TIME, ('name', 2, 3, 9, b''), ('position', 3, 3, 1, b''),
-    ('velocity', 4, 3, 1, b''), ('effort', 5, 3, 1, b''))])  # fmt: skip
-OBJECTS = packed(1, [packed(2, b'foxglove'), message(
+    ('velocity', 4, 3, 1, b''), ('effort', 5, 3, 1, b'')), needs=[b'google.protobuf'])  # fmt: skip
+OBJECTS = schema_of(message(
     b'JointState', ('name', 1, 1, 9, b''), ('position', 2, 1, 1, b''), ('effort', 5, 1, 1, b'')
-), message(b'JointStates', _TIME, ('joints', 2, 3, 11, b'.foxglove.JointState'))])  # fmt: skip
+), message(b'JointStates', _TIME, ('joints', 2, 3, 11, b'.foxglove.JointState')),
+    needs=[b'google.protobuf'])  # fmt: skip
 
 
 def in_protobuf(k, objects=False):
