@@ -93,6 +93,7 @@ class ControllerNode(LifecycleNode):
         """Build the law and the follower; open the endpoints."""
         live, p = self.live, self.parameters
         law = self._built(live.model, live.law, live.guard)
+        self._warn_of_gains(law)
         follower = TrajectoryFollower(live.model, live.follower)
         if self._goals is None:
             realtime, rate = p.mode == 'realtime', p.action_monitor_rate
@@ -209,8 +210,16 @@ class ControllerNode(LifecycleNode):
 
     def _apply(self, model: RobotModel, law: Law, again: bool, rules: FollowerParameters) -> None:
         """Take parameters into use that were set while running."""
+        if again:
+            self._warn_of_gains(law)
         if self.cycle is not None:
             self.cycle.use(model, law, again, rules)
+
+    def _warn_of_gains(self, law: Law) -> None:
+        from arm_controllers.carried_gains import why_not_carried  # no part of the cycle
+
+        if why := why_not_carried(law, self.parameters.period_ns * 1e-9):
+            self._log.warning(why)
 
     def _built(self, model: RobotModel, law: object, guard: GuardParameters) -> Law:
         p, made = self.parameters, self._law_class

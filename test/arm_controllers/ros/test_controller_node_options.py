@@ -1,6 +1,7 @@
 """Parameters and topics of joint_trajectory_controller on a controller node, in this process."""
 
 import json
+import re
 import sys
 
 import numpy as np
@@ -223,3 +224,17 @@ def test_a_file_for_the_admittance_controller_of_ros2_controllers_is_admitted(tm
     file.write_text(text.replace('admittance_controller', 'servo_controller'))
     with pytest.raises(ArmError, match='servo_controller'):
         check_parameter_file(file, NAMES)
+
+
+def test_gains_too_high_for_the_period_are_named_before_the_arm_moves_and_when_they_are_set(
+    start, capfd
+):
+    node = start('-p', 'kp:=1e9', '-p', 'kd:=0.0')
+    node.trigger_configure()
+    said = "kp and kd shake joint '.*': at rest its error grows 1997 times in each control period "
+    logged = capfd.readouterr().err
+    assert re.search(f'{said}of 2 ms; without damping it carries no stiffness', logged)
+    for kp, kd, shakes in ((400.0, 40.0, False), (400.0, 1e4, True)):
+        values = [rclpy.Parameter('kp', value=kp), rclpy.Parameter('kd', value=kd)]
+        assert node.set_parameters_atomically(values).successful
+        assert ('it carries 0.1 of this damping' in capfd.readouterr().err) == shakes
