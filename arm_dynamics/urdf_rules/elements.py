@@ -152,7 +152,12 @@ def _check_quaternion(owner: Element, origin: Element) -> None:
 
 def _split_capsule(link: Element, shape: Element) -> None:
     """Replace a capsule by a cylinder and two balls; raises ArmError for numbers that are none."""
-    (capsule,), where = shape.iterfind('geometry/capsule'), f'link {link.get("name")!r}:'
+    where, shapes = f'link {link.get("name")!r}:', shape.findall('geometry/*')
+    if len(shapes) > 1 or len(shape.findall('geometry')) > 1:
+        raise ArmError(
+            f'{where} a <{shape.tag}> with <capsule> has more shapes: write one in each'
+        )
+    (capsule,) = shapes
     sizes = [
         float(numbers_of(capsule, x, 1, f'{where} <capsule')[0]) for x in ('radius', 'length')
     ]

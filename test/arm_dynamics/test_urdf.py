@@ -254,6 +254,11 @@ def test_a_quaternion_is_the_rotation_of_its_rpy(tmp_path):
     np.testing.assert_allclose(tool, pin.rpy.rpyToMatrix(0, np.pi / 2, 0), atol=1e-12)
 
 
+PILL = '<capsule radius="0.1" length="0.2"/>'
+PILLS = f'<geometry>{PILL}</geometry>'
+TWO_SHAPES = ': a <collision> with <capsule> has more shapes: write one in each'
+
+
 @pytest.mark.parametrize(
     ('old', 'new', 'says'),
     [
@@ -270,6 +275,8 @@ def test_a_quaternion_is_the_rotation_of_its_rpy(tmp_path):
         ),
         ('</link>', '<collision><geometry><capsule radius="-1"/></geometry></collision></link>',
          "link 'base|a_link': <capsule> needs a radius"),
+        ('</link>', f'<collision><geometry>{2 * PILL}</geometry></collision></link>', TWO_SHAPES),
+        ('</link>', f'<collision>{2 * PILLS}</collision></link>', TWO_SHAPES),
     ],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_refused_with_the_probable_mistake(tmp_path, old, new, says):
