@@ -1,5 +1,6 @@
 """A goal of a controller that runs, from its start to its end, for tests of launch_testing."""
 
+import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -14,6 +15,7 @@ from rclpy.action.client import ClientGoalHandle
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
+from rclpy.task import Future
 from sensor_msgs.msg import JointState
 from unique_identifier_msgs.msg import UUID
 
@@ -65,6 +67,20 @@ def reach(
         _settle(own, controller, positions, tolerance, timeout)
 
 
+class _InTurn(SingleThreadedExecutor):
+    """Dispatches all ready callbacks in turn.
+
+    A timed spin of rclpy's begins again at the first node: one whose callbacks take long would
+    keep the other one waiting for ever.
+    """
+
+    def spin_until_future_complete(self, future: Future, timeout_sec: float | None = None) -> None:
+        """Dispatch callbacks until the future is done, for a time [s]."""
+        end = time.monotonic() + (math.inf if timeout_sec is None else timeout_sec)
+        while not future.done() and time.monotonic() < end:
+            self.spin_once(timeout_sec=0.01)  # always the same: another time would begin again
+
+
 @contextmanager
 def _own_node(node: Node) -> Iterator[Node]:
     """Lend a node next to another one; its executor has both, if the other has none.
@@ -73,7 +89,7 @@ def _own_node(node: Node) -> Iterator[Node]:
     Node.executor, which rclpy does not clear when the node leaves, cannot tell. A node of our own
     needs neither.
     """
-    executor = SingleThreadedExecutor(context=node.context)
+    executor = _InTurn(context=node.context)
     own = Node(f'reach_{uuid4().hex[:8]}', context=node.context, namespace=node.get_namespace())
     is_free = node.executor is None or node not in node.executor.get_nodes()
     try:

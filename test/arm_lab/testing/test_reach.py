@@ -1,6 +1,7 @@
 """`reach`: a goal from its start to its end, whoever spins the node, and why it fails."""
 
 import threading
+import time
 
 import pytest
 
@@ -109,6 +110,13 @@ def in_an_executor_that_nothing_spins(node):
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     return executor
+
+
+@pytest.mark.slow
+def test_a_node_whose_callbacks_take_long_keeps_no_goal_waiting(arm, node):
+    for _ in range(8):
+        node.create_subscription(JointState, 'joint_states', lambda _: time.sleep(0.005), 10)
+    reach(node, 'own', [0.5, 0.25], timeout=20.0)
 
 
 @pytest.mark.quick(1)
