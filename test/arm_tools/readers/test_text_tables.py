@@ -45,10 +45,10 @@ IN_DEGREES = ('time [ms]', 'a.position [deg]', 'b.position (rad)', 'a.effort[mNm
 TOPICS = ('__time', *(f'/joint_states/{j}/{x}' for x in ('position', 'effort') for j in 'ab'))
 
 
-def with_times(form):
-    """Return the table, with semicolons, with the times of a form."""
+def with_times(form, written=lambda t: [t]):
+    """Return the table, with semicolons, with the times of a form, which has `written` of each."""
     return lines_of(
-        lambda x: [x[0], *(f'{form.format(t)},{y.partition(",")[2]}'
+        lambda x: [x[0], *(f'{form.format(*written(t))},{y.partition(",")[2]}'
                            for t, y in zip(TIMES, x[1:], strict=True))]
     ).replace(',', ';')  # fmt: skip
 
@@ -97,7 +97,7 @@ SAME = {
     'topics with stamps': with_stamps('/joint_states/stamp/sec', '/joint_states/stamp/nanosec'),
     'dates of Germany': with_times('28.1.2026 12:00:{:06.3f}'),
     'times of day': with_times('12:00:{:06.3f}'),
-    'minutes and seconds': with_times('59:{:06.3f}'),
+    'minutes and seconds': with_times('{:.0f}:{:06.3f}', lambda t: divmod(3599.98 + t, 60.0)),
     'minutes and seconds, the first without a fraction': with_times('01:{:06.3f}').replace(
         '01:00.000', '01:00'
     ),
