@@ -13,12 +13,7 @@ from arm_controllers.follower.goal_rules import check_end, check_form
 from arm_controllers.follower.goal_trajectory import checked_trajectory, with_policy_times
 from arm_controllers.follower.object_check import MotionCheck, begin, object_check, rest
 from arm_controllers.follower.parameters import FollowerParameters, Limits
-from arm_controllers.follower.schedule import (
-    Schedule,
-    Scheduled,
-    passing_joints,
-    trajectory_time,
-)
+from arm_controllers.follower.schedule import Schedule, Scheduled, passing_joints, trajectory_time
 from arm_controllers.follower.speed_scaling import SpeedScaling
 from arm_controllers.follower.tolerances import ErrorWatch, GoalTolerances, end_on_force
 from arm_controllers.follower.trajectory import Array, hold

@@ -49,7 +49,6 @@ class Scheduled:
             return reference
         aim = reference.copy()
         aim.q = np.where(self.passing, self.trajectory.last, reference.q)
-        aim.v = np.where(self.passing, 0.0, reference.v)
         return aim
 
 
@@ -175,12 +174,8 @@ class Schedule:
         Returns:
             Whether the followed goal is among them.
         """
-        everything = identifier is None
-        chosen = [
-            each
-            for each in self.all
-            if everything or (each.goal and each.goal.identifier == identifier)
-        ]
+        every = identifier is None
+        chosen = [x for x in self.all if every or (x.goal and x.goal.identifier == identifier)]
         if not chosen:
             return False
         first = self.all.index(chosen[0])

@@ -161,14 +161,13 @@ class ControlCycle:
         if self._law_state is None:
             follower.reference.future = self._future
             self._law_state = law.start(measured, reference)
-        command, state = law(self._law_state, measured, reference, self._dt)
-        self._law_state = state
+        command, self._law_state = law(self._law_state, measured, reference, self._dt)
         if not self._command.send(command, time_ns):
             self._give_up(q, v)
             return
         if self.times.end():
             self._warn_of_missed_deadline()
-        self._observe(state, time_ns, q, v)
+        self._observe(self._law_state, time_ns, q, v)
 
     def answer_again(self) -> None:
         """Send the newest answer again."""
