@@ -2,10 +2,10 @@
 
 As a script, `confined_process.py FILE MAPPINGS FOLDER ...`, it runs a xacro and prints
 {"urdf": ...} or {"error": ...}, and what was said and asked for. That process opens no socket,
-starts no process, signals none and changes no file, and has limits of time and memory. Where Linux
-gives its user namespaces, it sees no other process, no network, nothing of /run and /tmp but the
-file and the FOLDERs, and all files read-only. Where the kernel refuses no calls, no xacro runs. It
-imports no package before that.
+starts no process, signals none, types into no terminal and changes no file, and has limits of time
+and memory. Where Linux gives its user namespaces, it sees no other process, no network, nothing of
+/run and /tmp but the file and the FOLDERs, and all files read-only. Where the kernel refuses no
+calls, no xacro runs. It imports no package before that.
 """
 
 import ctypes
@@ -35,15 +35,19 @@ _NO_SUID, _NO_DEVICES, _NO_EXEC, _BIND, _REC, _PRIVATE = 2, 4, 8, 4096, 16384, 1
 _PR_SET_PDEATHSIG = 1
 # Numbers of refused system calls: sockets; signals, limits and priorities of others; processes
 # (also by pidfd); io_uring; mounts and namespaces, which undo a read-only view; memory and
-# messages of System V; files that are made, changed, moved or removed, whatever their attributes.
+# messages of System V; files that are made, changed, moved or removed, whatever their attributes;
+# keys of the user; what only root may do to the machine: its clock, name, modules, programs, swap.
 _ANYWHERE = (424, 425, *range(428, 436), 437, 438, 442, 452)
 _ON_X86: tuple[int, ...] = (200, 203, 234, 240, 272, 297, 302, 308, 310, 311)
 _ON_X86 += (29, 30, 41, 53, 56, 57, 58, 62, 64, 68, 101, 129, 141, 144, 155, 161, 165, 166)
 _ON_X86 += (76, 77, *range(82, 89), *range(90, 95), 132, 133, 188, 189, 190, 197, 198, 199, 235)
-_ON_X86 += (*range(258, 262), *range(263, 267), 268, 280, 316)
+_ON_X86 += (*range(258, 262), *range(263, 267), 268, 280, 316, 248, 249, 250)
+_ON_X86 += (159, 163, 164, *range(167, 174), 175, 176, 179, 227, 246, 298, 305, 313, 320, 321, 323)
 _ON_ARM: tuple[int, ...] = (198, 199, 220, 240, 261, 268, 270, 271)
 _ON_ARM += (39, 40, 41, 51, 97, 117, 119, 122, 129, 130, 131, 138, 140, 180, 186, 190, 194, 196)
-_ON_ARM += (5, 6, 7, 14, 15, 16, *range(33, 39), 45, 46, 52, 53, 54, 55, 88, 276)
+_ON_ARM += (5, 6, 7, 14, 15, 16, *range(33, 39), 45, 46, 52, 53, 54, 55, 88, 276, 217, 218, 219)
+_ON_ARM += (60, 89, 104, 105, 106, 112, 142, 161, 162, 170, 171, 224, 225, 241, 266, 273, 280)
+_ON_ARM += (282, 294)
 # Of a law: what makes sockets, connects them, or makes mounts and namespaces; signals, where it
 # sees the processes of others.
 _OF_LAW = {
@@ -51,10 +55,12 @@ _OF_LAW = {
     'aarch64': (198, 203, 39, 40, 41, 51, 97, 268),
 }
 _SIGNALS = {'x86_64': (62, 129, 200, 234, 297), 'aarch64': (129, 130, 131, 138, 240)}
-# For each machine: its number, refused calls, calls that open a file and where their flags are.
+# For each machine: its number, refused calls, calls that open a file and where their flags are,
+# and ioctl, of which these commands are refused: they type into a terminal, or take one.
+_TYPING = 0x5412, 0x541C, 0x540E
 _REFUSED = {
-    'x86_64': (0xC000003E, (*_ON_X86, *_ANYWHERE), ((2, 24), (257, 32))),
-    'aarch64': (0xC00000B7, (*_ON_ARM, *_ANYWHERE), ((56, 32),)),
+    'x86_64': (0xC000003E, (*_ON_X86, *_ANYWHERE), ((2, 24), (257, 32)), 16),
+    'aarch64': (0xC00000B7, (*_ON_ARM, *_ANYWHERE), ((56, 32),), 29),
 }
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2
@@ -71,17 +77,19 @@ def _refuse_calls() -> str:
 
 
 def refuse_calls_of_law(apart: bool) -> None:
-    """Let the kernel refuse sockets and mounts from now on, where it can.
+    """Let the kernel refuse sockets, mounts, typing into a terminal from now on, where it can.
 
     `apart`: this process is apart from others, so that it may send signals.
     """
     name = platform.machine()
     if name in _REFUSED:
-        numbers = (*_OF_LAW[name], *range(425, 431), 442)
-        _refuse(_REFUSED[name][0], numbers if apart else (*numbers, *_SIGNALS[name], 424), ())
+        numbers, (machine, _, _, ioctl) = (*_OF_LAW[name], *range(425, 431), 442), _REFUSED[name]
+        _refuse(machine, numbers if apart else (*numbers, *_SIGNALS[name], 424), (), ioctl)
 
 
-def _refuse(machine: int, numbers: tuple[int, ...], opens: tuple[tuple[int, int], ...]) -> str:
+def _refuse(
+    machine: int, numbers: tuple[int, ...], opens: tuple[tuple[int, int], ...], ioctl: int
+) -> str:
     code = [(_LOAD, 0, 0, 4), (_EQUAL, 1, 0, machine), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, 0)]
     code += [(_ABOVE, 0, 1, 0x40000000), (_RETURN, 0, 0, _KILL)]  # calls of 32 bits
     for number in numbers:
@@ -89,6 +97,9 @@ def _refuse(machine: int, numbers: tuple[int, ...], opens: tuple[tuple[int, int]
     for number, flags in opens:
         code += [(_EQUAL, 0, 4, number), (_LOAD, 0, 0, flags), (_SET, 0, 1, _WRITES)]
         code += [(_RETURN, 0, 0, _REFUSE), (_RETURN, 0, 0, _ALLOW)]
+    code += [(_EQUAL, 0, 1 + 2 * len(_TYPING), ioctl), (_LOAD, 0, 0, 24)]
+    for command in _TYPING:
+        code += [(_EQUAL, 0, 1, command), (_RETURN, 0, 0, _REFUSE)]
     code.append((_RETURN, 0, 0, _ALLOW))
     program = b''.join(struct.pack('HBBI', *each) for each in code)
     buffer = ctypes.create_string_buffer(program, len(program))

@@ -125,6 +125,7 @@ def _run(words: list[str], prefixes: str) -> dict[str, str]:
             [sys.executable, '-P', script, *words],
             env=environment,
             stdin=subprocess.DEVNULL,
+            start_new_session=True,  # without the terminal, of which it could read
             capture_output=True,
             timeout=_LONGEST,
         )

@@ -4,8 +4,10 @@ Further rows are where the part is tested: faults and resource strings in test_f
 of submissions in test_grade.py, sockets and mounts of a xacro in test_robots.py.
 """
 
+import errno
 import io
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -119,6 +121,11 @@ runpy.run_path({script!r}, run_name='__main__')
 """
 
 
+# Its session's keyring, by the number of keyctl.
+KEYS = '__import__("ctypes").CDLL(None).syscall('
+KEYS += f'{219 if platform.machine() == "aarch64" else 250}, 0, -3, 1)'
+
+
 def confined(tmp_path, before):
     """Return what a xacro does to files in its process, where Linux gives no namespaces."""
     kept, script = tmp_path / 'kept', Path(confined_process.__file__)
@@ -134,6 +141,8 @@ def confined(tmp_path, before):
         'open to all': f'os.chmod({str(kept)!r}, 0o777)',
         'folder': f'os.mkdir({str(tmp_path / "folder")!r})',
         'link': f'os.symlink("/", {str(tmp_path / "link")!r})',
+        'type into a terminal': '__import__("fcntl").ioctl(0, 0x5412, b"x")',
+        'keys': f'{KEYS} < 0 and open({str(kept)!r}, "w")',
     }
     code = CONFINED.format(before=before, calls=calls, script=str(script), folder=str(tmp_path))
     done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
@@ -149,6 +158,39 @@ NO_NAMESPACES = 'def refuse(*_): raise PermissionError(1, "no")\nos.unshare = re
 @pytest.mark.parametrize('before', ['', NO_NAMESPACES])
 def test_a_xacro_changes_no_file_with_or_without_namespaces(tmp_path, before):
     assert confined(tmp_path, before) == '{"urdf": "[\'read\']"}'
+
+
+TERMINAL = """
+import os, pathlib, pty, sys, types
+child, terminal = pty.fork()
+if child:
+    while True:
+        try:
+            sys.stdout.write(os.read(terminal, 1000).decode())
+        except OSError:
+            sys.exit()
+os.open('/dev/tty', os.O_RDONLY)  # this process has one
+from arm_dynamics.descriptions.xacro_files import urdf_of_xacro
+print('URDF', urdf_of_xacro(pathlib.Path({file!r})))
+"""
+XACRO = """
+import os
+def process_file(*_, **__):
+    try:
+        os.open('/dev/tty', os.O_RDONLY)
+        text = 'it has a terminal'
+    except OSError as error:
+        text = str(error.errno)
+    return type('D', (), {'toxml': lambda self: text})()
+"""
+
+
+def test_a_xacro_has_no_terminal(tmp_path, monkeypatch):
+    (tmp_path / 'xacro.py').write_text(XACRO)
+    monkeypatch.setenv('PYTHONPATH', os.pathsep.join([str(tmp_path), *filter(None, sys.path)]))
+    code = TERMINAL.format(file=str(tmp_path / 'arm.xacro'))
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, timeout=60)
+    assert f'URDF {errno.ENXIO}' in done.stdout, done.stdout + done.stderr
 
 
 def test_no_xacro_runs_where_the_kernel_refuses_no_calls(tmp_path):
