@@ -50,6 +50,8 @@ def add_scene(
         made, apart = _attach(spec, scene_file(name), surroundings)
     else:
         of_scene = read_scene(name)
+    free = sum(each.is_free for each in (*of_scene, *further))
+    _check_pairs(free * (free - 1) // 2)
     for objects in (of_scene, further):
         _check_names('scene', (each.name for each in objects), spec, surroundings)
         made += [_add(spec, each) for each in objects]
@@ -139,6 +141,11 @@ def _refuse_names(where: str, names: Iterable[str], taken: set[str]) -> None:
             raise ArmError(f'{where}: the name {name!r} is taken by another body')
 
 
+def _check_pairs(count: int) -> None:
+    if count > MOST:
+        raise ArmError(f'scene: more than {MOST} pairs of shapes can touch')
+
+
 def _add_pairs(
     spec: mujoco.MjSpec,
     made: Sequence[mujoco.MjsGeom],
@@ -171,8 +178,7 @@ def _add_pairs(
         for name in partners:
             if frozenset((name, geom.name)) not in known:
                 spec.add_pair(geomname1=name, geomname2=geom.name, condim=3)
-        if len(spec.pairs) > MOST:
-            raise ArmError(f'scene: more than {MOST} pairs of shapes can touch')
+        _check_pairs(len(spec.pairs))
         earlier.append((geom, root, above))
     for geom in made:
         geom.contype = geom.conaffinity = 0

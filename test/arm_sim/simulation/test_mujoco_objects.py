@@ -10,6 +10,7 @@ import yaml
 from arm_dynamics import ArmError, RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.simulation import mujoco_objects
 from arm_sim.simulation.model_check import check_model
 from arm_sim.simulation.plant import PlantParameters
 
@@ -211,3 +212,19 @@ MujocoPlant(model, PlantParameters(scene='gate.xml'))"""
     found = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert 'Attach' not in found.stderr, found.stderr
     assert found.returncode == 0, found.stderr
+
+
+def test_too_many_free_objects_are_refused_before_one_is_added(among, monkeypatch):
+    rows = [
+        {
+            'name': f'b{k}',
+            'shape': 'sphere',
+            'size': [0.01],
+            'mass': 0.1,
+            'position': [k, 5.0, 5.0],
+        }
+        for k in range(202)
+    ]
+    monkeypatch.setattr(mujoco_objects, 'numbers_of', None)  # of each object that is added
+    with pytest.raises(ArmError, match='scene: more than 20000 pairs of shapes can touch'):
+        among(rows)
