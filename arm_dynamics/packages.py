@@ -123,4 +123,4 @@ def _may_hold_packages(folder: Path) -> bool:
 def leads_out(address: str) -> bool:
     """Return whether NAME/PATH of package://NAME/PATH is no place in a package."""
     package, _, inside = address.partition('/')
-    return os.path.normpath(inside).startswith('..') or package in ('.', '..')
+    return os.path.normpath(inside.lstrip('/')).startswith('..') or package in ('.', '..')

@@ -92,6 +92,7 @@ def candidates(
     if leads_out(rest):
         return []
     package, _, inside = rest.partition('/')
+    inside = inside.lstrip('/')  # else it is a path of its own, out of the package
     prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(':')
     near = (around or packages_around)(folder / 'file').get(package)
     own = in_sources(near, inside) if near else []

@@ -71,6 +71,11 @@ def note(folder, name, arm=ARM):
         ('package://amr/meshes/Base.STL', "package 'amr' is not found: source its workspace"),
         ('..\\meshes\\Base.STL', r'write / in place of \\'),
         ('package://arm/../arm/meshes/Base.STL', 'leads out of its package'),
+        ('package://arm//../arm/meshes/Base.STL', 'leads out of its package'),
+        (
+            'package://arm//etc/passwd',
+            "(?:'package://arm//etc/passwd' does not|package 'arm' is not)",
+        ),
         ('../meshes', "/meshes' is a folder"),
         ('../meshes/pipe.stl', "/meshes/pipe.stl' is not a regular file"),
         ('model://arm/meshes/Base.STL', 'a mesh is a path, or begins with package://'),
@@ -82,7 +87,10 @@ def test_a_mesh_that_is_not_read_is_named_with_its_cause(folder, name, line, arm
     assert '\n' not in said
 
 
-@pytest.mark.parametrize('name', ['../meshes/Base.STL', 'package://arm/meshes/Base.STL'])
+@pytest.mark.parametrize(
+    'name',
+    ['../meshes/Base.STL', 'package://arm/meshes/Base.STL', 'package://arm//meshes/Base.STL'],
+)
 def test_a_mesh_that_is_read_is_not_named(folder, name):
     assert note(folder, name) == note(folder, name, LED) == 'meshes count as their convex hulls'
 
