@@ -40,6 +40,7 @@ _MOST = 1 << 30  # bytes of text, of which a compressed file may have a thousand
 _FEW = 0.01  # share of damaged rows beyond which the file is not what it seems
 _SORTED = 0.75  # groups of rows over rows, of a table that is sorted by joint
 _ALIKE = 3  # lines of numbers with which the rows begin, or fewer if there are fewer
+_NEXT = 20  # lines among which these are
 _NEAR, _STEP = 10.0, 0.05  # a first state is nearer to the next than so many steps and [rad],
 _MOSTLY = 0.8  # in this share of the columns
 _BEGIN = 100  # bytes that show the encoding
@@ -194,7 +195,8 @@ def text_table(file: Path) -> TextTable:
     every = unfolded(_text(file).replace(_MINUS, '-')).splitlines()
     lines = [(k, line) for k, line in enumerate(every, 1) if line.strip()]
     for index, (_, line) in enumerate(lines):
-        if _begins(lines[index:]):
+        again = lines[index - 1][1] if index else ''  # the header, maybe above each few rows
+        if _begins([x for x in lines[index : index + _NEXT] if x[1] != again]):
             return _wide(_of_names(_below(lines[:index], lines[index:], separator(line))))
     full = [(k, _fields(x)) for k, x in lines if not x.startswith(_COMMENTS)]
     if len(full) > _ALIKE and len(full[-1][1]) == len(full[-2][1]):

@@ -182,6 +182,9 @@ def test_a_small_file_of_endless_text_is_refused(tmp_path, monkeypatch):
 DAMAGED = {
     'row that ends early': (lambda x: [*x, x[-1][:9]], COUNT, 'damaged'),
     'number cut off': (lambda x: [*x, '1,2,3,4,-'], COUNT, 'lack a number'),
+    'header above each row': (
+        lambda x: [y for row in x[1:] for y in (x[0], row)], COUNT, f'{COUNT - 1} more headers'
+    ),
     'header again': (lambda x: [*x[:5], *x], COUNT + 4, 'more headers'),
     'not a number': (lambda x: [*x[:3], '0.015,nan,1,1,1', *x[3:]], COUNT, 'lack a number'),
     'empty fields': (lambda x: [*x[:3], '0.015,,1,,1', *x[3:]], COUNT, 'lack a number'),
