@@ -21,6 +21,7 @@ STATE, EFFORT = 'observation.state', 'observation.effort'  # features
 _POSITIONS = '{}.pos', '{}.position', '{}'
 _EFFORTS = '{}.effort', '{}.torque', '{}.current', '{}'
 _FRAME, _TIME = 'frame_index', 'timestamp'
+_NO_RADIANS, _PER_CENT = 20.0, 100.0  # largest positions
 _OFF = 0.01  # share by which the stated rate may be off
 
 
@@ -61,19 +62,28 @@ def followed_of(folder: Path, joint_names: Sequence[str]) -> Followed:
     return Followed(times[longest], q[longest], command[longest])
 
 
-def lines_on_frames(folder: Path) -> list[str]:
-    """Return a line where frames of a dataset are missing, as of an episode that is not there."""
+def lines_on(folder: Path, q: Array) -> list[str]:
+    """Return lines on frames that are missing, as of an episode, and positions q in per cent."""
     _, parquet = pyarrow('a LeRobotDataset')
     stated = _info(folder).get('total_frames')
     files = (folder / 'data').rglob('*.parquet')
     there = sum(parquet.read_metadata(file).num_rows for file in files)
-    if stated in (None, there):
-        return []
-    return [Doubt(f'files: {there} frames are there, and {stated} stated in {INFO}')]
+    lines = []
+    if stated not in (None, there):
+        lines.append(f'files: {there} frames are there, and {stated} stated in {INFO}')
+    if _NO_RADIANS < np.abs(q).max(initial=0.0) <= _PER_CENT:
+        lines.append(
+            'positions: none is beyond 100; are they degrees, or per cent of each range, as '
+            "LeRobot's drivers write them by default? Convert per cent to degrees or radians"
+        )
+    return [Doubt(line) for line in lines]
 
 
 def _info(folder: Path) -> dict[str, Any]:
-    info = json.loads((folder / INFO).read_text())
+    try:
+        info = json.loads((folder / INFO).read_text())
+    except ValueError as error:
+        raise ArmError(f'{INFO} is no JSON: {error}') from None
     if not isinstance(info, dict) or not {'features', 'fps'} <= set(info):
         raise ArmError(f'{INFO} has no features or fps')
     return info

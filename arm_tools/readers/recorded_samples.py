@@ -14,7 +14,7 @@ from arm_tools.readers.arrays import numbers_in
 from arm_tools.readers.column_names import array_names, joint_names_in
 from arm_tools.readers.findings import Doubt
 from arm_tools.readers.joint_streams import Stream, measured, sampling, streams_of, timed
-from arm_tools.readers.lerobot_reader import INFO, followed_of, lines_on_frames, samples_of
+from arm_tools.readers.lerobot_reader import INFO, followed_of, lines_on, samples_of
 from arm_tools.readers.quantity_files import quantity_files
 from arm_tools.readers.read_options import AS_FOUND, ReadAs
 from arm_tools.readers.recorded_messages import (
@@ -55,7 +55,7 @@ def inspected_samples(
         elif (file / INFO).is_file():
             how.check_messages()
             samples = samples_of(file, joint_names_in(how.columns, joint_names))
-            lines = [*lines_on_frames(file), *sampling(samples.times)]
+            lines = [*lines_on(file, samples.q), *sampling(samples.times)]
         else:
             samples, lines = _states(file, joint_names, how)
         effort = samples.effort
@@ -123,7 +123,7 @@ def read_followed(
         elif (file / INFO).is_file():
             how.check_messages()
             followed = followed_of(file, joint_names_in(how.columns, joint_names))
-            lines = [*lines_on_frames(file), *sampling(followed.times)]
+            lines = [*lines_on(file, followed.q), *sampling(followed.times)]
         else:
             states, lines = _states(file, joint_names, how, effort=False)
             sent_at, sent = _commands(file, joint_names, how)
