@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # Ends the name of a robot with estimated inertia, which every log and report shows.
 ESTIMATED = '_inertia_estimated'
+_SAID: dict[Path, tuple[str, ...]] = {}  # lines on what was converted, by its URDF
 
 
 @cached_by_files
@@ -73,9 +74,7 @@ def urdf_file(
             folder = temporary_folder()
             of_joints = moving, tip_frame, native, folder
             tree, parameters, held, lines = converted(file, *of_joints)
-            for line in lines:
-                _log(file, line)
-            return _written(file, tree, parameters, folder, held)
+            return _written(file, tree, parameters, folder, held, lines)
         return _of_urdf(file, tree, moving, tip_frame, estimate)
     except ArmError as error:
         raise ArmError(f'{error} (in {str(file)!r})') from None
@@ -84,15 +83,15 @@ def urdf_file(
 def _of_urdf(
     file: Path, tree: Element, moving: tuple[str, ...], tip_frame: str, estimate: 'Estimate | None'
 ) -> Path:
-    suffix = ''
+    suffix, lines = '', list[str]()
     if estimate:
         from arm_dynamics.descriptions.estimated_inertia import estimate_inertias
 
-        _log(file, estimate_inertias(tree, file, estimate))
+        lines.append(estimate_inertias(tree, file, estimate))
         suffix = ESTIMATED
     held = hold_others(tree, moving, tip_frame)
     make_meshes_absolute(tree, file)
-    path = _written(file, tree, {}, temporary_folder(), list(held), suffix)
+    path = _written(file, tree, {}, temporary_folder(), list(held), lines, suffix)
     own = parameter_file(file)
     if own.is_file() and not moving:  # its lists are for all joints
         parameter_file(path).write_bytes(own.read_bytes())
@@ -117,8 +116,10 @@ def _written(
     parameters: ParameterValues,
     folder: Path,
     held: list[str],
+    lines: list[str],
     suffix: str = '',
 ) -> Path:
+    """Write a URDF with its parameters and log the lines on it; return its path."""
     path = folder / f'{file.name.partition(".")[0]}{suffix}.urdf'
     for end in ('.srdf', '.srdf.xacro'):
         srdf = srdf_of(file, end)
@@ -131,8 +132,16 @@ def _written(
         parameter_file(path).write_text(yaml.safe_dump(sections))
     if held:
         still = 'held still' if tree.find('mjcf') is None else 'not commanded'
-        _log(file, f'{still}: {some_of(held)}; joints:= chooses what moves')
+        lines = [*lines, f'{still}: {some_of(held)}; joints:= chooses what moves']
+    for line in lines:
+        print(f'arm_sim: {file.name}: {line}', file=sys.stderr, flush=True)
+    _SAID[path] = tuple(lines)
     return path
+
+
+def said_of(urdf: Path) -> tuple[str, ...]:
+    """Return the lines that this process has logged on a URDF when it converted a robot's file."""
+    return _SAID.get(urdf, ())
 
 
 def is_mjcf(file: Path) -> bool:
@@ -163,7 +172,3 @@ def _tree_of(file: Path) -> Element | None:
 def parameter_file(urdf: Path) -> Path:
     """Return the path of a URDF's own parameter file, which need not exist."""
     return urdf.with_name(f'{urdf.stem}.arm_sim.yaml')
-
-
-def _log(file: Path, what: str) -> None:
-    print(f'arm_sim: {file.name}: {what}', file=sys.stderr, flush=True)

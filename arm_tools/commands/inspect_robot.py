@@ -10,6 +10,7 @@ import numpy as np
 from tyro.conf import Positional
 
 from arm_dynamics.checks import ArmError, some_of, units
+from arm_dynamics.descriptions.conversion import said_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import find_urdf
@@ -57,7 +58,8 @@ class RobotReport(Report):
         """Read the robot of the options; raises ArmError where it is refused."""
         robot = Robot.load(options.robot)
         self._robot, model = robot, robot.model
-        others = list(readings(model, find_urdf(options.robot)))
+        urdf = find_urdf(options.robot)
+        others = list(readings(model, urdf))
         heaviest = weight_of(model)
         facts = {
             'robot': model.name,
@@ -67,7 +69,13 @@ class RobotReport(Report):
             'mass_kg': float(sum(each.mass for each in model.pin_model.inertias[1:])),
         }
         joints = [_joint(model, i, float(heaviest[i])) for i in range(model.nv)]
-        notes = [*model.notes, *doubts(model), *_for_simulation(model), *_not_drawn(model)]
+        notes = [
+            *said_of(urdf),
+            *model.notes,
+            *doubts(model),
+            *_for_simulation(model),
+            *_not_drawn(model),
+        ]
         weak = weak_joints(model)
         notes += weak.values()
         of = units('N.m | N', model.prismatic)

@@ -121,3 +121,17 @@ def test_a_mesh_that_is_not_drawn_is_named(written, tmp_path, name, named):
     report = arm_sim.inspect_robot(str(written('a_link">', f'a_link">{shapes}')))
     line = "not drawn are visual meshes of a_link: 'lfs.stl' stands for a file of Git LFS"
     assert any(line in each for each in report.numbers['notes']) == named
+
+
+def test_what_the_conversion_of_a_file_says_is_in_the_notes(tmp_path):
+    file = tmp_path / 'arm.xml'
+    bodies = ''.join(
+        f'<body><joint name="{x}" axis="0 1 0" range="-90 90"/><geom size="0.1"/>' for x in 'ab'
+    )
+    drives = '<position joint="a" kp="9"/><motor joint="b"/>'
+    file.write_text(
+        f'<mujoco><worldbody>{bodies}</body></body></worldbody><actuator>{drives}</actuator></mujoco>'
+    )
+    notes = arm_sim.inspect_robot(f'{file} joints:=a').numbers['notes']
+    assert "not in the controllers' model: actuators number 1" in notes
+    assert 'not commanded: b; joints:= chooses what moves' in notes
