@@ -57,8 +57,8 @@ def joint_path(task: Task, poses: Iterable[pin.SE3], q: Array) -> Array:
         solution = solve_ik(task.robot.model, pose, q)
         if not solution.success:
             raise ArmError(
-                f'{type(task).__name__}: {task.robot.name} does not reach its path from its start '
-                f'(point {len(rows)})'
+                f'{task.robot.name} does not reach the path of the task from its start (point'
+                f' {len(rows)})'
             )
         q = solution.q
         rows.append(q)

@@ -95,6 +95,11 @@ MISTAKES = [
     (TASK, 'passes:=two', "'passes' is 'two'; it must be a whole number"),
     (TASK, 'passes:=0', 'passes is 0; it must be finite, >= 1 and <= 1000'),
     # of the writing: commas, case, units, quotes, folders, files elsewhere
+    (
+        TASK,
+        'task:=peg_in_hole robot:=planar_3r',
+        r'^planar_3r does not reach the path of the task',
+    ),
     (TASK, 'task:=press,push', "'press,push'; nearest known: 'press'"),
     (TASK, 'law:=mpc,', "'mpc,'; nearest known: 'mpc'"),
     (TASK, 'law:=MPC', "'MPC'; nearest known: 'mpc'"),
