@@ -97,7 +97,7 @@ def _check_names(names: tuple[str, ...], known: tuple[str, ...], allow_partial: 
         if name not in names and not allow_partial:
             raise GoalError(
                 f'joint {name!r} is missing from the goal ({len(names)} of {len(known)} joints are'
-                ' named); set allow_partial_joints_goal to let the others hold',
+                ' named); set allow_partial_joints_goal to leave joints out',
                 joint=name,
             )
 
