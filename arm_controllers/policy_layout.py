@@ -109,7 +109,7 @@ class PolicyLayout:
             ArmError: no layout, or that of another version.
         """
         try:
-            found = json.loads(text)
+            found = json.loads(text, parse_int=_number)
             version = found.pop('version')
             names = tuple(found.pop('joint_names')), tuple(map(float, found.pop('scale')))
             rate = float(found.pop('rate', 0.0))
@@ -138,3 +138,8 @@ class PolicyLayout:
                 f'{where}: scale is {list(self.scale)}; it must be a finite number for each of '
                 f'its {len(self.joint_names)} joints'
             )
+
+
+def _number(digits: str) -> float:
+    """Return an integer, or the float of one that no array holds: inf where it is too large."""
+    return int(digits) if len(digits) < 19 else float(digits)

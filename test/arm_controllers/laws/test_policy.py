@@ -314,6 +314,19 @@ def test_files_that_do_not_fit_are_refused_in_one_line(tmp_path):
         _ = Experiment('planar_3r', 'step', 'pd:x').load().law_parameters
 
 
+@pytest.mark.parametrize('name', ['version', 'scale', 'period', 'rate'])
+@pytest.mark.parametrize('digits', [20, 400, 5000])
+def test_a_number_of_a_layout_that_is_too_large_is_refused_in_one_line(name, digits):
+    layout = PolicyLayout(('a',), 'pd', {}, (1.0,), 0.002)
+    value = f'[1{"0" * digits}]' if name == 'scale' else f'1{"0" * digits}'
+    text = json.dumps(json.loads(layout.text()) | {name: 'HERE'}).replace('"HERE"', value)
+    if (name, digits) == ('scale', 20):  # a large torque
+        assert PolicyLayout.of_text(text, 'policy').scale == (1e20,)
+        return
+    with pytest.raises(ArmError, match=f'^policy: .*{name}'):
+        PolicyLayout.of_text(text, 'policy')
+
+
 def network(path, layout, nodes, answer=('action', 11, None)):
     """Write an ONNX file of nodes (operator, inputs, outputs, attributes); return its path."""
     import onnx
