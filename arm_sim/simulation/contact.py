@@ -174,4 +174,5 @@ def _longest_step(stiffness: float, damping: float, inverse: float) -> float:
     The limit of a = -w^2 x - g v is h^2 w^2 + 2 h g = 4.
     """
     w2, g = stiffness * inverse, damping * inverse
-    return (sqrt(g * g + 2.0 * w2) - g) / w2 if w2 else inf
+    total = sqrt(g * g + 2.0 * w2) + g  # a difference would be rounded to 0 for a small w
+    return 2.0 / total if total else inf

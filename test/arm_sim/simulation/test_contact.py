@@ -229,6 +229,14 @@ def test_a_long_step_is_divided_where_a_contact_needs_it():
     np.testing.assert_allclose(coarse.scene.object_poses(), fine.scene.object_poses(), atol=1e-6)
 
 
+@pytest.mark.parametrize('stiffness', [1e-12, 1e-20])
+def test_a_contact_of_damping_alone_is_simulated(stiffness):
+    plant = BENCHMARK.scene([{**BENCHMARK.block(), 'stiffness': stiffness}])
+    for _ in range(10):
+        BENCHMARK.hold(plant)
+    assert np.isfinite(plant.scene.object_poses()).all()
+
+
 def test_a_body_on_many_stiff_balls_does_not_gain_energy(tmp_path):
     ring = np.linspace(0.0, 2.0 * np.pi, 12, endpoint=False)
     balls = ''.join(
