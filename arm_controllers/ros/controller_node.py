@@ -237,8 +237,9 @@ class ControllerNode(LifecycleNode):
         """Abort goals that can no longer end because no state comes; report."""
         cycle, goals = self.cycle, self._goals
         waited = time.monotonic() - self._turn.began
-        if goals is not None and goals.awaited and waited > LONGEST_WAIT:
-            goals.refusal = f'no state came within {LONGEST_WAIT:g} s: is the simulator running?'
+        if cycle is not None and goals is not None and goals.awaited and waited > LONGEST_WAIT:
+            came = f'no state came on {cycle.states.topic} within {LONGEST_WAIT:g} s'
+            goals.refusal = f'{came}: is the simulator running?'
             goals.deactivate(goals.refusal)
         if cycle is not None and cycle.state is CycleState.COMMANDING:
             # Seconds in which this process ran: a stopped process has received nothing.

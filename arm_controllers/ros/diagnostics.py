@@ -96,7 +96,8 @@ class ControllerDiagnostics:
         if time.monotonic() - self._last_drop < SILENCE:
             return _ERROR, f'states cannot be used, the arm gets no command: {self._why_dropped}'
         if cycle.state is not CycleState.COMMANDING:
-            return _WARN, 'waiting for a state: is the simulator running, in this ROS_DOMAIN_ID?'
+            where = f'waiting for a state on {cycle.states.topic}'
+            return _WARN, f'{where}: is the simulator running, in this ROS_DOMAIN_ID?'
         if cycle.states.silence > SILENCE:
             if cycle.states.stands_still:
                 return _WARN, why_still(self._node, cycle.states.sequence.time_ns)

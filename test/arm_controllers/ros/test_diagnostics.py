@@ -71,7 +71,8 @@ def test_every_state_of_a_controller_has_its_own_words(controller):
     controller.node.trigger_configure()
     assert controller.words == 'inactive: activate it to command the arm'
     controller.node.trigger_activate()
-    assert controller.words.startswith('waiting for a state: is the simulator running')
+    waits = 'waiting for a state on /joint_states: is the simulator running'
+    assert controller.words.startswith(waits)
     controller.show()
     assert controller.words == 'holding'
     controller.ask(goal([1.0], [HOME + 0.1]))
@@ -259,3 +260,14 @@ def test_a_missed_deadline_is_counted_and_logged_and_the_computing_time_is_publi
     assert 0.0 < float(values['CPU time of a cycle, mean [ms]']) <= worst < 1e3
     said = capfd.readouterr().err
     assert '1 cycle took longer than the control period of 2 ms, up to ' in said
+
+
+def test_a_goal_for_which_no_state_comes_names_the_topic(controller, monkeypatch):
+    controller.node.trigger_configure()
+    controller.node.trigger_activate()
+    monkeypatch.setattr('arm_controllers.ros.controller_node.LONGEST_WAIT', 0.0)
+    executor = SingleThreadedExecutor()
+    executor.add_node(controller.node)
+    spin_until(executor, lambda: not controller.node.cycle.goals.awaited)
+    refusal = 'no state came on /joint_states within 0 s: is the simulator running?'
+    assert controller.node.cycle.goals.refusal == refusal
