@@ -102,7 +102,7 @@ ROWS = (
     Row(NAMED, _DRIVES, 'input ffrange velrange', 'other drives'),
     Row(NAMED, _OTHER_DRIVES, '*', 'other drives'),
     Row(NAMED, 'actuator/position default/position', 'kp kv dampratio',
-        'kp and kd of servos beside other drives'),
+        'servo gains, where other joints have none'),
     Row(NAMED, 'actuator/general default/general', 'biasprm',
         'biasprm without biastype="affine" (MuJoCo ignores it)'),
     Row(NAMED, 'sensor', '*', 'sensors'),

@@ -15,7 +15,7 @@ from arm_dynamics.checks import ArmError
 
 # A refusal or a failed goal stays in the words for this time [s].
 MEMORY = 10.0
-# Goals that wait for longer than this, while time stands still, are logged [s].
+# Goals that wait for longer than this, while time is stopped, are logged [s].
 WAITING = 3
 # The words mention states that are delayed by more than this time [s].
 SILENCE = 1.0
@@ -27,7 +27,7 @@ _OK, _WARN, _ERROR = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatu
 def why_still(node: Node, time_ns: int) -> str:
     """Return why the newest state, of this time [ns], comes again, and how a pause ends."""
     return (
-        f'time stands still at {time_ns * 1e-9:.3f} s: the simulator is paused, or waits for '
+        f'time is stopped at {time_ns * 1e-9:.3f} s: the simulator is paused, or waits for '
         'another node; this ends a pause: ros2 service call '
         f"/{prefix_of(node)}simulator/pause std_srvs/srv/SetBool '{{data: false}}'"
     )
@@ -81,7 +81,7 @@ class ControllerDiagnostics:
             values['CPU time of a cycle, worst [ms]'] = f'{cycle.times.worst * 1e3:.3f}'
             values['missed deadlines'] = cycle.times.missed
             states = cycle.states
-            if cycle.follower.goals and states.stands_still and states.silence > WAITING:
+            if cycle.follower.goals and states.time_is_stopped and states.silence > WAITING:
                 self._waits(f'goals wait: {why_still(self._node, states.sequence.time_ns)}')
         self._publish(level, words, values)
 
@@ -99,7 +99,7 @@ class ControllerDiagnostics:
             where = f'waiting for a state on {cycle.states.topic}'
             return _WARN, f'{where}: is the simulator running, in this ROS_DOMAIN_ID?'
         if cycle.states.silence > SILENCE:
-            if cycle.states.stands_still:
+            if cycle.states.time_is_stopped:
                 return _WARN, why_still(self._node, cycle.states.sequence.time_ns)
             return _WARN, f'no state for {cycle.states.silence:.0f} s: {WHO_SENDS}'
         goals, doing = cycle.goals, _doing(cycle)

@@ -109,7 +109,7 @@ class GoalServer:
         self._endpoints.send_at_once()
 
     def after_repeat(self) -> None:
-        """Check and cancel goals in real time, while time stands still, too."""
+        """Check and cancel goals in real time, while time is stopped, too."""
         if self._realtime and (self._inbox or self._check or self._cancels):
             self._work()
 

@@ -292,7 +292,7 @@ class GripperControllerNode(LifecycleNode):
         return False
 
     def _on_second(self) -> None:
-        """End goals that can no longer end because no state comes; say where time stands still."""
+        """End goals that can no longer end because no state comes; say where time is stopped."""
         # A stopped process has received nothing, and counts nothing.
         self._silent, self._still = self._silent + 1, self._still + 1
         has_goals = bool(self._goals) or self._running is not None

@@ -25,7 +25,7 @@ STATES = 'joint_states'
 # Time in which old states arrive that were sent while this process stood still [s].
 _BACKLOG = 0.3
 _NONE = np.empty(0)
-# Time stands still where the newest state comes again, and none after it, for this time [s].
+# Time is stopped where the newest state comes again, and none after it, for this time [s].
 STILL = 1.0
 
 
@@ -107,7 +107,7 @@ class StateInput:
         return time.monotonic() - self._arrived
 
     @property
-    def stands_still(self) -> bool:
+    def time_is_stopped(self) -> bool:
         """Whether the sender lives and repeats the newest state: a pause, or it waits itself."""
         return self.silence > STILL > time.monotonic() - self._repeated
 

@@ -81,7 +81,7 @@ def _servos(m: mujoco.MjModel, model: RobotModel) -> list[bool]:
     return [servo_of(m, m.joint(name).id) is not None for name in model.joint_names]
 
 
-def _lone_servos(m: mujoco.MjModel, model: RobotModel) -> list[str]:
+def _some_servos(m: mujoco.MjModel, model: RobotModel) -> list[str]:
     """Return position servos of an arm whose other joints have none."""
     servos, drives = _servos(m, model), _drives(m, model)
     alone = (
@@ -178,7 +178,7 @@ LACKS: dict[str, Callable[[mujoco.MjModel, RobotModel], list[str]]] = {
     'equalities': _equalities,
     'actuators': _actuators,
     'other drives': _other_drives,
-    'kp and kd of servos beside other drives': _lone_servos,
+    'servo gains, where other joints have none': _some_servos,
     'biasprm without biastype="affine" (MuJoCo ignores it)': _without_bias,
     'activation of drives': lambda m, model: _drives_with(m.actuator_dyntype, m, model),
     'delays of drives': lambda m, model: _drives_with(m.actuator_delay, m, model),

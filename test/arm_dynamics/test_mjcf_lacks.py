@@ -140,8 +140,8 @@ def test_a_servo_beside_a_motor_is_named_as_what_it_is(tmp_path, capfd):
     file.write_text(ARM.format(top='', world=second, body='', joint='', geom='', end=end))
     Robot.load(str(file))
     assert capfd.readouterr().err == (
-        "arm_sim: arm.xml: not in the controllers' model: kp and kd of servos beside other "
-        'drives m\n'
+        "arm_sim: arm.xml: not in the controllers' model: servo gains, where other joints "
+        'have none m\n'
     )
 
 

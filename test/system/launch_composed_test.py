@@ -21,7 +21,7 @@ def state_at_the_end(composed):
         else:
             arm.simulator('start_paused:=true')
             arm.controller()
-        seen = ('holding', 'time stands still', 'no state for')  # there is one state only
+        seen = ('holding', 'time is stopped', 'no state for')  # there is one state only
         arm.wait(lambda: arm.diagnostics.get(CONTROLLER, (0, ''))[1].startswith(seen), 'state')
         far = HOME + np.array([0.5, 0.2, -0.2, 0.1, 0.1, 0.3])
         _, end = arm.send(CONTROLLER, goal([1.5], [far], start=0.5))

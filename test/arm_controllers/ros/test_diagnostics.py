@@ -91,7 +91,7 @@ def test_every_state_of_a_controller_has_its_own_words(controller):
 def test_a_state_that_comes_again_is_a_pause_and_goals_that_wait_are_logged_once(
     controller, monkeypatch, capfd
 ):
-    words = 'time stands still at 0.002 s: the simulator is paused, or waits for another node; '
+    words = 'time is stopped at 0.002 s: the simulator is paused, or waits for another node; '
     words += 'this ends a pause: ros2 service call /simulator/pause std_srvs/srv/SetBool '
     words += "'{data: false}'"
     controller.node.trigger_configure()

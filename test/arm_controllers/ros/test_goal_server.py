@@ -317,7 +317,7 @@ def test_results_of_a_node_that_ends_are_sent_at_once_and_are_no_warnings(start)
     assert arm.server.problem == ''
 
 
-def test_in_real_time_goals_are_checked_and_canceled_while_time_stands_still(start):
+def test_in_real_time_goals_are_checked_and_canceled_while_time_is_stopped(start):
     arm = start(realtime=True)
     arm.cycles()
     arm.send(b'1')

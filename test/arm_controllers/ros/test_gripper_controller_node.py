@@ -179,7 +179,7 @@ def test_a_goal_ends_where_no_state_comes_any_more(gripper, capfd):
     assert gripper.result(again)[0] == SUCCEEDED
 
 
-def test_while_time_stands_still_goals_wait_with_a_line_and_end_by_a_cancel(gripper, capfd):
+def test_while_time_is_stopped_goals_wait_with_a_line_and_end_by_a_cancel(gripper, capfd):
     gripper.show(0.03)
     sent = gripper.accepted(0.0)
     second = next(each for each in gripper.node.timers if each.timer_period_ns == 10**9)
@@ -188,7 +188,7 @@ def test_while_time_stands_still_goals_wait_with_a_line_and_end_by_a_cancel(grip
         gripper.show(0.03)
         second.callback()
     assert not sent.end.done()
-    at = f'goals wait: time stands still at {gripper.time_ns * 1e-9:.3f} s: '
+    at = f'goals wait: time is stopped at {gripper.time_ns * 1e-9:.3f} s: '
     assert capfd.readouterr().err.count(at) == 1
     assert gripper.cancel(sent)
     gripper.time_ns -= STEP_NS
