@@ -302,8 +302,7 @@ def _interpolated(h: Array, states: tuple[Array, ...], fields: NDArray[np.intp])
     coefficients = np.empty((len(h), 6, states[0].shape[1]))
     for count in np.unique(fields):
         i = np.flatnonzero(fields == count)
-        starts = tuple(x[i] for x in states[:count])
-        ends = tuple(x[i + 1] for x in states[:count])
+        starts, ends = (tuple(x[j] for x in states[:count]) for j in (i, i + 1))
         coefficients[i] = hermite(h[i], starts, ends)
     return coefficients
 

@@ -132,15 +132,12 @@ class GoalRun:
         self._simulator = prefix_of(node) + 'simulator'
         self._pause = node.create_client(SetBool, 'simulator/pause')
         self._reset = node.create_client(Trigger, 'simulator/reset')
-        self._follow = ActionClient(
-            node, FollowJointTrajectory, f'{server}/follow_joint_trajectory'
-        )
+        action, topic = f'{server}/follow_joint_trajectory', f'{server}/joint_trajectory'
+        self._follow = ActionClient(node, FollowJointTrajectory, action)
         # An external controller needs no more than a subscription to its goals.
         self._topic: Any = None
         if server == EXTERNAL:
-            self._topic = node.create_publisher(
-                JointTrajectory, f'{server}/joint_trajectory', CONTROL_QOS
-            )
+            self._topic = node.create_publisher(JointTrajectory, topic, CONTROL_QOS)
         self._run_until = node.create_publisher(Time, 'simulator/run_until', CONTROL_QOS)
         node.create_subscription(DiagnosticArray, '/diagnostics', self._on_diagnostics, 10)
         self._goal: Any = None

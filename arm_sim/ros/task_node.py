@@ -188,10 +188,8 @@ class TaskNode(Node):
         if task.wrench is not None:
             self._send_goal(arm, task.wrench, ends[0] + task.wrench_start_ns)
         period_ns = self.period_ns if self.parameters.mode == 'lockstep' else 0
-        arm.follow(
-            goal, ends[1], period_ns, self._print_progress(task, *ends),
-            task.goal_may_end,
-        )  # fmt: skip
+        progress = self._print_progress(task, *ends)
+        arm.follow(goal, ends[1], period_ns, progress, task.goal_may_end)
         return arm.joint_states()
 
     def _with_objects(
@@ -247,9 +245,8 @@ class TaskNode(Node):
     def _facts(self, arm: GoalRun, stamps) -> dict[str, Any]:
         p = self.parameters
         facts: dict[str, Any] = {'robot': RobotArgument.of(p.robot).label}
-        facts |= {
-            name: getattr(p, name) for name in ('engine', 'integrator', 'mode', 'feedforward')
-        }
+        own = 'engine', 'integrator', 'mode', 'feedforward'
+        facts |= {name: getattr(p, name) for name in own}
         facts |= {'task': self.name, 'controller': p.law, 'errors': p.errors}
         facts |= device_facts(p)
         facts['cycles_per_second'] = (len(stamps) - 1) / arm.wall_time
