@@ -12,7 +12,7 @@ rclpy = pytest.importorskip('rclpy')
 
 from domains import fresh_domain  # noqa: E402
 from launch.actions import LogInfo  # noqa: E402
-from long_wait import LONG_WAIT, ask  # noqa: E402
+from long_wait import LONG_WAIT, ask, spin_until  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 
 from arm_sim.launching.arguments import usual_values  # noqa: E402
@@ -140,3 +140,37 @@ def test_in_a_namespace_it_lists_and_loads_the_controllers_of_its_own_arm(tmp_pa
         context.try_shutdown()
         launch.wait(LONG_WAIT)
     assert 'Traceback' not in (tmp_path / 'log.txt').read_text()
+
+
+@pytest.mark.skipif(
+    controller_manager_node.srv is None,
+    reason='no controller_manager_msgs: ./ws builds it, and a ROS 2 gets it by rosdep',
+)
+def test_a_load_succeeds_whenever_its_controller_appears(monkeypatch):
+    started, looks = [], []
+
+    def names(clients):
+        looks.extend(started)
+        return ['pd_controller'] if len(looks) > 1 else []  # from the second look on
+
+    monkeypatch.setattr(controller_manager_node.ControllerClients, 'names', names)
+    processes = controller_manager_node.ControllerProcesses
+    monkeypatch.setattr(processes, 'start', lambda self, name: started.append(name))
+    monkeypatch.setattr(processes, 'code', lambda self, name: None)
+    monkeypatch.setattr(sys, 'argv', ['controller_manager'])
+    rclpy.init(domain_id=int(fresh_domain()))
+    manager, node = controller_manager_node.ControllerManagerNode(), rclpy.create_node('user')
+    executor = SingleThreadedExecutor()
+    try:
+        for each in (manager, node):
+            executor.add_node(each)
+        load = controller_manager_node.srv.LoadController
+        client = node.create_client(load, 'controller_manager/load_controller')
+        spin_until(executor, client.service_is_ready)
+        answer = client.call_async(load.Request(name='pd_controller'))
+        spin_until(executor, answer.done)
+        assert started == ['pd_controller']
+        assert answer.result().ok
+    finally:
+        manager.destroy_node()
+        rclpy.try_shutdown()

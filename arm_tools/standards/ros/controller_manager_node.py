@@ -101,8 +101,9 @@ class ControllerManagerNode(Node):
         result = self._loads[name]
 
         def is_done() -> bool:
-            response.ok = bool(result())
-            return result() is not None
+            found = result()  # once: a second call may already know more
+            response.ok = bool(found)
+            return found is not None
 
         return is_done
 
