@@ -42,6 +42,7 @@ from arm_controllers.ros.parameters import (
 )
 from arm_controllers.ros.process_settings import pin_to_core
 from arm_controllers.ros.running import run_node
+from arm_controllers.ros.state_input import STATES
 from arm_dynamics.checks import ArmError, in_range
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
@@ -237,8 +238,8 @@ class ControllerNode(LifecycleNode):
         """Abort goals that can no longer end because no state comes; report."""
         cycle, goals = self.cycle, self._goals
         waited = time.monotonic() - self._turn.began
-        if cycle is not None and goals is not None and goals.awaited and waited > LONGEST_WAIT:
-            came = f'no state came on {cycle.states.topic} within {LONGEST_WAIT:g} s'
+        if goals is not None and goals.awaited and waited > LONGEST_WAIT:
+            came = f'no state came on {self.resolve_topic_name(STATES)} within {LONGEST_WAIT:g} s'
             goals.refusal = f'{came}: is the simulator running?'
             goals.deactivate(goals.refusal)
         if cycle is not None and cycle.state is CycleState.COMMANDING:

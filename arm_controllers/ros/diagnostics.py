@@ -11,6 +11,7 @@ from arm_controllers.ros.active_controllers import ActiveControllers
 from arm_controllers.ros.control_cycle import ControlCycle
 from arm_controllers.ros.log import Log, once_a_minute, shortened
 from arm_controllers.ros.messages import prefix_of
+from arm_controllers.ros.state_input import STATES
 from arm_dynamics.checks import ArmError
 
 # A refusal or a failed goal stays in the words for this time [s].
@@ -96,7 +97,7 @@ class ControllerDiagnostics:
         if time.monotonic() - self._last_drop < SILENCE:
             return _ERROR, f'states cannot be used, the arm gets no command: {self._why_dropped}'
         if cycle.state is not CycleState.COMMANDING:
-            where = f'waiting for a state on {cycle.states.topic}'
+            where = f'waiting for a state on {self._node.resolve_topic_name(STATES)}'
             return _WARN, f'{where}: is the simulator running, in this ROS_DOMAIN_ID?'
         if cycle.states.silence > SILENCE:
             if cycle.states.time_is_stopped:

@@ -58,7 +58,6 @@ class StateInput:
 
     Attributes:
         sequence: stamp and sender of the newest state, and how it follows the one before it.
-        topic: name of the topic of the states.
         received: number of states that were used, repeated ones included.
         overtaken: number of states that came after a newer state, and were not used.
         objects: the objects around the arm; None where goals are not checked against them.
@@ -91,12 +90,11 @@ class StateInput:
         self._input = node.create_subscription(
             JointState, STATES, self.take, CONTROL_INPUT_QOS, raw=True
         )
-        self.topic = self._input.topic_name
-        transport.subscribe_states(self.topic, self.take)
+        transport.subscribe_states(self._input.topic_name, self.take)
 
     def close(self) -> None:
         """Unsubscribe."""
-        self._transport.unsubscribe_states(self.topic, self.take)
+        self._transport.unsubscribe_states(self._input.topic_name, self.take)
         self._node.destroy_subscription(self._input)
         self._listen_to_wrench(False)
         self._listen_to_objects(False)
