@@ -1,5 +1,7 @@
 """From a state to a command: which answers a control cycle gives, and when it begins again."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,7 @@ from control_msgs.msg import JointTrajectoryControllerState  # noqa: E402
 from control_msgs.srv import QueryTrajectoryState  # noqa: E402
 from domains import fresh_domain  # noqa: E402
 from following import HOME, NAMES, REST, goal  # noqa: E402
-from long_wait import spin_until  # noqa: E402
+from long_wait import LONG_WAIT, spin_until  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.serialization import deserialize_message  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
@@ -29,9 +31,9 @@ START = 5_000  # number of the first state
 class Setup:
     """A controller in this process, to which states are handed one by one."""
 
-    def __init__(self):
+    def __init__(self, *given):
         files = as_arguments(files_of('ur5e'))
-        rclpy.init(args=['--ros-args', *files], domain_id=int(fresh_domain()))
+        rclpy.init(args=['--ros-args', *files, *given], domain_id=int(fresh_domain()))
         transport, self.raw = InProcessTransport(), []
         self.node = ControllerNode('computed_torque', transport)
         self.node.trigger_configure()
@@ -60,8 +62,8 @@ class Setup:
 
 
 @pytest.fixture
-def setup():
-    made = Setup()
+def setup(request):
+    made = Setup(*getattr(request, 'param', ()))
     yield made
     made.node.destroy_node()
     rclpy.try_shutdown()
@@ -89,6 +91,18 @@ def test_a_state_is_answered_once_and_a_repeated_one_with_the_same_bytes(setup):
     assert [stamp - START for stamp, _ in setup.answers] == [0, 1, 1, 2]
     assert setup.raw[1] == setup.raw[2]
     assert (setup.cycle.states.received, setup.cycle.states.overtaken) == (4, 1)
+
+
+@pytest.mark.parametrize('setup', [('-p', 'mode:=realtime')], indirect=True)
+def test_in_real_time_goals_are_checked_while_time_is_stopped(setup):
+    setup.state(START)
+    times = np.arange(1, 1001) * 0.01  # so many points are checked in slices
+    long = trajectory_message(goal(times, HOME + 0.01 * times[:, np.newaxis]))
+    setup.cycle.goals.take(serialized(long))
+    end = time.monotonic() + LONG_WAIT
+    while not setup.cycle.follower.goals and time.monotonic() < end:
+        setup.state(START)
+    assert len(setup.cycle.follower.goals) == 1
 
 
 def test_a_state_that_came_too_early_is_answered_once_the_arm_is_free(setup):
