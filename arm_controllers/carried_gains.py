@@ -8,6 +8,7 @@ from arm_controllers.law import Law, LawAdapter
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.model import RobotModel
 
 # Changes of position [rad | m] and speed [rad/s | m/s] by which gains are measured.
 _STEPS = 1e-4, 1.0
@@ -37,7 +38,7 @@ def why_not_carried(law: Law, period: float) -> str:
     if _growth(law, 0.0 * stiffness, damping, period)[0] > 1.0:
         share = _share(lambda x: _growth(law, 0.0 * stiffness, x * damping, period)[0])
         carried = f'it carries {share:.2g} of this damping'
-    elif damping[joint, joint] <= 0.0:
+    elif damping[joint, joint] + _friction(law.model)[joint] <= 0.0:
         carried = 'without damping it carries no stiffness'
     else:
         share = _share(lambda x: _growth(law, x * stiffness, damping, period)[0])
@@ -79,7 +80,7 @@ def _share(growth: Callable[[float], float]) -> float:
 def _growth(law: Law, stiffness: Array, damping: Array, h: float) -> tuple[float, int]:
     """Return the factor per period of the error that grows most, and its joint; 1.0: none."""
     model, one = law.model, np.eye(law.model.nv)
-    friction = np.diag(model.damping + model.friction)
+    friction = np.diag(_friction(model))
     inertia = model.mass_matrix(model.neutral())
     v = np.linalg.solve(inertia + h * friction, np.hstack([-h * stiffness, inertia - h * damping]))
     x = np.hstack([one, h * one]) + 0.5 * h * (v - np.hstack([0.0 * one, one]))
@@ -88,3 +89,8 @@ def _growth(law: Law, stiffness: Array, damping: Array, h: float) -> tuple[float
     most = int(sizes.argmax())
     joint = int(np.abs(errors[model.nv :, most]).argmax())
     return (float(sizes[most]), joint) if sizes[most] > _LEAST else (1.0, 0)
+
+
+def _friction(model: RobotModel) -> Array:
+    """Return viscous friction (n,) and Coulomb friction at 1 rad/s, as [N.m.s/rad | N.s/m]."""
+    return np.asarray(model.damping + model.friction)

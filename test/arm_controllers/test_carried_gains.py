@@ -8,29 +8,35 @@ import pytest
 from arm_controllers.adapted_law import adapted_law
 from arm_controllers.carried_gains import why_not_carried
 from arm_controllers.laws import law_class
+from arm_controllers.laws.computed_torque import ComputedTorque, ComputedTorqueParameters
 from arm_controllers.measurement import Measurement
 from arm_controllers.parameter_values import read_fields
 from arm_controllers.reference import Reference
+from arm_dynamics.model import RobotModel
+from arm_dynamics.model_error import ModelError, with_error
+from arm_dynamics.robots import find_urdf
 from arm_sim.engines.analytical import AnalyticalPlant
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters
 
 PERIOD = 2e-3
 CASES = [
-    ('ur5e', 'pd', 1e9, 40.0),
-    ('ur5e', 'pd', 400.0, 1e4),
-    ('ur5e', 'computed_torque', 1e9, 40.0),
-    ('ur5e', 'computed_torque', 400.0, 1e4),
-    ('ur5e', 'computed_torque_pid', 1e9, 40.0),
-    ('planar_3r', 'pd', 1e9, 10.0),
-    ('planar_3r', 'computed_torque', 0.0, 1500.0),
+    ('ur5e', 'pd', 1e9, 40.0, 0.0),
+    ('ur5e', 'pd', 400.0, 1e4, 0.0),
+    ('ur5e', 'computed_torque', 1e9, 40.0, 0.0),
+    ('ur5e', 'computed_torque', 400.0, 1e4, 0.0),
+    ('ur5e', 'computed_torque_pid', 1e9, 40.0, 0.0),
+    ('planar_3r', 'pd', 1e9, 10.0, 0.0),
+    ('planar_3r', 'computed_torque', 0.0, 1500.0, 0.0),
+    ('ur5e', 'pd', 1e6, 0.0, 20.0),
 ]
 
 
-def law_of(robot, name, kp, kd, **adapters):
+def law_of(robot, name, kp, kd, damping=0.0, **adapters):
     kind = law_class(name)
     parameters = kind.Parameters(kp=(kp,), kd=(kd,))
-    return adapted_law(kind, Robot.load(robot).model, parameters, **adapters)
+    model = with_error(Robot.load(robot).model, ModelError(damping=(damping,)))
+    return adapted_law(kind, model, parameters, **adapters)
 
 
 def growth(law, periods=2000):
@@ -51,15 +57,15 @@ def growth(law, periods=2000):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(('robot', 'name', 'kp', 'kd'), CASES)
-def test_the_arm_carries_what_is_said_and_shakes_with_more(robot, name, kp, kd):
-    text = why_not_carried(law_of(robot, name, kp, kd), PERIOD)
+@pytest.mark.parametrize(('robot', 'name', 'kp', 'kd', 'damping'), CASES)
+def test_the_arm_carries_what_is_said_and_shakes_with_more(robot, name, kp, kd, damping):
+    text = why_not_carried(law_of(robot, name, kp, kd, damping), PERIOD)
     assert text.startswith("kp and kd shake joint '")
     share, which = re.search(r'carries (\S+) of this (stiffness|damping)$', text).groups()
     for part in (0.9, 1.1):
         x = part * float(share)
         scaled = (kp * x, kd) if which == 'stiffness' else (0.0, kd * x)
-        law = law_of(robot, name, *scaled)
+        law = law_of(robot, name, *scaled, damping)
         assert (growth(law) < 10.0) == (part < 1.0) == (why_not_carried(law, PERIOD) == '')
 
 
@@ -78,3 +84,13 @@ def test_the_gains_that_are_shipped_are_carried(robot):
         kind, values = law_class(name), loaded.controller_parameters(name)
         law = adapted_law(kind, loaded.model, read_fields(kind.Parameters, values))
         assert why_not_carried(law, PERIOD) == '', name
+
+
+@pytest.mark.slow
+def test_weight_that_the_law_balances_is_no_gain():
+    said = []
+    for gravity in (0.0, -1000.0):
+        model = RobotModel.from_urdf(find_urdf('ur5e'), armature=0.1, gravity=(0.0, 0.0, gravity))
+        law = ComputedTorque(model, ComputedTorqueParameters(kp=(100.0,), kd=(1100.0,)))
+        said.append(why_not_carried(law, PERIOD))
+    assert said[0] == said[1] != ''
