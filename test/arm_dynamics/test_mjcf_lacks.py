@@ -9,6 +9,7 @@ from scripts import load_script
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.descriptions.mjcf_lacks import CONVERTED, LACKS
+from arm_dynamics.descriptions.mjcf_model import servo_of
 from arm_sim.robot import Robot
 
 TABLE = load_script('tools/mjcf_elements.py')
@@ -199,3 +200,12 @@ def test_of_two_equalities_of_a_follower_the_second_is_named(tmp_path, capfd):
     file.write_text(ARM.format(top='', world=second, body='', joint='', geom='', end=end))
     Robot.load(f'{file} mjcf:=converted')
     assert 'equalities twice' in re.split(': |; |\n', capfd.readouterr().err)
+
+
+def test_biasprm_without_its_type_makes_no_servo():
+    servo = SERVO.format('')
+    general = servo.replace('<position', '<general biasprm="0 -9 0" gainprm="9"')
+    for end, kind in ((servo, tuple), (general.replace(' kp="9"', ''), type(None))):
+        text = ARM.format(top='', world='', body='', joint='', geom='', end=end)
+        m = mujoco.MjModel.from_xml_string(text)
+        assert isinstance(servo_of(m, m.joint('a').id), kind)

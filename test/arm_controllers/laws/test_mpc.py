@@ -176,3 +176,9 @@ def test_a_wrench_goal_without_a_sensor_is_refused():
     measured = Measurement(Q, np.zeros(3))
     with pytest.raises(ArmError, match='a wrench goal needs wrench: set the simulator'):
         law(law.start(measured, reference), measured, reference, 1e-3)
+
+
+def test_it_is_made_without_a_warning_for_an_arm_that_cannot_press_downwards():
+    model = RobotModel.from_urdf(find_urdf('planar_3r'), armature=0.1)
+    with np.errstate(all='raise'):
+        Mpc(model, MpcParameters())

@@ -194,6 +194,7 @@ def test_while_time_is_stopped_goals_wait_with_a_line_and_end_by_a_cancel(grippe
     gripper.time_ns -= STEP_NS
     gripper.show(0.03)
     assert gripper.result(sent)[0] == CANCELED
+    assert 'goals ended' not in capfd.readouterr().err  # by the cancel, not for want of a state
 
 
 def test_a_canceled_goal_ends_and_the_gripper_holds_where_it_is(gripper):

@@ -147,6 +147,13 @@ SAME = {
 }  # fmt: skip
 
 
+def test_of_two_numbers_for_each_joint_of_an_echo_the_first_is_its_position(tmp_path):
+    columns = 'time=time,position={joint}.position,effort={joint}.effort_or_v'
+    samples, _ = read(tmp_path, echoed(Q, EFFORT), how=ReadAs(columns=columns))
+    np.testing.assert_allclose(samples.q, Q, atol=1e-6)
+    np.testing.assert_allclose(samples.effort, EFFORT, atol=1e-6)
+
+
 @pytest.mark.parametrize('what', SAME)
 def test_a_table_is_read_in_whatever_form_it_was_written(tmp_path, what):
     samples, _ = read(tmp_path, SAME[what])
