@@ -15,14 +15,15 @@ from arm_controllers.ros import running
 
 # A controller's threads; they print for how long they wait, and a line when they run.
 NODE = """
-import threading, time
+import os, threading, time
 from types import SimpleNamespace
 from rclpy.node import Node
 from arm_controllers.ros import running
 from arm_controllers.ros.goal_endpoints import GoalEndpoints
 
 def sleep(seconds):
-    print('waits', threading.current_thread().name, seconds, flush=True)
+    # One call per line: the threads write at the same time.
+    os.write(1, f'waits {threading.current_thread().name} {seconds}\n'.encode())
 
 running._DEAD = 0.5
 running.time = SimpleNamespace(monotonic=time.monotonic, sleep=sleep)
@@ -30,7 +31,7 @@ running.time = SimpleNamespace(monotonic=time.monotonic, sleep=sleep)
 def made():
     node = Node('arm')
     GoalEndpoints(node, True, print, print)
-    node.create_timer(0.3, lambda: print('turn', flush=True))
+    node.create_timer(0.3, lambda: os.write(1, b'turn\n'))
     return node
 
 running.run_node('arm', made)
