@@ -170,10 +170,11 @@ def line_on(names: Iterable[str], text: str, *values: object) -> Iterator[str]:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> ArmError:
-    """Return the error for an unknown name, with the nearest known one."""
+    """Return the error for an unknown name, with the nearest known one, or what is known."""
     names = {each.lower(): each for each in sorted(known)}
-    nearest = [names[x] for x in get_close_matches(name.lower(), names, n=1, cutoff=0.0)]
-    return ArmError(f'unknown {what} {name!r}; nearest known: {", ".join(map(repr, nearest))}')
+    near = ', '.join(repr(names[x]) for x in get_close_matches(name.lower(), names, 1, 0.4))
+    others = f'nearest known: {near}' if near else f'known: {some_of([*names.values()])}'
+    return ArmError(f'unknown {what} {name!r}; {others}')
 
 
 def in_range(

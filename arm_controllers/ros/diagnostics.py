@@ -76,12 +76,11 @@ class ControllerDiagnostics:
         names = 'not known' if claims is None else ', '.join(claims.claims) or 'none'
         values = {'dropped states': self._dropped, 'active controllers': names}
         if cycle is not None:
-            values['overtaken states'] = cycle.states.overtaken
+            values['overtaken states'] = (states := cycle.states).overtaken
             values['refused goals'] = cycle.goals.refused
             values['CPU time of a cycle, mean [ms]'] = f'{cycle.times.mean * 1e3:.3f}'
             values['CPU time of a cycle, worst [ms]'] = f'{cycle.times.worst * 1e3:.3f}'
             values['missed deadlines'] = cycle.times.missed
-            states = cycle.states
             if cycle.follower.goals and states.time_is_stopped and states.silence > WAITING:
                 self._waits(f'goals wait: {why_still(self._node, states.sequence.time_ns)}')
         self._publish(level, words, values)

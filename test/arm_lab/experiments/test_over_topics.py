@@ -148,7 +148,7 @@ def test_a_tasks_goal_starts_on_its_reference_and_ends_at_rest(name, planar):
 @pytest.mark.parametrize(
     ('text', 'message'),
     [
-        ('{nose: 1.0}', "unknown name in plant_error: 'nose'; nearest known: "),
+        ('{nose: 1.0}', "unknown name in plant_error: 'nose'; known: armature, "),
         ('{mas_scale: [1.0]}', "'mas_scale'; nearest known: 'mass_scale'"),
         ('[1.0]', r"plant_error is '\[1.0\]'; it must be {name: value} of mass_scale, "),
         ('{mass_scale: [1.0}', r"plant_error is '{mass_scale: \[1.0}': not YAML: "),

@@ -123,7 +123,7 @@ MISTAKES = [
     (ARM, 'composed:=True', "composed is 'True'; allowed: true, false"),
     (ARM, 'namespace:=1left', 'no digit first, such as left or cell_1/left'),
     (ARM, 'actuator:=Torque controller:=external', "'Torque'; allowed: servo, torque"),
-    (ARM, 'joints:=[a,b]', "unknown joint in joints:= .*; nearest known: '"),
+    (ARM, 'joints:=[a,b]', 'unknown joint in joints:= .*; known: elbow_joint, '),
     ('cube.launch.py', 'side:=10cm', "'side' is '10cm'; it must be a number"),
     ('cube.launch.py', 'center:=[0.4,0]', 'center is .*; it must be three finite numbers'),
     ('cube.launch.py', 'center:={a:1}', "'center' is {'a:1': None}; .* a number or a list"),
