@@ -16,6 +16,7 @@ Without dampers this is semi-implicit Euler of rotor and link together.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import exp, sin
 
 import numpy as np
@@ -29,7 +30,11 @@ from arm_dynamics.compiled.joint_torques import (
     actuator_torque,
     kind_of,
 )
+from arm_dynamics.compiling import announce, cached_njit
 from arm_dynamics.model import STANDSTILL
+
+announce('arm_dynamics.compiled.drive_trains', 'drive trains')
+_without_lock = partial(cached_njit, nogil=True)
 
 # Rows of a drive train's numbers, a column per joint: k, d, half of the backlash, Fs - Fc, vs, a,
 # n, phase.
@@ -56,7 +61,7 @@ def ripple(m, train, i):
     return train[RIPPLE, i] * sin(train[HARMONIC, i] * m + train[PHASE, i])
 
 
-@njit(cache=True, error_model='numpy', nogil=True)
+@_without_lock
 def torques_on_links(actuator, command, q, v, table, train, state):
     """Write the torque on each link at v+ = 0, and its decrease per unit of v+, to `state`.
 
@@ -83,7 +88,7 @@ def torques_on_links(actuator, command, q, v, table, train, state):
         state[SLOPE, i] = damping
 
 
-@njit(cache=True, error_model='numpy', nogil=True)
+@_without_lock
 def turn_rotors(actuator, h, command, q, v, table, train, state):
     """Advance the rotors by h [s], after the links (q, v at the end of the step)."""
     for i in range(q.size):
@@ -133,6 +138,10 @@ class DriveTrains:
         self._state = np.zeros((5, table.shape[1]))
         rows = (row.reshape(shape) for row in self._state)
         self.q, self.v, self.effort, self.torque, self.slope = rows
+        # Compiled now: an arm that moves would wait for it in its first period.
+        self.pull(self.q, self.q, self.q)
+        self.turn(self.q, self.q, self.q)
+        self._state[:] = 0.0
 
     def reset(self, q: Array, v: Array, load: Array) -> None:
         """Turn the rotors to where the gears of resting links at q, v carry loads (..., n)."""
