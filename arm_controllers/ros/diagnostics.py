@@ -16,8 +16,8 @@ from arm_dynamics.checks import ArmError
 
 # A refusal or a failed goal stays in the words for this time [s].
 MEMORY = 10.0
-# Goals that wait for longer than this, while time is stopped, are logged [s].
-WAITING = 3
+# Goals that wait for more seconds than this, while time is stopped, are logged.
+WAITING = 10
 # The words mention states that are delayed by more than this time [s].
 SILENCE = 1.0
 WHO_SENDS = 'is the simulator, or the supervisor of drive, running?'
@@ -56,8 +56,7 @@ class ControllerDiagnostics:
         """Open the publisher."""
         self._log, self._publish = Log(node, 1.0), status_publisher(node)
         self._node, self._waits = node, once_a_minute(node)
-        self._dropped = 0
-        self._why_dropped = ''
+        self._why_dropped, self._dropped, self._pause = '', 0, 0
         self._last_drop = -float('inf')
 
     def drop(self, error: ArmError) -> None:
@@ -81,7 +80,8 @@ class ControllerDiagnostics:
             values['CPU time of a cycle, mean [ms]'] = f'{cycle.times.mean * 1e3:.3f}'
             values['CPU time of a cycle, worst [ms]'] = f'{cycle.times.worst * 1e3:.3f}'
             values['missed deadlines'] = cycle.times.missed
-            if cycle.follower.goals and states.time_is_stopped and states.silence > WAITING:
+            self._pause = (self._pause + 1) * bool(cycle.follower.goals and states.time_is_stopped)
+            if self._pause > WAITING:
                 self._waits(f'goals wait: {why_still(self._node, states.sequence.time_ns)}')
         self._publish(level, words, values)
 

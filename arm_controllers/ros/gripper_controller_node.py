@@ -293,10 +293,10 @@ class GripperControllerNode(LifecycleNode):
 
     def _on_second(self) -> None:
         """End goals that can no longer end because no state comes; say where time is stopped."""
-        # A stopped process has received nothing, and counts nothing.
-        self._silent, self._still = self._silent + 1, self._still + 1
         has_goals = bool(self._goals) or self._running is not None
-        if has_goals and self._still >= WAITING > self._silent:
+        # A stopped process has received nothing, and counts nothing.
+        self._silent, self._still = self._silent + 1, (self._still + 1) * has_goals
+        if self._still >= WAITING > self._silent:
             self._waits(f'goals wait: {why_still(self, self._time_ns)}')
         waits = self._state in AWAITING and time.monotonic() - self._turn.began > LONGEST_WAIT
         if waits or (self._state is CycleState.COMMANDING and self._silent > _SILENCE):

@@ -97,17 +97,25 @@ def test_a_state_that_comes_again_is_a_pause_and_goals_that_wait_are_logged_once
     controller.node.trigger_configure()
     controller.node.trigger_activate()
     controller.show()
-    controller.ask(goal([1.0], [HOME + 0.1]))
-    for name, value in (('SILENCE', 0.0), ('WAITING', 0.0)):
-        monkeypatch.setattr(f'arm_controllers.ros.diagnostics.{name}', value)
+
+    def second_of_a_pause():
+        controller.time_ns -= 2_000_000
+        controller.show()  # again
+        assert controller.words == words
+        controller.node.diagnostics.report(controller.node.cycle, None)
+
+    monkeypatch.setattr('arm_controllers.ros.diagnostics.SILENCE', 0.0)
     monkeypatch.setattr('arm_controllers.ros.state_input.STILL', 0.2)
     time.sleep(0.3)
     assert controller.words.startswith('no state for 0 s: is the simulator')
-    controller.time_ns -= 2_000_000
-    controller.show()  # again
-    for _ in range(2):
-        controller.node.diagnostics.report(controller.node.cycle, None)
-    assert controller.words == words
+    for _ in range(12):
+        second_of_a_pause()
+    controller.ask(goal([1.0], [HOME + 0.1]))  # it does not wait for long yet
+    for _ in range(9):
+        second_of_a_pause()
+    assert 'goals wait' not in capfd.readouterr().err
+    for _ in range(5):
+        second_of_a_pause()
     controller.show()
     controller.node.diagnostics.report(controller.node.cycle, None)
     assert capfd.readouterr().err.count(f'goals wait: {words}') == 1

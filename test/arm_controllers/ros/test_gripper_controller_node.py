@@ -181,12 +181,19 @@ def test_a_goal_ends_where_no_state_comes_any_more(gripper, capfd):
 
 def test_while_time_is_stopped_goals_wait_with_a_line_and_end_by_a_cancel(gripper, capfd):
     gripper.show(0.03)
-    sent = gripper.accepted(0.0)
     second = next(each for each in gripper.node.timers if each.timer_period_ns == 10**9)
-    for _ in range(20):  # seconds of a pause: the newest state comes again
-        gripper.time_ns -= STEP_NS
-        gripper.show(0.03)
-        second.callback()
+
+    def pause(seconds):
+        for _ in range(seconds):  # the newest state comes again
+            gripper.time_ns -= STEP_NS
+            gripper.show(0.03)
+            second.callback()
+
+    pause(12)
+    sent = gripper.accepted(0.0)
+    pause(8)
+    assert 'goals wait' not in capfd.readouterr().err
+    pause(10)
     assert not sent.end.done()
     at = f'goals wait: time is stopped at {gripper.time_ns * 1e-9:.3f} s: '
     assert capfd.readouterr().err.count(at) == 1
