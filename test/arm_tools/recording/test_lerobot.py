@@ -282,8 +282,9 @@ def test_what_a_dataset_lacks_is_named_with_a_remedy(tmp_path):
     assert isinstance(lines[0], Doubt)
     columns['observation.state'] = (60.0 * q).tolist()
     parquet.write_table(pyarrow.table(columns | {'frame_index': np.arange(200)}), file)
-    _, lines = inspected_samples(tmp_path, JOINTS, counted)
-    assert lines[1].startswith('positions: none is beyond 100; are they degrees, or per cent')
+    facts['total_frames'] = 200
+    _, lines = inspected_samples(written(), JOINTS, counted)
+    assert lines[0].startswith('positions: none is beyond 100; are they degrees, or per cent')
     file.with_name('episode_000001.parquet').write_text('version https://git-lfs.github.com/spec')
     with pytest.raises(ArmError, match=r'episode_000001.parquet is a pointer of Git LFS'):
         read_samples(tmp_path, JOINTS, counted)
