@@ -69,6 +69,7 @@ def test_a_law_with_a_force_goal_loads_no_code_after_it_is_made():
     assert printed(_LAWS, *_PRESSING) == ''
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('engine', ['mujoco', 'analytical'])
 def test_elastic_joints_load_no_code_after_they_are_made(engine):
     assert printed(_ELASTIC, engine) == ''
