@@ -14,7 +14,7 @@ from long_wait import LONG_WAIT
 from arm_controllers.ros import running
 
 # A controller's threads; they print for how long they wait, and a line when they run.
-NODE = """
+NODE = r"""
 import os, threading, time
 from types import SimpleNamespace
 from rclpy.node import Node
