@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 from numba import config, njit
@@ -133,10 +134,16 @@ def higher_order_njit(function: Callable) -> Any:
 
 
 def _sources(function: Callable) -> frozenset[str]:
-    """Return the files of a function and of all compiled functions that it calls."""
-    code = function.__code__
-    called = (function.__globals__.get(name) for name in code.co_names)
-    return frozenset({code.co_filename}).union(*(getattr(f, 'sources', ()) for f in called))
+    """Return the files of a function and of all functions that it calls by their plain names."""
+    files = {os.path.realpath(function.__code__.co_filename)}
+    for name in function.__code__.co_names:
+        called: Any = function.__globals__.get(name)
+        plain = getattr(called, 'py_func', called)  # what another decorator of numba has
+        if hasattr(called, 'sources'):
+            files |= called.sources
+        elif isinstance(plain, FunctionType) and plain is not function:
+            files |= _sources(plain)
+    return frozenset(files)
 
 
 @cache

@@ -4,15 +4,18 @@ import os
 import subprocess
 import sys
 import tempfile
+from functools import partial
 
 import pytest
 
 from arm_dynamics import compiling
 from arm_dynamics.compiling import cache_folder
 
-ADDS = """from arm_dynamics.compiling import cached_njit
+ADDS = """from numba import njit
+from numba.extending import register_jitable
+from arm_dynamics.compiling import cached_njit
 STEP = {step}
-@cached_njit
+@{decorator}
 def add(x): return x + STEP
 """
 TWICE = """from adds import add
@@ -23,6 +26,7 @@ def again(f, x): return f(f(x))
 @cached_njit
 def twice(x): return again(add, x)
 """
+TWICE_PLAIN = TWICE.replace('again(add, x)', 'add(add(x))')
 PRINT = 'from twice import twice; print(twice(1.0), twice.stats.cache_hits.total())'
 
 
@@ -38,21 +42,29 @@ def run(folder, first=''):
 
 
 @pytest.mark.slow
-def test_code_is_kept_until_a_function_that_it_calls_changes_in_another_file(tmp_path):
-    (tmp_path / 'twice.py').write_text(TWICE)
-    (tmp_path / 'adds.py').write_text(ADDS.format(step=1))
+@pytest.mark.parametrize(
+    ('decorator', 'twice'),
+    [('cached_njit', TWICE), ('njit', TWICE_PLAIN), ('register_jitable', TWICE_PLAIN)],
+    ids=['cached_njit', 'njit', 'register_jitable'],
+)
+def test_code_is_kept_until_a_function_that_it_calls_changes_in_another_file(
+    tmp_path, decorator, twice
+):
+    adds = partial(ADDS.format, decorator=decorator)
+    (tmp_path / 'twice.py').write_text(twice)
+    (tmp_path / 'adds.py').write_text(adds(step=1))
     said = f'arm_sim: compiling sums: once, kept in {tmp_path / "arm_sim"}\n'
     assert run(tmp_path) == ('3.0 0', said)
     kept = sorted(tmp_path.rglob('*.nbi'))
     assert run(tmp_path) == ('3.0 1', '')
-    (tmp_path / 'adds.py').write_text(ADDS.format(step=2))
+    (tmp_path / 'adds.py').write_text(adds(step=2))
     assert run(tmp_path) == ('5.0 0', said)
     assert set(kept) < set(tmp_path.rglob('*.nbi'))  # what another process may use stays
 
 
 def test_code_that_a_full_disk_does_not_keep_is_used_all_the_same_and_one_line_states_it(tmp_path):
     (tmp_path / 'twice.py').write_text(TWICE)
-    (tmp_path / 'adds.py').write_text(ADDS.format(step=1))
+    (tmp_path / 'adds.py').write_text(ADDS.format(step=1, decorator='cached_njit'))
     full = 'import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (100, 100)); '
     printed, said = run(tmp_path, full)
     assert printed == '3.0 0'
@@ -66,8 +78,9 @@ def test_code_that_is_reached_by_a_link_is_compiled_once(tmp_path):
     source = tmp_path / 'source'
     source.mkdir()
     (source / 'linked.py').write_text(
-        'from arm_dynamics.compiling import cached_njit\n'
-        '@cached_njit\ndef twice(x):\n    return 2.0 * x\n'
+        'from numba import njit\nfrom arm_dynamics.compiling import cached_njit\n'
+        '@njit\ndef added(x, y):\n    return x + y\n'
+        '@cached_njit\ndef twice(x):\n    return added(x, x)\n'
     )
     (tmp_path / 'installed').symlink_to(source)
     code = 'from linked import twice; twice(1.0); print(twice.stats.cache_hits.total())'
