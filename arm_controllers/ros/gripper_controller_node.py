@@ -296,7 +296,7 @@ class GripperControllerNode(LifecycleNode):
         has_goals = bool(self._goals) or self._running is not None
         # A stopped process has received nothing, and counts nothing.
         self._silent, self._still = self._silent + 1, (self._still + 1) * has_goals
-        if self._still >= WAITING > self._silent:
+        if self._still > WAITING > self._silent:
             self._waits(f'goals wait: {why_still(self, self._time_ns)}')
         waits = self._state in AWAITING and time.monotonic() - self._turn.began > LONGEST_WAIT
         if waits or (self._state is CycleState.COMMANDING and self._silent > _SILENCE):
