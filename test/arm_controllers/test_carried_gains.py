@@ -15,7 +15,7 @@ from arm_controllers.reference import Reference
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError, with_error
 from arm_dynamics.robots import find_urdf
-from arm_sim.engines.analytical import AnalyticalPlant
+from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.robot import Robot
 from arm_sim.simulation.plant import PlantParameters
 
@@ -40,9 +40,9 @@ def law_of(robot, name, kp, kd, damping=0.0, **adapters):
 
 
 def growth(law, periods=2000):
-    """Return the factor by which a small error grows or dies in the simulated arm."""
-    model = law.model
-    plant = AnalyticalPlant(model, PlantParameters(timestep=PERIOD, actuator='torque'))
+    """Return the factor by which a small error grows or dies in a fine simulation by MuJoCo."""
+    model, fine = law.model, {'timestep': PERIOD / 8, 'control_decimation': 8}
+    plant = MujocoPlant(model, PlantParameters(actuator='torque', **fine))
     reference, start = Reference(model.nv), 1e-6
     reference.q[:] = model.neutral()
     plant.reset(model.neutral(), np.full(model.nv, start))
