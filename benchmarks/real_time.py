@@ -1,6 +1,6 @@
 """An arm in real time on a busy machine: how often it brakes, and which rate is carried.
 
-    ./ws python benchmarks/real_time.py [--loads 0 4 8] [--rates 500 250 125] [--seconds 30]
+    ./ws python benchmarks/real_time.py [--loads 0 2 4 8] [--rates 500 250 125] [--seconds 45]
 
 Each row starts `arm.launch.py` beside so many busy loops in the same session, and counts how often
 the simulator brakes the arm for want of a command: with `command_wait:=0` at once when the newest
@@ -36,10 +36,10 @@ HEADER = f'{"load":>4s} {"rate [Hz]":>9s} {"wait [s]":>8s} {"brakes/min":>10s} {
 def main() -> int:
     """Print a row for each load, rate and wait."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--loads', type=int, nargs='+', default=[0, 4, 8], help='busy loops')
+    parser.add_argument('--loads', type=int, nargs='+', default=[0, 2, 4, 8], help='busy loops')
     parser.add_argument('--rates', type=int, nargs='+', default=[500, 250, 125], help='[Hz]')
     parser.add_argument('--waits', type=float, nargs='+', default=[0.0, 1.0], help='[s]')
-    parser.add_argument('--seconds', type=float, default=30.0, help='of each row')
+    parser.add_argument('--seconds', type=float, default=45.0, help='of each row')
     given = parser.parse_args()
     own_domain()
     print_conditions()
