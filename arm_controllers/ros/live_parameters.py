@@ -89,8 +89,7 @@ class LiveParameters:
             declare_parameter(node, field, live=True)
         if law_class.gains:
             self._agree()
-        now = self._checked({})
-        self.law, self.guard, self.follower = now.parameters, now.guard, now.follower
+        _, self.law, self.guard, self.follower, _ = self._checked({})
         node.add_pre_set_parameters_callback(self._before)
         on_change(node, self._check, self._use)
 
@@ -170,6 +169,5 @@ class LiveParameters:
     def _use(self, new: _Checked) -> None:
         again = new.model is not self.model or new.parameters != self.law
         again |= new.guard.kind != self.guard.kind
-        self.model, self.law, self.guard = new.model, new.parameters, new.guard
-        self.follower = new.follower
-        self._apply(new.model, new.law, again, new.follower)
+        self.model, self.law, self.guard, self.follower, law = new
+        self._apply(new.model, law, again, new.follower)

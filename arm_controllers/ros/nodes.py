@@ -10,7 +10,7 @@ from rclpy.qos import QoSCompatibility, QoSProfile, qos_check_compatible
 from rclpy.subscription import Subscription
 
 from arm_controllers.ros.log import Log, shortened
-from arm_controllers.ros.rclpy_internals import transitions_of
+from arm_controllers.ros.rclpy_internals import log_failed_transitions, transitions_of
 
 _POLICIES = 'reliability', 'durability', 'liveliness'
 _UNKNOWN = '_UNKNOWN_'
@@ -36,11 +36,8 @@ def mismatch(offered: QoSProfile, needed: QoSProfile) -> str:
     if compatible != QoSCompatibility.ERROR:
         return ''
     for policy in _POLICIES:
-        other = QoSProfile(depth=1)
-        setattr(other, policy, getattr(offered, policy))
-        own = QoSProfile(depth=1)
-        setattr(own, policy, getattr(needed, policy))
-        if qos_check_compatible(other, own)[0] == QoSCompatibility.ERROR:
+        both = [QoSProfile(depth=1, **{policy: getattr(x, policy)}) for x in (offered, needed)]
+        if qos_check_compatible(*both)[0] == QoSCompatibility.ERROR:
             given, wanted = (getattr(x, policy).short_key for x in (offered, needed))
             return (
                 f'its {policy} is {given}, this node needs {wanted}: publish with {policy} '
@@ -71,6 +68,7 @@ class LifecycleNode(Node, rclpy.lifecycle.LifecycleNode):
         """Let no transition end the node."""
         super().__init__(name)
         self._refusals = Log(self)
+        log_failed_transitions(self)
         for service in self.services:
             if service.srv_type is ChangeState:
                 self._change_state, service.callback = service.callback, self._on_change_state
@@ -96,13 +94,8 @@ def quiet_node(node: rclpy.node.Node, name: str) -> Node:
 
     Where no executor spins this node, the middleware keeps messages until `taken` takes them.
     """
-    return Node(
-        name,
-        context=node.context,
-        namespace=node.get_namespace(),
-        use_global_arguments=False,
-        start_parameter_services=False,
-    )
+    own = {'use_global_arguments': False, 'start_parameter_services': False}
+    return Node(name, context=node.context, namespace=node.get_namespace(), **own)
 
 
 def taken(subscription: Subscription) -> bytes | None:

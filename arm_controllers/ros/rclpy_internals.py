@@ -1,6 +1,7 @@
 """What rclpy has no public names for; no other module uses its private names."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from rclpy.action import ActionServer
@@ -28,6 +29,19 @@ def transitions_of(node: LifecycleNode) -> tuple[str, dict[str, int]]:
     """Return the state of a node, and the number of each transition that it allows now."""
     machine = node._state_machine
     return machine.current_state[1], {each[1]: each[0] for each in machine.available_transitions}
+
+
+def log_failed_transitions(node: LifecycleNode) -> None:
+    """Have a node log the error that ends a transition; rclpy drops it."""
+
+    def logged(callback: Callable[..., object], state: object) -> object:
+        try:
+            return callback(state)
+        except Exception as error:
+            Log(node).error(f'transition failed: {type(error).__name__}: {error}')
+            raise
+
+    node._callbacks = {key: partial(logged, each) for key, each in node._callbacks.items()}
 
 
 def subscribe_with_info(

@@ -36,7 +36,7 @@ _SLICE = 0.2
 _DEAD, _FOUND = 15.0, 3.0
 
 
-class Turn:
+class Dispatch:
     """When the executor of this process began to dispatch, time.monotonic() [s]."""
 
     began = never = float('inf')
@@ -46,7 +46,7 @@ def _dispatch(executor: Executor, seconds: float, news: Future | None = None) ->
     """Dispatch callbacks for a time [s] or until `news` is done; raise KeyboardInterrupt."""
     # A new future each time: the executor leaves a callback in the future.
     outer, Interrupt.stop = Interrupt.stop, (stop := Future())
-    Turn.began = time.monotonic()
+    Dispatch.began = time.monotonic()
     if news is not None:
         news.add_done_callback(lambda _: stop.set_result(None))
     try:
@@ -55,7 +55,7 @@ def _dispatch(executor: Executor, seconds: float, news: Future | None = None) ->
     except InvalidHandle:
         pass  # EventsExecutor hands over what came for something before it was destroyed
     finally:
-        Interrupt.stop, Turn.began = outer, Turn.never
+        Interrupt.stop, Dispatch.began = outer, Dispatch.never
     if Interrupt.requested:
         raise KeyboardInterrupt
 
@@ -147,9 +147,9 @@ def let_clients_return(since: float) -> None:
 def stood_still(longest: float) -> bool:
     """Return, once, whether this process stood still for longer [s]: what has come is old."""
     now = time.monotonic()
-    still = now - Turn.began > _SLICE + longest
+    still = now - Dispatch.began > _SLICE + longest
     if still:
-        Turn.began = now
+        Dispatch.began = now
     return still
 
 

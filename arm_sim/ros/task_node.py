@@ -99,9 +99,8 @@ class TaskNode(Node):
     def _make_recorder(self, bag: bool) -> Any:
         """Return the recorder of the run; of several passes, of the last one."""
         path = self.output_dir / ('recording' if bag else 'recording.mcap')
-        server = self.parameters.server
         make = extension('arm_sim.recorders', 'recorder')
-        return make(self, lambda number: path, bag, own_states=False, server=server)
+        return make(self, lambda _: path, bag, own_states=False, server=self.parameters.server)
 
     def _declare_of_task(self) -> Any:
         """Return the task's parameters; raise ArmError for names that every task's node has."""
@@ -188,8 +187,7 @@ class TaskNode(Node):
         if task.wrench is not None:
             self._send_goal(arm, task.wrench, ends[0] + task.wrench_start_ns)
         period_ns = self.period_ns if self.parameters.mode == 'lockstep' else 0
-        progress = self._print_progress(task, *ends)
-        arm.follow(goal, ends[1], period_ns, progress, task.goal_may_end)
+        arm.follow(goal, ends[1], period_ns, self._print_progress(task, *ends), task.goal_may_end)
         return arm.joint_states()
 
     def _with_objects(
@@ -244,11 +242,9 @@ class TaskNode(Node):
 
     def _facts(self, arm: GoalRun, stamps) -> dict[str, Any]:
         p = self.parameters
-        facts: dict[str, Any] = {'robot': RobotArgument.of(p.robot).label}
-        own = 'engine', 'integrator', 'mode', 'feedforward'
-        facts |= {name: getattr(p, name) for name in own}
-        facts |= {'task': self.name, 'controller': p.law, 'errors': p.errors}
-        facts |= device_facts(p)
+        facts: dict[str, Any] = {'robot': RobotArgument.of(p.robot).label, 'engine': p.engine}
+        facts |= {'integrator': p.integrator, 'mode': p.mode, 'feedforward': p.feedforward}
+        facts |= {'task': self.name, 'controller': p.law, 'errors': p.errors} | device_facts(p)
         facts['cycles_per_second'] = (len(stamps) - 1) / arm.wall_time
         if p.mode == 'realtime':
             facts['achieved_real_time_factor'] = float(stamps[-1]) * 1e-9 / arm.wall_time

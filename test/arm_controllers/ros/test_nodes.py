@@ -12,10 +12,11 @@ import rclpy
 from lifecycle_msgs.srv import ChangeState
 from long_wait import spin_until
 from nodes_in_process import started
+from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from repository import ROOT
 
-from arm_controllers.ros.nodes import log_unmatched, mismatch
+from arm_controllers.ros.nodes import LifecycleNode, log_unmatched, mismatch
 from arm_controllers.ros.running import make_executor
 
 BEST_EFFORT = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -164,3 +165,18 @@ def test_a_transition_that_is_not_allowed_is_refused_in_one_line(name, tmp_path,
             (line,) = capfd.readouterr().err.splitlines()
             words = f'transition {said} refused: the controller is {ALLOWED[name]}'
             assert line.partition(']: ')[2] == words
+
+
+def test_an_error_in_a_transition_is_logged_where_rclpy_drops_it(capfd):
+    class Broken(LifecycleNode):
+        def on_configure(self, state):
+            raise KeyError('elbow')
+
+    rclpy.init()
+    node = Broken('broken')
+    assert node.trigger_configure() == TransitionCallbackReturn.ERROR
+    (line,) = capfd.readouterr().err.splitlines()
+    assert line.partition(']: ')[2] == "transition failed: KeyError: 'elbow'"
+    assert line.startswith('[ERROR]')
+    node.destroy_node()
+    rclpy.shutdown()

@@ -209,7 +209,7 @@ def test_old_states_are_left_out_after_the_process_stood_still(monkeypatch, mode
     for module in (running, state_input):
         monkeypatch.setattr(module, 'time', clock)
     answered = [setup.state(0)]
-    monkeypatch.setattr(running.Turn, 'began', 0.0)  # of the executor
+    monkeypatch.setattr(running.Dispatch, 'began', 0.0)  # of the executor
     answered += [setup.state(1), setup.state(500)]
     assert answered == answers
     assert slept == [0.3] * (3 - answers[-1])
