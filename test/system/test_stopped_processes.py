@@ -122,7 +122,8 @@ def test_a_diverged_pose_ends_with_the_simulators_reason(tmp_path):
 
 @pytest.mark.parametrize('how', [signal.SIGTERM, signal.SIGKILL])
 def test_all_nodes_end_with_their_launch_however_it_ends(how, tmp_path):
-    launch = Launch(tmp_path, 'sinusoid.launch.py', 'start:=rest', 'cycles:=1000.0')
+    # 120 000 steps: most of a minute at least, and a goal that is quickly made.
+    launch = Launch(tmp_path, 'sinusoid.launch.py', 'start:=rest', 'cycles:=60.0')
     launch.wait_for('measuring')
     nodes = psutil.Process(launch.process.pid).children(recursive=True)
     assert len(nodes) == 4  # the task has a process that draws
@@ -143,7 +144,7 @@ def test_a_node_whose_launch_has_just_ended_does_not_start():
 
 
 def test_a_second_simulator_gives_way_to_the_first_and_names_its_process(tmp_path):
-    arguments = 'sinusoid.launch.py', 'start:=rest', 'cycles:=1000.0', 'record:=false'
+    arguments = 'sinusoid.launch.py', 'start:=rest', 'cycles:=60.0', 'record:=false'
     folders = []
     for name in ('first', 'second'):
         folders.append(tmp_path / name)
