@@ -114,7 +114,8 @@ def test_the_recorded_goals_again_give_every_bit(folder, capsys):
 
 
 def test_the_goals_of_a_law_with_a_horizon_again_give_every_bit(tmp_path):
-    again = rerun.rerun(RecordedRun.load(launched(tmp_path, 'cube.launch.py')))
+    task = ('sinusoid.launch.py', 'robot:=ur5e', 'controller:=servo', 'cycles:=0.5')
+    again = rerun.rerun(RecordedRun.load(launched(tmp_path, *task)))
     assert (again.controller, again.difference()) == ('servo_controller', '')
 
 
