@@ -17,12 +17,15 @@ from arm_tools.recording.ros.recorded_run import RecordedRun
 
 CONTROLLER = 'computed_torque_controller'
 PERIOD = 0.002
-PUSH_AT = 30.0  # in simulated time [s], later than all preparations
+SOON = 6  # from the publication of the push to its start, or up to 1 s less [s of simulated time]
 
 
 @pytest.fixture(scope='module')
 def recorded(tmp_path_factory):
-    """Move and push an arm; return the recording's file and the states seen over topics."""
+    """Move and push an arm.
+
+    Return the recording's file, the states seen over topics, and when the push began [s].
+    """
     folder = tmp_path_factory.mktemp('recording')
     with ArmSystem() as system:
         system.simulator('engine:=analytical')
@@ -43,9 +46,9 @@ def recorded(tmp_path_factory):
         push = WrenchStamped()
         push.header.frame_id = 'forearm_link'
         push.wrench.force.x = push.wrench.force.y = push.wrench.force.z = 5.0
-        push.header.stamp.sec = int(PUSH_AT)
+        push.header.stamp.sec = push_at = int(system.now) + SOON
         pushes.publish(push)
-        system.wait(lambda: system.now > PUSH_AT + 1.0, 'push')
+        system.wait(lambda: system.now > push_at + 1.0, 'push')
         system.follow(CONTROLLER, goal([0.3], [HOME + 0.05]))
         assert system.pause()
         system.diagnostics.clear()
@@ -55,7 +58,7 @@ def recorded(tmp_path_factory):
         system.wait(lambda: abs(seconds(received[-1]) - last) < 1e-6, 'recorder')
         assert system.stop('recorder') == 0
         (file,) = folder.glob('*.mcap')
-        return file, list(system.states)
+        return file, list(system.states), push_at
 
 
 def stand_still_while_stopped(system, recorder, folder):
@@ -71,7 +74,7 @@ def stand_still_while_stopped(system, recorder, folder):
 
 
 def test_nothing_is_lost_in_lock_step_although_the_recorder_was_stopped(recorded):
-    file, states = recorded
+    file, states, _ = recorded
     found = {}
     for message in messages_of(file):
         found.setdefault(message.topic, []).append(message)
@@ -92,11 +95,12 @@ def test_nothing_is_lost_in_lock_step_although_the_recorder_was_stopped(recorded
 
 
 def test_a_rerun_of_the_recording_ends_in_the_simulators_state_to_the_last_bit(recorded):
-    file, states = recorded
-    assert rerun.main([str(file)]) == 0
-    again = rerun.rerun(RecordedRun.load(file)).again
+    file, states, push_at = recorded
+    found = rerun.rerun(RecordedRun.load(file))
+    assert found.difference() == ''
+    again = found.again
     _, q, v = states[-1]
     np.testing.assert_array_equal(again[-1, :2], [q, v])
-    pushed = int(PUSH_AT / PERIOD)
+    pushed = round(push_at / PERIOD)
     assert np.abs(np.diff(again[pushed - 100 : pushed, 1], axis=0)).max() < 1e-9
     assert np.abs(np.diff(again[pushed : pushed + 100, 1], axis=0)).max() > 1e-6
