@@ -62,7 +62,7 @@ def test_default_run_draws_straight_edges_and_repeats_in_one_process_bit_for_bit
 
 
 # One process gives the same bits, as above, for 0.6 of the CPU time.
-PUBLISHED = 'composed:=true', 'robot:=ur5e_menagerie', 'path:=published'
+PUBLISHED = 'composed:=true', 'record:=false', 'robot:=ur5e_menagerie', 'path:=published'
 
 
 def test_published_run_is_reproduced(tmp_path):
@@ -92,7 +92,9 @@ def test_realtime_draws_by_the_wall_clock_and_reports_its_rate(tmp_path):
 
 
 def test_broken_limits_end_with_exit_code_1(tmp_path):
-    code, printed, report = draw(tmp_path, 'composed:=true', 'edge_time:=0.3', 'feedforward:=none')
+    code, printed, report = draw(
+        tmp_path, 'composed:=true', 'record:=false', 'edge_time:=0.3', 'feedforward:=none'
+    )
     assert code == 1
     assert not report['limits_held']
     assert 'BROKEN' in printed
@@ -147,9 +149,7 @@ def test_ctrl_c_ends_everything(moment, tmp_path):
 )
 def test_death_of_one_process_ends_the_launch(victim, moment, tmp_path):
     composed = 'true' if victim == 'composed' else 'false'
-    # Minutes long: it is not over before its process is found and killed.
-    long = ('path:=published', 'edge_time:=20.0')
-    launch = start(tmp_path, f'composed:={composed}', *long)
+    launch = start(tmp_path, f'composed:={composed}')
     wait_for_text(tmp_path, moment)
     processes = our_processes(launch)
     found = [p for p in processes if f'lib/arm_sim/{victim}' in ' '.join(p.cmdline())]
