@@ -16,7 +16,7 @@ from domains import fresh_domain
 from launch_ros.actions import Node
 from long_wait import LONG_WAIT, ask
 from rclpy.action import ActionClient
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.experimental import EventsExecutor
 from repository import ROOT
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -100,7 +100,7 @@ def test_the_pages_two_arms_move_one_by_one_under_one_clock(tmp_path):
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=int(domain))
     node = rclpy.create_node('client', context=context)
-    executor = SingleThreadedExecutor(context=context)
+    executor = EventsExecutor(context=context)
     executor.add_node(node)
 
     def until(condition, state=lambda: ''):
