@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import cma
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
@@ -82,6 +81,8 @@ def plan(
     Raises:
         ArmError: no motion that was tried is within the limits of torque and clearance.
     """
+    import cma  # takes a second, which only a search needs
+
     search = _Search(model, parameters)
     rng = np.random.default_rng(parameters.seed)
     options = {

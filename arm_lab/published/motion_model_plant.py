@@ -27,7 +27,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import BPoly
 
 from arm_dynamics.checks import ArmError, Array, one_of
 from arm_dynamics.model import RobotModel
@@ -245,6 +244,8 @@ def _quintic_weights(period: float, count: int) -> Array:
 
     They multiply position, velocity, acceleration at the period's start, then at its end.
     """
+    from scipy.interpolate import BPoly  # slow to import; few plants need it
+
     t = np.linspace(0.0, period, count)
     ends = np.eye(6).reshape(6, 2, 3)
     curves = [BPoly.from_derivatives([0.0, period], each) for each in ends]

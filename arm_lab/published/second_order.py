@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 
 from arm_dynamics.checks import ArmError, Array
 
@@ -30,6 +29,8 @@ def settling_time(natural_frequency: float, damping_ratio: float) -> float:
 
     Exact, where the usual 4 / (zeta wn) describes the envelope only.
     """
+    from scipy.optimize import brentq  # slow to import; few programs need it
+
     zeta = damping_ratio
     if zeta < 1.0:
         damped = np.sqrt(1.0 - zeta**2)

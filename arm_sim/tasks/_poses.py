@@ -6,7 +6,6 @@ from itertools import islice
 
 import numpy as np
 import pinocchio as pin
-from scipy.interpolate import CubicSpline
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics import solve_ik
@@ -32,6 +31,8 @@ class PosesTask(PointsTask, ContactTask):
 
     @cached_property
     def _points(self) -> tuple[Array, tuple[Array, ...]]:
+        from scipy.interpolate import CubicSpline  # slow to import; few tasks need it
+
         times = np.arange(0.0, self.duration + 1e-9, self.sample_period)
         times = np.round(times * 1e9) * 1e-9  # as a message has them
         first = self.robot.start if self.first is None else self.first

@@ -6,7 +6,6 @@ from functools import cached_property
 
 import numpy as np
 import pinocchio as pin
-from scipy.interpolate import CubicSpline
 
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import Array
@@ -65,6 +64,8 @@ class SlidingTask(ContactTask):
     @cached_property
     def _joints(self) -> tuple[list[float], Array]:
         """Ways along the path, and from each to the next the joint positions as cubics (4, n)."""
+        from scipy.interpolate import CubicSpline  # slow to import; few tasks need it
+
         p, start = self.parameters, self.robot.model.forward_kinematics(self.robot.start).copy()
         last = p.speed * (self.duration - p.press_time - _SPEED_UP)
         ways = np.linspace(0.0, last, max(20, round(last / _SPACING)))

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from arm_controllers.follower.goal import Goal
 from arm_dynamics.checks import ArmError
@@ -58,6 +57,8 @@ def press_down(task: ContactTask) -> None:
             f'force {p.force:g} N presses {1e3 * deep:.3g} mm into a surface_stiffness of '
             f'{p.surface_stiffness:g} N/m; the surface allows {500 * _THICKNESS:g} mm'
         )
+    from scipy.spatial.transform import Rotation  # slow to import; few tasks need it
+
     tilt = Rotation.from_euler('y', p.surface_tilt, degrees=True)
     task.normal = normal = tilt.apply((0.0, 0.0, 1.0))
     tip = model.forward_kinematics(task.robot.start).translation

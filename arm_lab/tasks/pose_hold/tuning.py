@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
 
-import cma
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -150,6 +149,8 @@ def worst_cost(objective: PoseHoldObjective, gains: Array, robust: bool, search:
 
 def _cma_es(start: Array, deviation: float, population: int, rng: np.random.Generator) -> Any:
     """Return Hansen's strategy: quiet, without files, with our random numbers."""
+    import cma  # takes a second, which only a search needs
+
     options = {
         'popsize': population,
         'tolx': _TOLERANCE,
