@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 from mimic_arm import short_mimic_arm
 from numpy.testing import assert_allclose, assert_array_equal
-from random_trees import model_of
+from random_trees import model_of, random_tree_urdf
 from stacked_model import StackedModel
 
 from arm_dynamics import RobotModel
@@ -47,9 +47,14 @@ def test_functions_of_many_arms_are_pinocchios(models, function):
     assert_allclose(flat(getattr(batch, function)(*arguments)), expected, rtol=0, atol=5e-13)
 
 
-@pytest.mark.parametrize('name', ['ur5e', 'planar_3r', ARM])
+def tree():
+    """Return a branched arm with a prismatic joint, so small that its code compiles fast."""
+    return RobotModel.from_urdf(random_tree_urdf(42, 3), gravity=(1.0, -2.0, -9.0))
+
+
+@pytest.mark.parametrize('name', ['ur5e', 'planar_3r', 'tree'])
 def test_derivatives_of_torque_and_acceleration_are_pinocchios(name):
-    plain = model_of(name)
+    plain = tree() if name == 'tree' else model_of(name)  # the others are deep
     model = RobotModel(plain.urdf, None, plain.gravity, 0.0)
     pin_model, data = model.pin_model, model.pin_data
     q, v, a = np.random.default_rng(8).normal(size=(3, 19, model.nv))
@@ -122,10 +127,9 @@ def test_a_push_turns_joints_as_the_jacobian_says():
 
 
 @pytest.mark.slow
-def test_another_arm_of_the_same_kind_compiles_nothing():
-    model = model_of('ur5e')
-    q, v, a = np.random.default_rng(6).normal(size=(3, 4, 6))
-    first = BatchModel(model)
+def test_another_arm_of_the_same_kind_compiles_nothing(models):
+    model, first = models
+    q, v, a = np.random.default_rng(6).normal(size=(3, 4, model.nv))
     first.inverse_dynamics(q, v, a)
     error = ModelError(mass_scale=(0.7,), com_shift=(0.01, 0.02, -0.03), payload=1.5)
     other = with_error(model, error)
