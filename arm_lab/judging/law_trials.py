@@ -58,9 +58,10 @@ def judge_law(
         plan: what it is tried on.
         law: name, or path of a Python file.
         folder: gets `law.log`, with all that the law prints, and a folder for each trial.
-        seconds: CPU time for all trials.
+        seconds: CPU time for all trials, rounded up to whole seconds.
         advance: called with the number of trials done.
     """
+    seconds = math.ceil(seconds)
     command = [sys.executable, '-m', 'arm_lab.judging.law_trials']
     words = [*command, law, plan.file, str(folder), str(seconds)]
     for trial in plan.trials:
@@ -177,7 +178,7 @@ def _main(law: str, limits: str, folder: str, seconds: str) -> None:
     kept = [str(Path(each).expanduser()) for each in (*files, '~') if each]
     kept += [str(own_folder()), os.getcwd(), sys.prefix, sys.base_prefix, *sys.path]
     refuse_calls_of_law(continue_apart(kept, os.CLONE_NEWUSER if os.getuid() else 0))
-    most = math.ceil(float(seconds))  # of the child's own time
+    most = int(seconds)  # of the child's own time
     resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE, _FILE))

@@ -17,7 +17,7 @@ from arm_tools.recording.ros.recorded_run import RecordedRun
 
 CONTROLLER = 'computed_torque_controller'
 PERIOD = 0.002
-SOON = 6  # from the publication of the push to its start, or up to 1 s less [s of simulated time]
+SOON = 12  # from the publication of the push to its start, or up to 1 s less [s of simulated time]
 
 
 @pytest.fixture(scope='module')

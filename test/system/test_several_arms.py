@@ -16,12 +16,12 @@ from domains import fresh_domain
 from launch_ros.actions import Node
 from long_wait import LONG_WAIT, ask
 from rclpy.action import ActionClient
-from rclpy.experimental import EventsExecutor
 from repository import ROOT
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.ros.messages import prefix_of
+from arm_controllers.ros.running import make_executor
 from arm_dynamics.checks import ArmError
 from arm_sim.launching.arguments import namespace_of, usual_values
 from arm_sim.launching.arm import arm_nodes
@@ -100,7 +100,7 @@ def test_the_pages_two_arms_move_one_by_one_under_one_clock(tmp_path):
     context = rclpy.Context()
     rclpy.init(context=context, domain_id=int(domain))
     node = rclpy.create_node('client', context=context)
-    executor = EventsExecutor(context=context)
+    executor = make_executor(context)
     executor.add_node(node)
 
     def until(condition, state=lambda: ''):

@@ -144,7 +144,7 @@ def test_a_node_whose_launch_has_just_ended_does_not_start():
 
 
 def test_a_second_simulator_gives_way_to_the_first_and_names_its_process(tmp_path):
-    arguments = 'sinusoid.launch.py', 'start:=rest', 'cycles:=60.0', 'record:=false'
+    arguments = 'sinusoid.launch.py', 'start:=rest', 'cycles:=100.0', 'record:=false'
     folders = []
     for name in ('first', 'second'):
         folders.append(tmp_path / name)
