@@ -33,7 +33,11 @@ PRINT = 'from twice import twice; print(twice(1.0), twice.stats.cache_hits.total
 def run(folder, first=''):
     done = subprocess.run(
         [sys.executable, '-c', first + PRINT],
-        env={'XDG_CACHE_HOME': str(folder), 'PYTHONPATH': ':'.join([str(folder), *sys.path])},
+        env={
+            'XDG_CACHE_HOME': str(folder),
+            'PYTHONPATH': ':'.join([str(folder), *sys.path]),
+            'PYTHONDONTWRITEBYTECODE': '1',  # whose files a full disk would leave cut off
+        },
         capture_output=True,
         text=True,
         check=True,

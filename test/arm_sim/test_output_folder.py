@@ -70,7 +70,10 @@ def test_a_command_without_room_for_its_files_ends_with_one_line(tmp_path):
     code = 'import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (1000, 1000)); '
     code += 'from arm_lab.commands.compare_controllers import main; raise SystemExit(main())'
     command = [sys.executable, '-c', code, '--robots=planar_3r', '--laws=pd', '--workers=1']
-    environment = os.environ | {'PYTHONPATH': os.pathsep.join(sys.path)}
+    environment = os.environ | {
+        'PYTHONPATH': os.pathsep.join(sys.path),
+        'PYTHONDONTWRITEBYTECODE': '1',  # whose files Python 3.12 would leave cut off
+    }
     done = subprocess.run(
         [*command, f'--output-dir={tmp_path}'], capture_output=True, text=True, env=environment
     )
