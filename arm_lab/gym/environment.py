@@ -33,17 +33,26 @@ class ArmEnv(gymnasium.Env[Any, Any]):
     metadata = {'render_modes': []}  # noqa: RUF012  # Gymnasium's own name and type
     render_mode = None
 
-    def __init__(self, task: str, scale: ArrayLike | None = None, **experiment: Any):
+    def __init__(
+        self,
+        task: str,
+        scale: ArrayLike | None = None,
+        render_mode: str | None = None,
+        **experiment: Any,
+    ):
         """Load the experiment.
 
         Args:
             task: by name.
             scale: see `layout_of`.
+            render_mode: None, as there are no pictures.
             experiment: see `loaded_experiment`.
 
         Raises:
             ArmError: what `loaded_experiment` or the arm refuses.
+            TypeError: a mode.
         """
+        _refuse_rendering(render_mode)
         self._drawn = experiment.get('ranges') is not None
         self._loaded = loaded_experiment(task, **experiment)
         self.layout = layout_of(self._loaded, scale)
@@ -83,6 +92,12 @@ def spaces_of(layout: PolicyLayout) -> tuple[Any, Any]:
     """Return the spaces of observation and action of one arm."""
     n = len(layout.joint_names)
     return Box(-BOUND, BOUND, (layout.size,), np.float64), Box(-1.0, 1.0, (n,), np.float64)
+
+
+def _refuse_rendering(mode: str | None) -> None:
+    """Raise TypeError for a mode, after which Stable-Baselines3 leaves its own one out."""
+    if mode is not None:
+        raise TypeError(f'render_mode is {mode!r}: leave it out; arm_sim.run(...).film() films')
 
 
 def _refuse_options(options: dict[str, object] | None, *known: str) -> None:
@@ -127,6 +142,7 @@ class ArmVectorEnv(VectorEnv[Array, Array, Array]):
         task: str,
         scale: ArrayLike | None = None,
         threads: int = 0,
+        render_mode: str | None = None,
         **experiment: Any,
     ):
         """Load the experiment.
@@ -136,11 +152,14 @@ class ArmVectorEnv(VectorEnv[Array, Array, Array]):
             task: by name.
             scale: see `layout_of`.
             threads: on which the arms run, a share on each; 0: one per core.
+            render_mode: None, as there are no pictures.
             experiment: see `loaded_experiment`.
 
         Raises:
             ArmError: what `loaded_experiment` or the arms refuse.
+            TypeError: a mode.
         """
+        _refuse_rendering(render_mode)
         self.num_envs = num_envs = whole('num_envs', num_envs, 1)
         self._drawn = experiment.get('ranges') is not None
         self._loaded = loaded_experiment(task, **experiment)

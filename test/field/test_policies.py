@@ -1,5 +1,7 @@
 """Policies and environments: states, rows, seeds, joints and periods of trained networks."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from policies import layers_of, policy_file, recurrent_file
@@ -177,3 +179,13 @@ def test_arguments_of_a_reset_are_dropped(maker):
         with pytest.raises(ArmError, match=r"reset: option '\w+' is unknown; allowed: (none|sam)"):
             env.reset(seed=1, options=options)
     env.reset(seed=1, options={})
+
+
+def test_a_render_mode_is_an_unexpected_argument():
+    """PKU-Alignment/omnisafe#4. Leave it out, as Stable-Baselines3 does after a TypeError."""
+    pytest.importorskip('gymnasium')
+    from arm_lab.gym.environment import ArmEnv, ArmVectorEnv
+
+    for made in (partial(ArmEnv, 'sinusoid'), partial(ArmVectorEnv, 2, 'sinusoid')):
+        with pytest.raises(TypeError, match="render_mode is 'rgb_array': leave it out; arm_sim.r"):
+            made(render_mode='rgb_array')
