@@ -23,6 +23,7 @@ _EFFORTS = '{}.effort', '{}.torque', '{}.current', '{}'
 _FRAME, _TIME = 'frame_index', 'timestamp'
 _NO_RADIANS, _PER_CENT = 20.0, 100.0  # largest positions
 _OFF = 0.01  # share by which the stated rate may be off
+_LATE = 1e-3  # least difference of a stamp that is named [s]
 
 
 def samples_of(folder: Path, joint_names: Sequence[str]) -> MotionSamples:
@@ -57,15 +58,15 @@ def followed_of(folder: Path, joint_names: Sequence[str]) -> Followed:
     info = _info(folder)
     pairs = [(x, _columns(info, x, _POSITIONS, joint_names)) for x in (STATE, 'action')]
     times, q, command = _read(folder, info, *pairs)
-    begins = np.flatnonzero(np.diff(times, prepend=np.inf) <= 0.0)
-    longest = max(np.split(np.arange(len(times)), begins[1:]), key=len)
+    longest = max(_episodes(times), key=len)
     return Followed(times[longest], q[longest], command[longest])
 
 
 def lines_on(folder: Path, q: Array) -> list[str]:
-    """Return lines on frames that are missing, as of an episode, and positions q in per cent."""
+    """Return lines on frames that are missing or late, and positions q in per cent."""
     _, parquet = pyarrow('a LeRobotDataset')
-    stated = _info(folder).get('total_frames')
+    info = _info(folder)
+    stated = info.get('total_frames')
     files = (folder / 'data').rglob('*.parquet')
     there = sum(parquet.read_metadata(file).num_rows for file in files)
     lines = []
@@ -76,7 +77,24 @@ def lines_on(folder: Path, q: Array) -> list[str]:
             'positions: none is beyond 100; are they degrees, or per cent of each range, as '
             "LeRobot's drivers write them by default? Convert per cent to degrees or radians"
         )
+    if off := _late(folder, info):
+        lines.append(
+            f'clock: {_TIME}s are up to {1e3 * off:.3g} ms off {_FRAME} / fps, which counts: '
+            f'record at the stated {info["fps"]:g} fps, or write the frames into a CSV file'
+        )
     return [Doubt(line) for line in lines]
+
+
+def _late(folder: Path, info: dict[str, Any]) -> float:
+    """Return how far stamps are off the numbers of their frames; 0: as rounding, or no stamps."""
+    if _TIME not in info['features']:
+        return 0.0
+    table = pyarrow('a LeRobotDataset')[1].read_table(folder / 'data', columns=[_FRAME, _TIME])
+    frames, stamps = (np.array(table[x].to_pylist(), float).ravel() for x in (_FRAME, _TIME))
+    times = frames / float(info['fps'])
+    off = max(float(np.ptp((stamps - times)[part])) for part in _episodes(times))
+    rounding = 4.0 * float(np.spacing(np.float32(np.abs(stamps).max(initial=0.0))))
+    return off if off > max(_LATE, rounding) else 0.0
 
 
 def _info(folder: Path) -> dict[str, Any]:
@@ -125,6 +143,8 @@ def _read(folder: Path, info: dict[str, Any], *wanted: tuple[str, list[int]]) ->
     found = []
     for name, at in wanted:
         values = np.array(table[name].to_pylist(), dtype=float)
+        if not len(values):
+            raise ArmError('has no frames, as of a recording that was stopped at once')
         names = _names(info, name)
         if values.shape[1] != len(names):
             raise ArmError(
@@ -138,10 +158,15 @@ def _read(folder: Path, info: dict[str, Any], *wanted: tuple[str, list[int]]) ->
     return [times, *found]
 
 
+def _episodes(times: Array) -> list[Array]:
+    """Return the numbers of the frames of each episode."""
+    begins = np.flatnonzero(np.diff(times, prepend=np.inf) <= 0.0)
+    return np.split(np.arange(len(times)), begins[1:])
+
+
 def _check_rate(times: Array, stamps: Array, fps: float) -> None:
     """Raise ArmError where the frames of an episode have not the rate that the dataset states."""
-    begins = np.flatnonzero(np.diff(times, prepend=np.inf) <= 0.0)
-    for part in np.split(np.arange(len(times)), begins[1:]):
+    for part in _episodes(times):
         by_frames, by_stamps = (float(np.ptp(x[part])) for x in (times, stamps))
         if abs(by_frames - by_stamps) > max(_OFF * by_frames, 0.5 / fps):
             raise ArmError(

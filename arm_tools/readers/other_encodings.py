@@ -5,6 +5,7 @@ In JSON they are `sensor_msgs` JointStates, in JSON and protobuf Foxglove's: `Jo
 """
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -16,6 +17,7 @@ from arm_tools.readers.protobuf import protobuf
 from arm_tools.readers.ros_messages import JOINT_STATE, decoder
 
 _ZSTD = b'\x28\xb5\x2f\xfd'  # begins a compressed message; CDR begins with a zero
+_DDS = re.compile(r'dds_::(\w+)_$')  # as DDS names the type of a topic of ROS 2
 _OF_FOXGLOVE = 'foxglove.JointStates', 'foxglove.JointState'
 _FIELDS = 'position', 'velocity', 'effort'
 LARGEST_MESSAGE = 1 << 28  # bytes of a message; one that is packed may announce any number
@@ -29,11 +31,11 @@ def reader_of(
 
     The kind of messages that are not read ends with their encoding; `described` is their schema.
     """
-    kind = schema
-    if schema.count('/') == 1:  # of ROS 1
-        kind = schema.replace('/', '/msg/')
+    kind = _DDS.sub(r'\1', schema).replace('::', '/')
+    if kind.count('/') == 1:  # of ROS 1
+        kind = kind.replace('/', '/msg/')
     if encoding in ('cdr', ''):
-        return schema, plain
+        return kind, plain
     if encoding == 'json' and (kind == JOINT_STATE or schema in _OF_FOXGLOVE):
         return JOINT_STATE, _of_json
     if encoding == 'protobuf' and schema in _OF_FOXGLOVE:

@@ -246,7 +246,7 @@ def _of_mcap(path: Path, facts: dict[str, dict[str, str]] | None) -> Iterator[Re
                     schemas[record.id] = record
                 elif isinstance(record, Channel):
                     schema = schemas.get(record.schema_id)
-                    name, described = (schema.name, schema.data) if schema else ('', b'')
+                    name, described = (schema.name, schema.data) if schema else ('no schema', b'')
                     kind, read = reader_of(name, record.message_encoding, described)
                     readers[record.id] = read
                     channels[record.id] = record.topic, kind

@@ -34,10 +34,12 @@ def decoder(kind: str) -> Callable[[bytes], Any]:
             what = 'joint state' if kind == JOINT_STATE else kind
             raise ArmError(f'a {what} of {len(data)} bytes is cut off') from None
         if kind == JOINT_STATE:
-            for values in (message.position, message.velocity, message.effort):
-                if len(values) not in (0, len(message.name)):
+            for field in ('position', 'velocity', 'effort'):
+                count, joints = len(getattr(message, field)), len(message.name)
+                if count not in (0, joints):
                     raise ArmError(
-                        f'a joint state has {len(values)} values for {len(message.name)} joints'
+                        f'a joint state has {count} values of {field} for {joints} joints: '
+                        'publish one for each, nan where there is none, or none at all'
                     )
         return message
 

@@ -1,10 +1,14 @@
 """Recordings: orders of joints, clocks, several publishers, missing efforts, files cut short."""
 
+import json
+
 import numpy as np
 import pytest
 from arms import load_arm
-from bags import START, write_bag
+from bags import KIND, START, write_bag
 from identification_samples import exact_samples, read_samples, some_motion
+from mcap.reader import make_reader
+from mcap.writer import IndexType, Writer
 
 from arm_dynamics.checks import ArmError
 from arm_tools.inspection.inspected import inspected
@@ -160,3 +164,86 @@ def test_efforts_are_currents_or_without_gravity(tmp_path, kind):
     assert found.weightless == (kind == 'weightless')
     if found.open:
         assert 'unit of the efforts: no N.m' in found.open[0]
+
+
+def dataset(folder, stamps):
+    """Write a LeRobotDataset of 50 frames per second with these timestamps [s]."""
+    arrow, parquet = pytest.importorskip('pyarrow'), pytest.importorskip('pyarrow.parquet')
+    names = {
+        'observation.state': ['a.pos', 'b.pos'],
+        'observation.effort': ['a.effort', 'b.effort'],
+    }
+    facts = {
+        x: {'dtype': 'float32', 'names': own} for x, own in (names | {'timestamp': None}).items()
+    }
+    for part in ('meta', 'data'):
+        (folder / part).mkdir(parents=True)
+    (folder / 'meta/info.json').write_text(json.dumps({'fps': 50, 'features': facts}))
+    columns = {'timestamp': np.float32(stamps), 'frame_index': np.arange(len(stamps))}
+    numbers = {x: (Q if x.endswith('state') else EFFORT)[: len(stamps)].tolist() for x in names}
+    parquet.write_table(arrow.table(columns | numbers), folder / 'data/episode_000000.parquet')
+    return folder
+
+
+@pytest.mark.parametrize(('late', 'says'), [(0.0, ''), (0.005, '5 ms'), (0.015, '15 ms')])
+def test_timestamps_violate_the_tolerance_inside_an_episode(tmp_path, late, says):
+    """huggingface/lerobot#933. The rate counts, and stamps that differ are named.
+
+    From frame 60 of 100 on each one is late: the episode is less than 1 % too long.
+    """
+    stamps = 0.02 * np.arange(100) + late * (np.arange(100) >= 60)
+    samples, lines = inspected_samples(dataset(tmp_path / 'x', stamps), NAMES)
+    np.testing.assert_allclose(samples.times, 0.02 * np.arange(100))
+    assert [says in x for x in lines if 'off frame_index / fps' in x] == [True] * bool(says)
+
+
+def copied(folder, name=KIND, **options):
+    """Write the states into an MCAP file of another writer; return the file."""
+    (whole,) = write_bag(folder / 'x', states()).glob('*.mcap')
+    file = folder / 'x.mcap'
+    with whole.open('rb') as read, file.open('wb') as written:
+        copy = Writer(written, **options)
+        copy.start(profile='', library='other')
+        empty = copy.register_schema('std_msgs/msg/Empty', 'ros2msg', b'')
+        tick = copy.register_channel('/tick', 'cdr', empty)
+        kind = copy.register_schema(name, 'omgidl', b'')
+        channel = copy.register_channel('/joint_states', 'cdr', kind)
+        for _, _, each in make_reader(read).iter_messages():
+            copy.add_message(tick, each.log_time, b'', each.publish_time)
+            copy.add_message(channel, each.log_time, each.data, each.publish_time)
+        copy.finish()
+    return file
+
+
+@pytest.mark.parametrize(
+    'name', ['sensor_msgs::msg::dds_::JointState_', 'sensor_msgs::msg::JointState']
+)
+def test_a_dds_recorder_names_types_otherwise(tmp_path, name):
+    """eProsima/DDS-Record-Replay#45. Both names of a type are read."""
+    np.testing.assert_array_equal(read_samples(copied(tmp_path, name), NAMES).q, Q)
+
+
+def test_a_file_without_an_index_of_messages_has_none(tmp_path):
+    """foxglove/mcap#1735. The chunks are read."""
+    for kind in (IndexType.CHUNK, IndexType.NONE):
+        file = copied(tmp_path / kind.name, index_types=kind)
+        np.testing.assert_array_equal(read_samples(file, NAMES).q, Q)
+
+
+def test_an_empty_message_stops_the_reader(tmp_path):
+    """foxglove/mcap#943. Messages of other types are passed over."""
+    assert len(read_samples(copied(tmp_path), NAMES).times) == len(TIMES)
+
+
+def test_fields_of_a_joint_state_have_different_sizes(tmp_path):
+    """ros-controls/topic_based_hardware_interfaces#101. One number for each joint, or none."""
+    file = write_bag(tmp_path / 'x', states(effort=EFFORT[:, :1]))
+    line = '/joint_states: a joint state has 1 values of effort for 2 joints: publish one for each'
+    with pytest.raises(ArmError, match=line):
+        read_samples(file, NAMES)
+
+
+def test_a_dataset_without_an_episode_is_looked_for_elsewhere(tmp_path):
+    """huggingface/lerobot#3859. The line names what is missing."""
+    with pytest.raises(ArmError, match='has no frames, as of a recording that was stopped at'):
+        read_samples(dataset(tmp_path / 'x', []), NAMES)

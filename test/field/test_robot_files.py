@@ -6,6 +6,7 @@ from field import joint, limits, link, model_of
 
 from arm_dynamics.checks import ArmError
 from arm_dynamics.model import RobotModel
+from arm_sim.robot import Robot
 
 G = 9.81
 
@@ -249,3 +250,79 @@ def test_an_inertia_in_rows_is_not_positive_definite():
     part = f'<link name="a"><inertial><mass value="1"/><inertia {tensor}/></inertial></link>'
     with pytest.raises(ArmError, match="link 'a'.* are its rows written in place of ixx ixy ixz"):
         model_of(link('base', 0.0), part, joint('turn', 'base', 'a', limits()))
+
+
+def turned(own, more=()):
+    """Return the inertia about x of an arm whose first link turns about x."""
+    parts = link('base', 0.0), own, joint('turn', 'base', 'a', limits(), axis='1 0 0'), *more
+    return model_of(*parts).mass_matrix(np.zeros(1))
+
+
+def long_link(name, mass, origin):
+    """Return a link with moments of inertia 0.1, 0.2 and 0.25 kg m^2."""
+    tensor = '<inertia ixx="0.1" iyy="0.2" izz="0.25" ixy="0" ixz="0" iyz="0"/>'
+    own = f'<inertial><origin {origin}/><mass value="{mass}"/>{tensor}</inertial>'
+    return f'<link name="{name}">{own}</link>'
+
+
+def test_the_rotation_of_an_inertia_is_lost():
+    """google-deepmind/mujoco#3559. It counts.
+
+    Turned by 90 degrees about z, the moment about x is that about y.
+    """
+    own = long_link('a', 1.0, 'rpy="0 0 1.5707963267948966"')
+    np.testing.assert_allclose(turned(own), [[0.2]], atol=1e-12)
+
+
+def test_inertias_of_fixed_links_are_added_wrongly():
+    """gazebosim/sdformat#22. Centre, distance and rotation count.
+
+    2 kg at (0.1, 0, 0) of a link at (0, 0, 0.5), turned by 90 degrees about z, are at
+    (0, 0.1, 0.5) of the arm: 0.1 + 0.2 + 2 (0.1^2 + 0.5^2).
+    """
+    own = long_link('b', 2.0, 'xyz="0.1 0 0"')
+    fixed = '<joint name="on" type="fixed"><parent link="a"/><child link="b"/>'
+    fixed += '<origin xyz="0 0 0.5" rpy="0 0 1.5707963267948966"/></joint>'
+    found = turned(link('a', 1.0, 0.1), (own, fixed))
+    np.testing.assert_allclose(found, [[0.1 + 0.2 + 2.0 * 0.26]], atol=1e-12)
+
+
+@pytest.mark.parametrize('kinds', [('continuous', 'continuous'), ('revolute', 'continuous')])
+def test_a_continuous_joint_cannot_follow_another(kinds):
+    """stack-of-tasks/pinocchio#2753. It follows: two turns against each other cancel."""
+    lead, follow = (
+        limits() if kind == 'revolute' else '<limit effort="5" velocity="2"/>' for kind in kinds
+    )
+    more = '<mimic joint="lead" multiplier="-1"/>'
+    model = model_of(
+        link('base', 0.0), link('a'), link('b'), joint('lead', 'base', 'a', lead, kinds[0]),
+        joint('follow', 'a', 'b', follow, kinds[1], more),
+    )  # fmt: skip
+    assert model.joint_names == ('lead',)
+    tip = model.forward_kinematics(np.array([0.5]))
+    np.testing.assert_allclose(tip.rotation, np.eye(3), atol=1e-12)
+
+
+def test_one_bound_of_a_joint_is_missing():
+    """neka-nat/xurdf#5. It is 0, as the format says, and named."""
+    for text, bounds in (('upper="1.5"', (0.0, 1.5)), ('lower="-1.5"', (-1.5, 0.0))):
+        one = f'<limit {text} effort="5" velocity="1"/>'
+        model = model_of(link('base', 0.0), link('a'), joint('turn', 'base', 'a', one))
+        assert (model.position_lower[0], model.position_upper[0]) == bounds
+        assert any('the other one counts as 0' in note for note in model.notes)
+
+
+@pytest.mark.parametrize('active', [True, False])
+@pytest.mark.parametrize('words', ['', ' mjcf:=converted'])
+def test_an_inactive_equality_switches_its_joint_off(tmp_path, active, words):
+    """newton-physics/mujoco-usd-converter#119. Both joints move; of an active one the leader."""
+    part = '<body name="{0}" pos="0.3 0 0"><joint name="{0}" axis="0 1 0" range="-57 57"/>'
+    part += '<geom size="0.05" mass="1"/>'
+    drives = ''.join(f'<position joint="{x}" kp="100" dampratio="1"/>' for x in 'ab')
+    coupled = f'joint1="b" joint2="a" polycoef="0.1 -0.5 0 0 0" active="{str(active).lower()}"'
+    file = tmp_path / 'arm.xml'
+    file.write_text(
+        f'<mujoco><worldbody>{part.format("a")}{part.format("b")}</body></body></worldbody>'
+        f'<actuator>{drives}</actuator><equality><joint name="e" {coupled}/></equality></mujoco>'
+    )
+    assert Robot.load(f'{file}{words}').model.joint_names == (('a',) if active else ('a', 'b'))

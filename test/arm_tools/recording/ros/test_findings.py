@@ -248,7 +248,7 @@ def test_damaged_states_of_a_gripper_are_no_harm_and_those_of_the_arm_are_named(
     found = read_samples(bag(tmp_path / 'x', states() + gripper), NAMES)
     np.testing.assert_array_equal(found.q, Q)
     for name, q, effort, said in (
-        ('y', Q[0], [1.0], '/joint_states: a joint state has 1 values for 2 joints'),
+        ('y', Q[0], [1.0], '/joint_states: a joint state has 1 values of effort for 2 joints'),
         ('z', [], Q[0], 'the joint states on /joint_states have no positions'),
     ):
         own = [(topic, *when, names, q, effort) for topic, *when, names, _, _ in states()]
