@@ -14,7 +14,7 @@ _REPORT = re.compile(r'([\w.-]+/[\w.-]+)#(\d+)\. ')
 _HEAD = """# Symptoms in the field
 
 What people report of other software, and what to do here, or what this package does. Each line is
-a test in `test/field` (`./ws python tools/field_cases.py` writes this page):
+a test in `test/field`:
 
     ./ws python -m pytest test/field -k "{example}"
 """
@@ -28,7 +28,8 @@ def cases(file: Path) -> Iterator[tuple[str, str, str]]:
             report = _REPORT.match(first)
             if report is None:
                 raise ValueError(f'{file.name}: {node.name} does not begin with owner/repo#number')
-            yield node.name, report.expand(r'\1#\2'), first[report.end() :]
+            link = report.expand(r'https://github.com/\1/issues/\2')
+            yield node.name, link, first[report.end() :]
 
 
 def page() -> str:
@@ -42,7 +43,7 @@ def page() -> str:
         parts.append(f'## {title.splitlines()[0].partition(":")[0].rstrip(".")}\n')
         for name, report, remedy in rows:
             symptom = name.removeprefix('test_').replace('_', ' ').capitalize()
-            parts.append(f'- {symptom}: {remedy} ({report})')
+            parts.append(f'- [{symptom}]({report}): {remedy}')
         parts.append('')
     return '\n'.join(parts)
 
