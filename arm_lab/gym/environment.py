@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sized
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NoReturn
 
 import gymnasium
 import numpy as np
@@ -19,6 +19,14 @@ from arm_lab.gym.arguments import whole
 from arm_lab.gym.arms import GymArms, draws_of, layout_of, loaded_experiment
 
 
+def _refuse_copy(env: gymnasium.Env[Any, Any] | VectorEnv[Array, Array, Array]) -> NoReturn:
+    """Raise TypeError, also for `pickle`: compiled code and the engine's data stay behind."""
+    raise TypeError(
+        f'{type(env).__name__} cannot be copied: make another one; after the same seed and '
+        'actions it is in the same state, to the last bit'
+    )
+
+
 class ArmEnv(gymnasium.Env[Any, Any]):
     """One arm that follows a task; an action in [-1, 1] per joint adds to the command of a law.
 
@@ -32,6 +40,7 @@ class ArmEnv(gymnasium.Env[Any, Any]):
 
     metadata = {'render_modes': []}  # noqa: RUF012  # Gymnasium's own name and type
     render_mode = None
+    __reduce__ = _refuse_copy
 
     def __init__(
         self,
@@ -135,6 +144,7 @@ class ArmVectorEnv(VectorEnv[Array, Array, Array]):
         'autoreset_mode': AutoresetMode.NEXT_STEP,
     }
     render_mode = None
+    __reduce__ = _refuse_copy
 
     def __init__(
         self,

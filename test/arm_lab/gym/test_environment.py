@@ -1,5 +1,7 @@
 """A task as an environment of Gymnasium: its checker, its return, its bits, its refusals."""
 
+import copy
+import pickle
 import warnings
 from dataclasses import asdict
 
@@ -243,3 +245,11 @@ def test_a_task_of_a_plugin_gets_no_reward_without_a_reference_or_a_measure():
     env = gymnasium.make('arm_sim/Task-v0', task='unranked', robot='planar_3r').unwrapped
     with pytest.raises(ArmError, match="^task 'unranked': ranked_by is 'speed'; "):
         env.reset(seed=0)
+
+
+@pytest.mark.parametrize('make', [gymnasium.make, gymnasium.make_vec])
+@pytest.mark.parametrize('copied', [copy.deepcopy, pickle.dumps])
+def test_a_copy_is_refused_and_what_to_do_instead_is_said(make, copied):
+    env = make('arm_sim/Track-v0', **PLANAR)
+    with pytest.raises(TypeError, match=r'Arm\w*Env cannot be copied: make another one'):
+        copied(env)
