@@ -10,7 +10,6 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import FunctionType
-from typing import Any
 
 from numba import config, njit
 from numba.core import event
@@ -53,7 +52,7 @@ event.register('numba:compile', _Announcer())
 def _tolerant(save: Callable) -> Callable:
     """Let numba use code that it cannot store, as on a full disk, with one line on stderr."""
 
-    def save_overload(*args: Any) -> None:
+    def save_overload(*args: object) -> None:
         try:
             save(*args)
         except OSError as error:
@@ -94,7 +93,7 @@ def digest(*texts: bytes) -> str:
     return hashlib.sha256(b'\0'.join(texts)).hexdigest()[:16]
 
 
-def cached_njit(function: Callable, **options: bool) -> Any:
+def cached_njit(function: Callable, **options: bool) -> Callable:
     """Compile a function by numba at its first call, with a cache on disk that sees all changes.
 
     Numba's own cache notices changes only in the file of the function itself, although the machine
@@ -121,12 +120,12 @@ def cached_njit(function: Callable, **options: bool) -> Any:
     return compiled
 
 
-def inlined_njit(function: Callable) -> Any:
+def inlined_njit(function: Callable) -> Callable:
     """Compile a small function that becomes part of the functions that call it."""
     return cached_njit(function, forceinline=True)
 
 
-def higher_order_njit(function: Callable) -> Any:
+def higher_order_njit(function: Callable) -> Callable:
     """Compile a function that takes functions; the cache of the calling function holds it."""
     compiled = njit(inline='always', error_model='numpy')(function)
     compiled.sources = _sources(function)
@@ -137,7 +136,7 @@ def _sources(function: Callable) -> frozenset[str]:
     """Return the files of a function and of all functions that it calls by their plain names."""
     files = {os.path.realpath(function.__code__.co_filename)}
     for name in function.__code__.co_names:
-        called: Any = function.__globals__.get(name)
+        called: object = function.__globals__.get(name)
         plain = getattr(called, 'py_func', called)  # what another decorator of numba has
         if hasattr(called, 'sources'):
             files |= called.sources

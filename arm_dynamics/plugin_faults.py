@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from importlib import metadata
 from inspect import currentframe
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 from numpy.exceptions import ComplexWarning
@@ -48,7 +48,7 @@ def fault(what: str, error: BaseException, module: str = '') -> ArmError:
     return ArmError(f'{what}{where}: {name}' + (f': {text}' if text != name else ''))
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return what a value is, as text of at most a line."""
     if isinstance(value, np.ndarray):
         return f'an array of {value.dtype} of shape {value.shape}'

@@ -108,7 +108,7 @@ class PluginRegistry:
                     made[name] = make(self._from_folder(name)[0])
         return made
 
-    def _from_folder(self, name: str) -> tuple[Any, str]:
+    def _from_folder(self, name: str) -> tuple[object, str]:
         module = import_module(f'{self.folder}.{name}')
         wanted = (name + self.suffix).replace('_', '').lower()
         for attribute, value in vars(module).items():
@@ -117,7 +117,7 @@ class PluginRegistry:
         expected = name.title().replace('_', '') + self.suffix
         raise ArmError(f'{self.kind} {name!r}: {module.__file__} has no class {expected!r}')
 
-    def _from_entry_point(self, name: str) -> tuple[Any, str]:
+    def _from_entry_point(self, name: str) -> tuple[object, str]:
         entry, where = self._entry_points[name], self._where(name)
         if name in self._modules:
             raise ArmError(f'{where} has the name of {self.folder}.{name}; it needs another one')

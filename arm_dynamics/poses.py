@@ -1,7 +1,6 @@
 """Poses of a tool as arrays, checked."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,7 +8,7 @@ from numpy.typing import ArrayLike
 from arm_dynamics.checks import ArmError, Array
 
 
-def pose_matrices(poses: Sequence[Any] | ArrayLike, name: str = 'pose {} of the path') -> Array:
+def pose_matrices(poses: Sequence[object] | ArrayLike, name: str = 'pose {} of the path') -> Array:
     """Return poses as an array (n, 4, 4); raises ArmError unless all are rigid transforms.
 
     `poses`: (n, 4, 4), or n objects pin.SE3.

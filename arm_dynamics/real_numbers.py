@@ -1,12 +1,11 @@
 """What is no array of real numbers, before NumPy makes one of it."""
 
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
 
-def why_not_real(values: Any) -> str:
+def why_not_real(values: object) -> str:
     """Return what values are, where a part of them would be lost or misread as float64; '': not.
 
     Such are imaginary parts, texts, masked numbers, None, and rows of different lengths.

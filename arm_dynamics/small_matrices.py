@@ -5,7 +5,7 @@ Both have equal bits with AVX2 and with AVX-512, LAPACK has not.
 
 from functools import cache
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 import pinocchio as pin
@@ -77,6 +77,6 @@ def stack(array: Array, axes: int) -> Array:
 
 
 @cache
-def _stacks() -> Any:
+def _stacks() -> ModuleType:
     """Return the compiled module; importing it late lets one arm's controller start fast."""
     return import_module('arm_dynamics.small_matrix_stacks')

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Sequence
 from itertools import cycle
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.compiled.compiled_model import load_module
@@ -169,7 +170,7 @@ def _check_same(
     index: int, first: RobotModel, kind: list[Link], model: RobotModel, links: list[Link]
 ) -> None:
     """Raise ArmError if an arm has another geometry or gravity than the first one."""
-    pairs: list[tuple[Any, Any]] = []
+    pairs: list[tuple[ArrayLike, ArrayLike]] = []
     if len(kind) == len(links):
         pairs = [(first.gravity, model.gravity)]
     for one, other in zip(kind, links, strict=False):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -123,7 +122,9 @@ class BatchModel(RobotModel):
         function = self.dynamics.inverse_dynamics_of_many
         return self._call(function, (self.nv,), q, v, a, self._inertia)
 
-    def _call(self, function: Any, shape: tuple[int, ...], *arguments: Any) -> Array:
+    def _call(
+        self, function: Callable[..., object], shape: tuple[int, ...], *arguments: object
+    ) -> Array:
         """Return (..., *shape) of a generated function; the inertia, if any, comes last."""
         others = arguments[-1:] if arguments[-1] is self._inertia else ()
         arrays = [np.asarray(x, dtype=float) for x in arguments[: len(arguments) - len(others)]]

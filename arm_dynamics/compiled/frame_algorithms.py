@@ -1,6 +1,6 @@
 """Motion of a frame that is fixed to a link, on symbolic scalars."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ class Frame(NamedTuple):
         """Return rotation (3, 3) and origin (3,)."""
         return [arm.pose(self.link)[:3, :3] @ self.rotation, *self.position(arm)]
 
-    def motion(self, arm: PlacedArm, v: Values, a: Values) -> list[Any]:
+    def motion(self, arm: PlacedArm, v: Values, a: Values) -> list[Spatial]:
         """Return rotation (3, 3), origin, velocity (6,) and classical acceleration (6,)."""
         pose = arm.pose(self.link)
         turn = pose[:3, :3]

@@ -108,7 +108,7 @@ def _entries(link: Link) -> tuple[tuple[int, int], ...]:
     return _PRISMATIC if link.prismatic else _REVOLUTE
 
 
-def _with_inertias(links: Sequence[Link], values: list[Any]) -> list[Link]:
+def _with_inertias(links: Sequence[Link], values: list[object]) -> list[Link]:
     """Return the links with these scalars as their inertial parameters."""
     waiting, found = iter(values), []
     for link in links:
@@ -134,7 +134,7 @@ def _function(
     links: Sequence[Link],
     gravity: Array,
     sizes: dict[str, int],
-    algorithm: Callable[..., Any],
+    algorithm: Callable[..., Sequence[object]],
     others: Sequence[str] = (),
 ) -> tuple[str, str]:
     """Return a function of one block of arms, and `<name>_of_many` of arrays (N, count).

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -73,7 +72,7 @@ def _function(
     name: str,
     arguments: str,
     results: str,
-    algorithm: Callable[..., Any],
+    algorithm: Callable[..., Sequence[object]],
     decorator: str,
 ) -> str:
     """Return a compiled function; `sine`, `cosine` (n,) are scratch, results are written to."""

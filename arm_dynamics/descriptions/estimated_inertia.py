@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 import coal
@@ -231,7 +231,7 @@ def _of_hull(file: Path, scale: Array, pose: pin.SE3) -> Body:
     return Body(pose.act(body), pose, (high - low) / 2.0, (high + low) / 2.0, inside)
 
 
-def _solid(each: Element) -> tuple[Any, Callable[[Array], NDArray[np.bool_]]]:
+def _solid(each: Element) -> tuple[coal.ShapeBase, Callable[[Array], NDArray[np.bool_]]]:
     """Return the shape of a box, cylinder, sphere or capsule, and what is inside; None: others."""
     radius, length = (float(each.get(name, '0')) for name in ('radius', 'length'))
     half = length / 2.0

@@ -5,7 +5,6 @@ docs/mjcf_elements.md has all elements and attributes (tools/mjcf_elements.py).
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -96,7 +95,7 @@ def _without_bias(m: mujoco.MjModel, model: RobotModel) -> list[str]:
     return _names('actuator', np.flatnonzero(unbiased & m.actuator_biasprm.any(axis=1)), m)
 
 
-def _drives_with(has: NDArray[Any], m: mujoco.MjModel, model: RobotModel) -> list[str]:
+def _drives_with(has: np.ndarray, m: mujoco.MjModel, model: RobotModel) -> list[str]:
     """Return drives of which an array of all actuators is not zero."""
     return _names('actuator', (k for each in _drives(m, model) for k in each if has[k]), m)
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 import pinocchio as pin
 
 from arm_dynamics.checks import ArmError, line_on, some_of
+from arm_dynamics.model import RobotModel
 from arm_dynamics.urdf_elements import (
     MOMENTS,
     moves,
@@ -91,7 +91,7 @@ class ElementsRule(UrdfRule):
         """Write the URDF as 1.0."""
         return _as_urdf_1_0(tree)
 
-    def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
+    def notes(self, tree: Element, model: RobotModel, tip_frame: str | None) -> Iterator[str]:
         """Yield what is not used, and what may be meant otherwise."""
         yield from _named(tree)
         for link, ((a, b, c), _) in model.impossible_inertias.items():

@@ -1,13 +1,12 @@
 """Names limits, friction, rotors and couplings with which no joint of an arm moves as meant."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
 from arm_dynamics.checks import line_on
-from arm_dynamics.model import STANDSTILL
+from arm_dynamics.model import STANDSTILL, RobotModel
 from arm_dynamics.urdf_elements import link_of, moves, vector
 from arm_dynamics.urdf_rules import UrdfRule
 from arm_dynamics.urdf_tree import NO_EFFORT, length, mass_of, names_of, number, outward
@@ -41,7 +40,7 @@ class JointNumbersRule(UrdfRule):
 
     order = 21.5
 
-    def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
+    def notes(self, tree: Element, model: RobotModel, tip_frame: str | None) -> Iterator[str]:
         """Yield a line about each kind of joint that hardly moves as meant."""
         usual = _usual_speed(tree)
         fast = _moving(tree, lambda x: usual < _turning_speed(x) < _FAST)
@@ -183,14 +182,14 @@ def _without_mass(tree: Element) -> list[str]:
     return _moving(tree, lambda joint: link_of(joint, 'child') in lacking)
 
 
-def _chattering(model: Any) -> list[str]:
+def _chattering(model: RobotModel) -> list[str]:
     """Return the joints whose friction is beyond what STANDSTILL says of laws that cancel it."""
     inertia = np.diagonal(model.mass_matrix(model.neutral()))
     chatters = (model.friction * _PERIOD > STANDSTILL * inertia) & (inertia > _NONE)
     return [model.joint_names[i] for i in np.flatnonzero(chatters)]
 
 
-def _lagging(model: Any) -> list[str]:
+def _lagging(model: RobotModel) -> list[str]:
     """Return the joints that their damping slows to this time constant under wn^2 M."""
     inertia = np.diagonal(model.mass_matrix(model.neutral()))
     lags = (model.damping > _LAG * _LAW_FREQUENCY**2 * inertia) & (inertia > _NONE)
@@ -198,7 +197,7 @@ def _lagging(model: Any) -> list[str]:
     return [name for name in found if name not in _chattering(model)]  # one line is enough
 
 
-def _efforts(model: Any) -> Iterator[str]:
+def _efforts(model: RobotModel) -> Iterator[str]:
     """Yield a line where each turning joint is far stronger than its weight asks."""
     rng, gravity = np.random.default_rng(0), float(np.linalg.norm(model.gravity))
     poses = (model.random_configuration(rng) for _ in range(20))

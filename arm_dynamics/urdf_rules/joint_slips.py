@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
 from arm_dynamics.checks import Array, line_on
+from arm_dynamics.model import RobotModel
 from arm_dynamics.urdf_elements import link_of, moves, origin_of, vector
 from arm_dynamics.urdf_rules import UrdfRule
 from arm_dynamics.urdf_tree import NO_EFFORT, moved_links, names_of, number, outward, turns
@@ -30,7 +30,7 @@ class JointSlipsRule(UrdfRule):
 
     order = 21.6
 
-    def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
+    def notes(self, tree: Element, model: RobotModel, tip_frame: str | None) -> Iterator[str]:
         """Yield a line about each kind of slip."""
         for text, which in _SLIPS.items():
             yield from line_on(names_of(tree, 'joint', which), f'{{}}: {text}')
@@ -143,7 +143,7 @@ def _twice(tree: Element) -> Iterator[str]:
     )
 
 
-def _squeezed(tree: Element, model: Any) -> Iterator[str]:
+def _squeezed(tree: Element, model: RobotModel) -> Iterator[str]:
     """Yield a line on leaders whose followers leave them a small part of their range."""
     own = {
         x.get('name', ''): number(x, 'limit', 'upper') - number(x, 'limit', 'lower')

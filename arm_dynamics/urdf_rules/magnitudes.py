@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -32,7 +31,7 @@ class MagnitudesRule(UrdfRule):
 
     order = 21.0
 
-    def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
+    def notes(self, tree: Element, model: object, tip_frame: str | None) -> Iterator[str]:
         """Yield a line about each kind of number of which another one may be meant."""
         yield from _angles(tree)
         yield from _narrow(tree)

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
-from typing import Any
 from xml.etree.ElementTree import Element
 
 from arm_dynamics.checks import line_on, some_of
@@ -17,7 +16,7 @@ class NamesRule(UrdfRule):
 
     order = 23.0
 
-    def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
+    def notes(self, tree: Element, model: object, tip_frame: str | None) -> Iterator[str]:
         """Yield, one line each, names of nothing, double names, and an unknown version."""
         version = tree.get('version', _VERSIONS[0])
         if version not in _VERSIONS:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
-from typing import Any
 from xml.etree.ElementTree import Element
 
 from arm_dynamics.checks import line_on
@@ -36,7 +35,7 @@ class OtherProgramsRule(UrdfRule):
 
     order = 22.0
 
-    def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
+    def notes(self, tree: Element, model: object, tip_frame: str | None) -> Iterator[str]:
         """Yield, one line each, what another program would do to the arm."""
         yield from _gazebo(tree)
         yield from _drake(tree)

@@ -1,7 +1,6 @@
 """Shapes of a URDF, which are read long after its links and joints: refused, or named."""
 
 from collections.abc import Iterator
-from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
@@ -34,7 +33,7 @@ class ShapesRule(UrdfRule):
                 _check_sizes(where, each)
         return False
 
-    def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
+    def notes(self, tree: Element, model: object, tip_frame: str | None) -> Iterator[str]:
         """Yield a line about visuals and collisions without a shape, or of size 0."""
         empty = [
             f'<{shape.tag}> of {link}'

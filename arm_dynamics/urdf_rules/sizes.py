@@ -1,12 +1,12 @@
 """Names masses, moments of inertia and places that do not fit the size of an arm."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
 from arm_dynamics.checks import Array, line_on, some_of
+from arm_dynamics.model import RobotModel
 from arm_dynamics.urdf_elements import link_of, moves, origin_of, vector
 from arm_dynamics.urdf_numbers import principal_moments
 from arm_dynamics.urdf_rules import UrdfRule
@@ -33,7 +33,7 @@ class SizesRule(UrdfRule):
 
     order = 21.7
 
-    def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
+    def notes(self, tree: Element, model: RobotModel, tip_frame: str | None) -> Iterator[str]:
         """Yield a line about each kind of number that does not fit the arm's size."""
         moments = {name: found[0] for name, found in principal_moments(tree).items()}
         links = {link.get('name', ''): link for link in tree.iterfind('link')}
@@ -75,7 +75,7 @@ class SizesRule(UrdfRule):
         yield from line_on(shapes, text, _LONG)
 
 
-def _of_arm(tree: Element, model: Any) -> Iterator[str]:
+def _of_arm(tree: Element, model: RobotModel) -> Iterator[str]:
     """Yield a line where joints are at one place, or the mass is not that of such an arm."""
     chain, joints = _longest_chain(tree)
     moving = sum(float(each.mass) for each in model.pin_model.inertias)

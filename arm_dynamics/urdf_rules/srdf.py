@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from xml.etree.ElementTree import Element
 
 from arm_dynamics.checks import ArmError, line_on
 from arm_dynamics.mesh_files import no_mesh
+from arm_dynamics.model import RobotModel
 from arm_dynamics.tool_link import expansion, srdf_of
 from arm_dynamics.urdf_elements import moves, read_tree
 from arm_dynamics.urdf_rules import UrdfRule
@@ -48,7 +48,7 @@ class SrdfRule(UrdfRule):
 
     order = 20.1
 
-    def notes(self, tree: Element, model: Any, tip_frame: str | None) -> Iterator[str]:
+    def notes(self, tree: Element, model: RobotModel, tip_frame: str | None) -> Iterator[str]:
         """Yield, one line each, what is not used, not right, or not there."""
         if not model.file:
             return

@@ -1,11 +1,11 @@
 """Refuses a URDF of which no physical arm can be; each line has the probable mistake."""
 
-from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
+from arm_dynamics.model import RobotModel
 from arm_dynamics.urdf_elements import MOMENTS, vector
 from arm_dynamics.urdf_rules import UrdfRule
 from arm_dynamics.urdf_tree import length, mass_of, number
@@ -47,7 +47,7 @@ class UnitsRule(UrdfRule):
             raise ArmError(f'{where}: its <limit> is {bound:g} rad; is it written in degrees?')
         return False
 
-    def check(self, tree: Element, model: Any) -> None:
+    def check(self, tree: Element, model: RobotModel) -> None:
         """Raise ArmError for a tensor with which no arm can be."""
         if not model.impossible_inertias:
             return
