@@ -1,13 +1,13 @@
 """A law as an arm needs it: friction, motion of the reference, guard, convention of drives."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from arm_controllers.discrete_motion import MOTIONS, DiscreteMotion
 from arm_controllers.drive_convention import DriveConvention, OverDrives
 from arm_controllers.guard_parameters import GuardParameters
 from arm_controllers.known_friction import FRICTION_VELOCITIES, FrictionOfReference
 from arm_controllers.law import Law
+from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
 from arm_dynamics.plugins import is_foreign
 
@@ -31,9 +31,9 @@ class LawAdaptation(Parameters):
 
 
 def adapted_law(
-    law_class: Any,
-    model: Any,
-    parameters: Any,
+    law_class: type[Law],
+    model: RobotModel,
+    parameters: object,
     friction_velocity: str = 'measured',
     reference_motion: str = 'continuous',
     drives: DriveConvention | None = None,

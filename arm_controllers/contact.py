@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from arm_controllers.contact_rows import SLOW, contact_rows
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import Array
+from arm_dynamics.frames import FrameMotion
 from arm_dynamics.parameters import Parameters, parameter
 
 CONTACT_NUMBERS = 'contact_force', 'approach_speed', 'rise_time', 'normal_time'
@@ -142,7 +143,7 @@ def selection_of(reference: Reference) -> Array:
     return _NONE if reference.selection is None else np.ascontiguousarray(reference.selection)
 
 
-def pace(target: Any) -> Array:
+def pace(target: FrameMotion) -> Array:
     """Return (..., 1) how far friction is to be cancelled: 0 where the tip (FrameMotion) rests.
 
     There friction holds the tool.

@@ -1,5 +1,6 @@
 """A law of another package or of a user's file: what it returns and raises is looked at."""
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import is_dataclass
 from numbers import Real
@@ -22,14 +23,14 @@ _ATTRIBUTES = (
 )  # fmt: skip
 
 
-def named(kind: Any) -> str:
+def named(kind: type[Law]) -> str:
     """Return a law's class and its file, as messages name the law."""
     codes = (getattr(each, '__code__', None) for each in vars(kind).values())
     file = next((code.co_filename for code in codes if code), kind.__module__)
     return f'law {kind.__name__} ({file})'
 
 
-def check_class(kind: Any) -> None:
+def check_class(kind: type[Law]) -> None:
     """Raise ArmError where attributes of a law's class have no meaning."""
     law, interface = named(kind), kind.command_interface
     if not is_dataclass(kind.Parameters):
@@ -46,7 +47,7 @@ def check_class(kind: Any) -> None:
         raise ArmError(f'{law}: lookahead is {kind.lookahead!r}; it must be an integer >= 0')
 
 
-def design(kind: Any, model: Any, q: Array, frequency: float, ratio: float) -> Any:
+def design(kind: type[Law], model: RobotModel, q: Array, frequency: float, ratio: float) -> Any:
     """Return the parameters that a law's class designs. Raises ArmError: it returns others."""
     check_class(kind)
     try:
@@ -68,7 +69,7 @@ class ForeignLaw(Law):
     has a copy of the model, so that attributes it sets are none of the plant's.
     """
 
-    def __init__(self, kind: Any, model: Any, parameters: Any):
+    def __init__(self, kind: type[Law], model: RobotModel, parameters: object):
         """Make the law.
 
         Raises:
@@ -117,7 +118,7 @@ class ForeignLaw(Law):
         shape = np.broadcast_shapes(measured.q.shape, reference.q.shape)
         return self._command(answer[0], shape), self._memory(answer[1])
 
-    def _call(self, function: Any, *values: Any) -> Any:
+    def _call(self, function: Callable[..., Any], *values: object) -> Any:
         """Return what a function of the law returns; raises ArmError where it raises."""
         try:
             return function(*values)
@@ -126,13 +127,13 @@ class ForeignLaw(Law):
                 raise
             raise fault(self._name, error, self._module) from error
 
-    def _memory(self, state: Any) -> Any:
+    def _memory(self, state: State | None) -> State:
         """Return a state; raises ArmError where it would be lost."""
         if state is None and self._starts:
             raise ArmError(f'{self._law}: its state is None; it must be a tuple of arrays')
         return () if state is None else state
 
-    def _command(self, command: Any, shape: tuple[int, ...]) -> Array:
+    def _command(self, command: object, shape: tuple[int, ...]) -> Array:
         """Return a copy of a command. Raises ArmError: no real numbers, or another shape."""
         array = self._call(np.asarray, command)  # lists of different lengths fail
         wrong = ''
@@ -147,14 +148,14 @@ class ForeignLaw(Law):
         return np.array(array, dtype=float)
 
 
-def _copy_of(model: Any) -> Any:
+def _copy_of(model: object) -> object:
     """Return the model with numbers of its own."""
     if isinstance(model, RobotModel):
         return model.with_joints(model.armature, model.damping, model.friction)
     return copy(model)
 
 
-def _real(array: Any) -> bool:
+def _real(array: np.ndarray) -> bool:
     return array.dtype == object and all(isinstance(x, Real) for x in array.ravel())
 
 

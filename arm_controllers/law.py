@@ -59,7 +59,7 @@ class Law:
     evaluation = LawEvaluation()
     guard: Any = None
 
-    def __init_subclass__(cls, **others: Any) -> None:
+    def __init_subclass__(cls, **others: object) -> None:
         """Refuse the attributes that are now in `evaluation`; see refuse_moved."""
         super().__init_subclass__(**others)
         refuse_moved(cls.__name__, vars(cls))

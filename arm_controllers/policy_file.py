@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,7 +72,7 @@ class _Hidden(NamedTuple):
     shape: tuple[int, ...]
 
     @classmethod
-    def of(cls, given: Any, next_one: Any, rows: Any) -> '_Hidden':
+    def of(cls, given: Any, next_one: Any, rows: int | str | None) -> '_Hidden':
         """Return the state of an input and an output of onnxruntime; `rows`: of the observation.
 
         Raises:
@@ -270,7 +271,7 @@ class PolicyFile:
             raise ArmError(f'{self._where}: {error}') from None
 
 
-def _runtime() -> Any:
+def _runtime() -> ModuleType:
     """Return onnxruntime; raise ArmError where it is not installed."""
     lacking = "law 'policy' needs onnxruntime: " + typed("pip install 'onnxruntime>=1.20'")
     return optional_module('onnxruntime', lacking)

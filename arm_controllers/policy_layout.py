@@ -12,13 +12,14 @@ tool has a force-torque sensor, the wrench / 20 follows (6).
 
 import json
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from arm_controllers.measurement import Measurement
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array, in_range
+from arm_dynamics.model import RobotModel
 
 VERSION = 1  # of the observation; files of another version are refused
 BOUND = 10.0  # of each observed number
@@ -71,7 +72,7 @@ class PolicyLayout:
         return Memory(np.zeros(measured.q.shape), np.zeros(measured.q.shape))
 
     def observe(
-        self, model: Any, memory: Memory, measured: Measurement, reference: Reference
+        self, model: RobotModel, memory: Memory, measured: Measurement, reference: Reference
     ) -> Array:
         """Return the observation (..., size); `model` computes the difference of positions."""
         error = model.difference(measured.q, reference.q)
@@ -86,7 +87,7 @@ class PolicyLayout:
 
     def remember(
         self,
-        model: Any,
+        model: RobotModel,
         memory: Memory,
         measured: Measurement,
         reference: Reference,

@@ -56,7 +56,7 @@ class PredictedContact:
     contact is lost the force falls to what moves a free tip with this speed.
     """
 
-    def __init__(self, model: RobotModel, nodes: Any, parameters: Any):
+    def __init__(self, model: RobotModel, nodes: RobotModel, parameters: Any):
         """Take the model of a law, one for many nodes (BatchModel), and the law's parameters.
 
         Raises:
@@ -217,7 +217,9 @@ class PredictedContact:
         return back
 
 
-def _risen(before: Array, wanted: Array, most: Array, rise_time: Any, dt: float) -> Array:
+def _risen(
+    before: Array, wanted: Array, most: Array, rise_time: float | Array, dt: float
+) -> Array:
     """Return the force (..., 3) of the goal as far as it has risen, of at most `most` (..., 1).
 
     It goes to what is wanted within `rise_time`, and falls to `most` within _LOSS.

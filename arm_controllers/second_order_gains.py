@@ -21,7 +21,7 @@ def second_order_gains(wn: Numbers, zeta: Numbers, inertia: Numbers = 1.0) -> tu
 
 
 @classmethod  # type: ignore[misc]  # for classes of laws whose gains are accelerations
-def acceleration_gains(cls: Any, model: Any, q: Array, wn: Numbers, zeta: Numbers) -> Any:
+def acceleration_gains(cls: Any, model: object, q: Array, wn: Numbers, zeta: Numbers) -> Any:
     """Return parameters with kp = wn^2 and kd = 2 zeta wn, which hold at every pose."""
     kp, kd = second_order_gains(wn, zeta)
     return cls.Parameters(kp=kp, kd=kd)

@@ -1,7 +1,6 @@
 """Task space: motion and torque of a frame that a law controls, and the wrench that it feels."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from eigenpy import LLT, ComputationInfo
@@ -207,7 +206,7 @@ def damped(axes: Array, acceleration: Array, threshold: float) -> Array:
 class ToolLaw(Law):
     """Base of laws with ToolParameters; one with other parameters goes on with its state."""
 
-    def __init__(self, model: RobotModel, parameters: Any):
+    def __init__(self, model: RobotModel, parameters: object):
         super().__init__(model, parameters)
         self._space = TaskSpace(model, self.parameters.frame, self.parameters.wrench_frame)
 

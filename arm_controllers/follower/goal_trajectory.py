@@ -205,7 +205,7 @@ def _time_within_limit(
     return float(times[(speeds <= limit).all(axis=(1, 2)).argmax()])
 
 
-def _select(goal: Goal, fields: tuple[str, ...], part: Any) -> Goal:
+def _select(goal: Goal, fields: tuple[str, ...], part: object) -> Goal:
     """Return the goal with a part of each of these fields, where they are not None."""
     columns = {field: getattr(goal, field) for field in fields}
     return replace(goal, **{k: rows[part] for k, rows in columns.items() if rows is not None})

@@ -1,7 +1,6 @@
 """Adaptive control after Slotine and Li: the inertial parameters are learnt while moving."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -81,7 +80,9 @@ class AdaptiveComputedTorque(Law):
         self.gain, self._adaptation = gamma * metric, Adaptation(metric)
 
     @classmethod
-    def designed(cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers) -> Any:
+    def designed(
+        cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers
+    ) -> AdaptiveComputedTorqueParameters:
         """Return slope, damping_rate = wn (zeta -+ sqrt(zeta^2 - 1)): two real poles.
 
         Raises:

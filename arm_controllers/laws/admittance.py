@@ -16,6 +16,7 @@ from arm_controllers.laws import (
     State,
 )
 from arm_controllers.laws.servo import Servo, ServoParameters
+from arm_dynamics.frames import FrameMotion
 from arm_dynamics.parameters import Parameters, parameter
 from arm_dynamics.small_matrices import product, rotation_vector, solve_positive, times, transposed
 
@@ -147,7 +148,7 @@ class Admittance(Law):
     Parameters: Any = AdmittanceParameters
     command_interface = 'position'
 
-    def __init__(self, model: RobotModel, parameters: Any):
+    def __init__(self, model: RobotModel, parameters: AdmittanceParameters):
         super().__init__(model, parameters)
         p = self.parameters
         self._sensor = p.sensor_frame or model.tool_carrier
@@ -202,11 +203,11 @@ class Admittance(Law):
         command, inner = self.inner(inner, measured, shifted, dt)
         return command, AdmittanceState(wrench, q, v, times(jacobian, v), inner)
 
-    def _pose(self, q: Array, frame: str) -> Any:
+    def _pose(self, q: Array, frame: str) -> FrameMotion:
         still = np.zeros_like(q)
         return self.model.frame_motion(q, still, still, frame)
 
-    def _unweighted(self, wrench: Array, poses: Mapping[str, Any]) -> Array:
+    def _unweighted(self, wrench: Array, poses: Mapping[str, FrameMotion]) -> Array:
         """Return a measured wrench (..., 6) in axes of the world frame, without the weight."""
         world = poses[self._world].rotation
         turned = _turned(product(world, poses[self._sensor].rotation), wrench)
@@ -218,7 +219,7 @@ class Admittance(Law):
         return turned
 
     def _balance(
-        self, wrench: Array, twist: Array, poses: Mapping[str, Any], reference: Reference
+        self, wrench: Array, twist: Array, poses: Mapping[str, FrameMotion], reference: Reference
     ) -> Array:
         """Return w - D x' - K x (..., 6) in base axes."""
         p, here, turn = self.parameters, poses[self._sensor], poses[self._control].rotation

@@ -1,7 +1,6 @@
 """Computed torque with an integral term that does not wind up."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -55,7 +54,9 @@ class ComputedTorquePid(Law):
                 raise ArmError(f'ki of joint {joint!r} is {ki:g}; it must be < kp kd = {bound:g}')
 
     @classmethod
-    def designed(cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers) -> Any:
+    def designed(
+        cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers
+    ) -> ComputedTorquePidParameters:
         """Return kp = wn^2, kd = 2 zeta wn as without an integral, and ki = wn^3 / 4."""
         kp, kd = second_order_gains(wn, zeta)
         return ComputedTorquePidParameters(kp, numbers(np.asarray(wn) ** 3 / 4.0), kd)

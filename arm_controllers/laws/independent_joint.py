@@ -1,7 +1,6 @@
 """Independent joint control: one PID per joint, to which the arm's coupling is a disturbance."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -63,7 +62,9 @@ class IndependentJoint(Law):
         self._limit = p.integral_limit * model.effort_limit
 
     @classmethod
-    def designed(cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers) -> Any:
+    def designed(
+        cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers
+    ) -> IndependentJointParameters:
         """Return these dynamics with an integral rate of a fifth of the (slowest) frequency."""
         rate = float(np.min(wn)) / 5.0
         return IndependentJointParameters(numbers(wn), numbers(zeta), rate)

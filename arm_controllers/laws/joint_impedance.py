@@ -1,7 +1,6 @@
 """Joint impedance: a spring and a damper at every joint, around a moving reference."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -52,7 +51,9 @@ class JointImpedance(Law):
         self._roots = self._root[..., np.newaxis] * np.eye(model.nv)
 
     @classmethod
-    def designed(cls, model: RobotModel, q: Array, wn: float, zeta: float) -> Any:
+    def designed(
+        cls, model: RobotModel, q: Array, wn: float, zeta: float
+    ) -> JointImpedanceParameters:
         """Return K = M_jj(q) wn^2, each joint as if it were alone, and zeta for every mode."""
         stiffness, _ = second_order_gains(wn, zeta, model.mass_matrix(q).diagonal())
         return JointImpedanceParameters(stiffness, zeta)

@@ -221,14 +221,14 @@ class Mpc(Law):
         dt: float,
         pressing: Pressing | tuple[()],
         touch: Touch | None,
-    ) -> tuple[Array, Array, Any]:
+    ) -> tuple[Array, Array, Array | float]:
         """Return the reference at the nodes, (M, 3, N + 1, n), its effort, the force's torque."""
         n = q.shape[-1]
         rows = np.empty((q.size // n, len(times), 4, n))
         for k, periods in enumerate(times):
             wanted = reference.ahead(periods) if periods else reference
             rows[:, k] = wanted.row.reshape(-1, 4, n)
-        force: Any = 0.0
+        force: Array | float = 0.0
         if pressing and touch is not None:
             since = np.concatenate([[0.0], np.cumsum(grid.t)])
             force = self._contact.follow(pressing, touch, q, since, rows)[:, :-1]

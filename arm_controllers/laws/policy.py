@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -72,7 +72,7 @@ class Policy(Law):
     Parameters = PolicyParameters
     evaluation = LawEvaluation(variant='policy', of_file=True)
 
-    def __init__(self, model: RobotModel, parameters: Any):
+    def __init__(self, model: RobotModel, parameters: PolicyParameters):
         """Load the policy and build its law; see PolicyFile.
 
         Raises:

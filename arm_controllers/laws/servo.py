@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -138,7 +138,7 @@ class Servo(Law):
             self._command = getattr(self, f'_{p.feedforward}')
 
     @classmethod
-    def designed(cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers) -> Any:
+    def designed(cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers) -> ServoParameters:
         """Return the feedforward for drives with M_jj(q) wn^2 and 2 zeta wn M_jj(q)."""
         kp, kd = second_order_gains(wn, zeta, model.mass_matrix(q).diagonal())
         return ServoParameters(servo_kp=kp, servo_kd=kd)

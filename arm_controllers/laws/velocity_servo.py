@@ -1,7 +1,6 @@
 """Velocity command of a position loop with feedforward, for drives that follow a velocity."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from arm_controllers.laws import (
     Array,
@@ -46,7 +45,9 @@ class VelocityServo(Law):
     Parameters = VelocityServoParameters
 
     @classmethod
-    def designed(cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers) -> Any:
+    def designed(
+        cls, model: RobotModel, q: Array, wn: Numbers, zeta: Numbers
+    ) -> VelocityServoParameters:
         """Return kp = wn/(2 zeta) for drives with 2 zeta wn M_jj(q)."""
         stiffness, kd = second_order_gains(wn, zeta, model.mass_matrix(q).diagonal())
         kp = tuple(k / d for k, d in zip(stiffness, kd, strict=True))

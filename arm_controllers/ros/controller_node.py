@@ -41,6 +41,7 @@ from arm_controllers.ros.parameters import (
     refuse_unknown_parameters,
 )
 from arm_controllers.ros.process_settings import pin_to_core
+from arm_controllers.ros.ros_types import AnyMessage
 from arm_controllers.ros.running import run_node
 from arm_controllers.ros.state_input import STATES
 from arm_dynamics.checks import ArmError, in_range
@@ -191,7 +192,7 @@ class ControllerNode(LifecycleNode):
         if self.cycle is not None:
             self.cycle.follower.scaling.wanted = message.factor
 
-    def _on_wrench(self, message: Any) -> None:
+    def _on_wrench(self, message: AnyMessage) -> None:
         """Follow a wrench in the axes of its frame, from its stamp on."""
         frame = message.header.frame_id.removeprefix(prefix_of(self))
         wrench = components(message.wrench.force, message.wrench.torque)

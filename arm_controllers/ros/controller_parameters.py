@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 from arm_controllers.adapted_law import LawAdaptation
 from arm_controllers.drive_convention import DriveConvention
@@ -67,7 +66,7 @@ _WITHOUT_MEANING = (
 )
 
 
-def without_meaning(name: str, *parameters: Any) -> bool:
+def without_meaning(name: str, *parameters: object) -> bool:
     """Whether a parameter, or the one it is part of, is accepted and has no effect here.
 
     `parameters`: classes of parameters with names `without_meaning` of their own.

@@ -1,7 +1,5 @@
 """Nodes that name each publisher whose messages they cannot receive; quiet ones beside them."""
 
-from typing import Any
-
 import rclpy.lifecycle
 import rclpy.node
 from lifecycle_msgs.srv import ChangeState
@@ -49,11 +47,11 @@ def mismatch(offered: QoSProfile, needed: QoSProfile) -> str:
 class Node(rclpy.node.Node):
     """A node that logs each publisher with a QoS that does not match a subscription's."""
 
-    def create_subscription(self, *arguments: Any, **options: Any) -> Subscription:
+    def create_subscription(self, *arguments: object, **options: object) -> Subscription:
         """Subscribe; all arguments are rclpy's."""
         known: set[bytes] = set()
 
-        def on_unmatched(event: Any) -> None:
+        def on_unmatched(event: object) -> None:
             log_unmatched(self, subscription, known)
 
         own = {'event_callbacks': SubscriptionEventCallbacks(incompatible_qos=on_unmatched)}

@@ -26,7 +26,7 @@ class Message(Protocol):
 class ServiceType(Protocol):
     """The type of a service."""
 
-    def Response(self) -> Any:  # noqa: N802
+    def Response(self) -> AnyMessage:  # noqa: N802
         """Return an empty response."""
 
 
@@ -50,5 +50,5 @@ class Executor(Protocol):
     def spin_until_future_complete(self, future: Future, timeout_sec: float | None = None) -> None:
         """Dispatch callbacks until a future is done, for at most a time [s]."""
 
-    def shutdown(self) -> Any:
+    def shutdown(self) -> object:
         """Release the nodes."""

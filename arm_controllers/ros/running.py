@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
 import rclpy
@@ -178,7 +178,7 @@ def wait_until(
         _dispatch(executor, min(left, _SLICE if news else 0.01), news)
 
 
-def make_executor(context: Any = None) -> Executor:
+def make_executor(context: rclpy.Context | None = None) -> Executor:
     """Return the fastest single-threaded executor of this ROS 2; `context`: not the default."""
     try:
         from rclpy.experimental import EventsExecutor

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
@@ -10,7 +9,7 @@ from rclpy.service import Service
 
 from arm_controllers.ros.log import Log, shortened
 from arm_controllers.ros.qos import SERVICE_QOS
-from arm_controllers.ros.ros_types import Message, ServiceType
+from arm_controllers.ros.ros_types import Message, Request, Response, ServiceType
 from arm_dynamics.checks import ArmError
 
 
@@ -36,7 +35,7 @@ def refused(code: int) -> Iterator[None]:
 
 
 def serve(
-    node: Node, kind: ServiceType, name: str, answer: Callable[[Any, Any], str | None]
+    node: Node, kind: ServiceType, name: str, answer: Callable[[Request, Response], str | None]
 ) -> Service:
     """Open a service.
 
@@ -51,7 +50,7 @@ def serve(
     """
     log = Log(node)
 
-    def respond(request: Message, response: Any) -> Message:
+    def respond(request: Message, response: Response) -> Message:
         try:
             done = answer(request, response)
             if done is not None:
