@@ -15,7 +15,6 @@ from functools import partial
 from importlib import import_module
 from itertools import takewhile
 from re import fullmatch
-from typing import Any
 
 from arm_sim import standard_output
 from arm_sim.extras import missing
@@ -70,7 +69,7 @@ def _started(name: str, start: Callable[[], int]) -> int:
         return 1
 
 
-def _imported(module: str) -> Any:
+def _imported(module: str) -> object:
     """Return a module; collect no garbage while it is imported, nor among its objects later."""
     gc.disable()
     try:
@@ -126,7 +125,7 @@ def _composed() -> int:
     return import_module('arm_controllers.ros.running').run_nodes(makers)
 
 
-def _made(module: str, *arguments: str, **options: Any) -> Any:
+def _made(module: str, *arguments: str, **options: object) -> object:
     """Return the node of a module, some_node.py with a class SomeNode."""
     return getattr(_imported(module), class_name(module))(*arguments, **options)
 

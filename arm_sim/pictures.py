@@ -91,7 +91,7 @@ def look(number: int) -> Look:
     return {'color': COLORS[color], 'ls': _DASHES[dashes % len(_DASHES)]}
 
 
-def legend(owner: Axes | Figure | SubFigure, **options: Any) -> None:
+def legend(owner: Axes | Figure | SubFigure, **options: object) -> None:
     """Add a legend without a frame."""
     owner.legend(**{'fontsize': SMALL + 0.5, 'frameon': False, **options})
 

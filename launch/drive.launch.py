@@ -4,7 +4,6 @@
 """
 
 import re
-from typing import Any
 
 from launch.actions import LogInfo
 
@@ -44,7 +43,7 @@ SLOWEST, FASTEST = 10, 100_000  # rate of the states [Hz]
 TOPIC = r'/?[a-zA-Z_]\w*(/[a-zA-Z_]\w*)*'
 
 
-def drive(given: dict[str, str]) -> list[Any]:
+def drive(given: dict[str, str]) -> list[object]:
     """Return the controller and the supervisor between it and the robot."""
     law, space = given['controller'], namespace_of(given)
     drives = drives_of(given['drives'], law_class(law).command_interface)
@@ -57,7 +56,7 @@ def drive(given: dict[str, str]) -> list[Any]:
             raise ArmError(
                 f'{name}: {value!r} is no topic; it must be of letters, digits, _ and /'
             )
-    common: dict[str, Any] = {
+    common: dict[str, object] = {
         'robot': robot_parameter(given['robot']),
         'timestep': period_of(rate),
         'control_decimation': 1,
@@ -72,7 +71,7 @@ def drive(given: dict[str, str]) -> list[Any]:
         of_law['policy'] = given['policy']
     sections = sections_of(given['robot'], given['config'], law)
     check_policy(given, parameters_of(sections, f'{law}_controller') | of_law)
-    own: dict[str, Any] = {
+    own: dict[str, object] = {
         'command_interface': drives.interface,
         'output': drives.output,
         'controller': f'{law}_controller',

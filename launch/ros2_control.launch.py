@@ -7,7 +7,6 @@ joint_state_broadcaster and a joint_trajectory_controller.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 from ament_index_python.packages import get_packages_with_prefixes
@@ -118,9 +117,9 @@ def hardware(given: dict[str, str]) -> list:
     ]
 
 
-def compensation(drives: Sequence[str]) -> dict[str, Any]:
+def compensation(drives: Sequence[str]) -> dict[str, object]:
     """Return the simulator's parameters of drives that add the arm's weight."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     if 'torque' in drives:
         found['effort_convention'] = 'gravity_compensated'
     if {'servo', 'velocity'} & {*drives}:

@@ -52,7 +52,7 @@ class DeviceParameters(_Sensed, _OF_DEVICES):
     """The devices of an arm; with the defaults commands act and readings come unchanged."""
 
 
-def needs_motion(parameters: Any) -> bool:
+def needs_motion(parameters: object) -> bool:
     """Return whether an arm with these parameters has a device that reads `plant.link_motion`."""
     return any(each.needs_motion and each.wanted(parameters) for each in device_classes().values())
 

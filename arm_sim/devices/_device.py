@@ -20,6 +20,9 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters
 from arm_dynamics.plugins import PluginRegistry, is_foreign
 
+# What PlantParameters is, with the fields of all devices; its module imports the devices.
+OfPlant = Any
+
 
 class Setup(NamedTuple):
     """What a device is made from.
@@ -33,7 +36,7 @@ class Setup(NamedTuple):
 
     plant: Any
     models: Sequence[RobotModel]
-    each: Sequence[Any]
+    each: Sequence[OfPlant]
     period: float
 
     def seeds(self, seed: int | None) -> Sequence[int]:
@@ -76,7 +79,7 @@ class Device:
     name = ''
 
     @classmethod
-    def wanted(cls, parameters: Any) -> bool:
+    def wanted(cls, parameters: OfPlant) -> bool:
         """Return whether an arm with these parameters has the device."""
         raise NotImplementedError
 
@@ -85,12 +88,12 @@ class Device:
         """Raise ArmError where parameters of the device have no meaning for the plant."""
 
     @classmethod
-    def link_side(cls, model: RobotModel, parameters: Any) -> tuple[RobotModel, Any]:
+    def link_side(cls, model: RobotModel, parameters: OfPlant) -> tuple[RobotModel, OfPlant]:
         """Return what an engine steps where the arm has the device: here the arm as it is."""
         return model, parameters
 
     @classmethod
-    def facts(cls, parameters: Any) -> dict[str, Any]:
+    def facts(cls, parameters: OfPlant) -> dict[str, object]:
         """Return what the report of a task says of the device, by the task node's parameters."""
         return {}
 
@@ -134,10 +137,10 @@ class Device:
     def set_time(self, time_ns: int) -> None:
         """Continue at a simulated time [ns], now and after each reset."""
 
-    def check_change(self, parameters: Any) -> None:
+    def check_change(self, parameters: OfPlant) -> None:
         """Raise ArmError where `change` would refuse the parameters; nothing changes."""
 
-    def change(self, parameters: Any, time_ns: int) -> None:
+    def change(self, parameters: OfPlant, time_ns: int) -> None:
         """Use these `live` parameters in place of the earlier ones from a time [ns] on."""
 
     def continue_from(self, before: Self) -> None:
@@ -155,7 +158,7 @@ def device_classes() -> dict[str, type[Device]]:
     return dict(sorted(classes.items(), key=lambda item: (item[1].order, item[0])))
 
 
-def link_side(model: RobotModel, parameters: Any) -> tuple[RobotModel, Any]:
+def link_side(model: RobotModel, parameters: OfPlant) -> tuple[RobotModel, OfPlant]:
     """Return what an engine steps, as the devices of an arm leave it."""
     for each in device_classes().values():
         if each.wanted(parameters):
@@ -163,7 +166,7 @@ def link_side(model: RobotModel, parameters: Any) -> tuple[RobotModel, Any]:
     return model, parameters
 
 
-def device_facts(parameters: Any) -> dict[str, Any]:
+def device_facts(parameters: OfPlant) -> dict[str, object]:
     """Return what the report of a task says of the devices."""
     each = device_classes().values()
     return {name: fact for one in each for name, fact in one.facts(parameters).items()}
@@ -174,13 +177,13 @@ def live_fields() -> frozenset[str]:
     return frozenset(field for each in device_classes().values() for field in each.live)
 
 
-def combined(name: str, classes: Iterable[type[Device]]) -> Any:
+def combined(name: str, classes: Iterable[type[Device]]) -> object:
     """Return a dataclass of this name with the parameters of these devices."""
     bases = tuple(dict.fromkeys(each.Parameters for each in classes))
     return dataclass(frozen=True, kw_only=True)(type(name, bases, {'__doc__': 'Devices.'}))
 
 
-def _overriding(devices: Iterable[Device], hook: str) -> list[Any]:
+def _overriding(devices: Iterable[Device], hook: str) -> list[Callable[..., Any]]:
     """Return this method of the devices that have their own."""
     own = (each for each in devices if getattr(type(each), hook) is not getattr(Device, hook))
     return [getattr(each, hook) for each in own if not each.idle]
@@ -285,7 +288,7 @@ class Devices:
         for each in self:
             each.set_time(time_ns)
 
-    def check_change(self, names: frozenset[str], parameters: Any) -> None:
+    def check_change(self, names: frozenset[str], parameters: OfPlant) -> None:
         """Raise ArmError where no device takes, or one refuses, changed parameters."""
         if idle := names & live_fields() - {field for each in self for field in each.live}:
             raise ArmError(f'{min(idle)} has no effect: the arm began without this device')
@@ -293,7 +296,7 @@ class Devices:
             if names.intersection(each.live):
                 each.check_change(parameters)
 
-    def change(self, names: frozenset[str], parameters: Any, time_ns: int) -> None:
+    def change(self, names: frozenset[str], parameters: OfPlant, time_ns: int) -> None:
         """Use changed parameters of these names from a simulated time [ns] on."""
         for each in self:
             if names.intersection(each.live):

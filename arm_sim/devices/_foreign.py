@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from arm_controllers.measurement import Measurement
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, Array
 
 
 def look_at(device: Any) -> None:
@@ -17,11 +17,11 @@ def look_at(device: Any) -> None:
     device.reset = partial(_first, device, device.reset)
 
 
-def _refusal(device: Any, hook: str, what: str, allowed: str) -> ArmError:
+def _refusal(device: object, hook: str, what: str, allowed: str) -> ArmError:
     return ArmError(f'device {type(device).__name__}: {hook} returns {what}; it must be {allowed}')
 
 
-def _command(device: Any, hook: str, change: Callable[[Any], Any], command: Any) -> Any:
+def _command(device: object, hook: str, change: Callable[..., object], command: Array) -> Array:
     """Return a changed command. Raises ArmError: no finite numbers, or another shape."""
     changed = np.asarray(change(command))
     if changed.dtype.kind not in 'fiu' or changed.shape != command.shape:
@@ -33,7 +33,9 @@ def _command(device: Any, hook: str, change: Callable[[Any], Any], command: Any)
     raise _refusal(device, hook, what, f'finite numbers of shape {command.shape}')
 
 
-def _reading(device: Any, hook: str, read: Callable[[Any], Any], measured: Measurement) -> Any:
+def _reading(
+    device: object, hook: str, read: Callable[..., object], measured: Measurement
+) -> Measurement:
     """Return a reading. Raises ArmError: no Measurement of real numbers of the same shape."""
     found = read(measured)
     if not isinstance(found, Measurement):
@@ -47,6 +49,8 @@ def _reading(device: Any, hook: str, read: Callable[[Any], Any], measured: Measu
     return found._replace(q=q, v=v)  # the same arrays where they are float64: views of the state
 
 
-def _first(device: Any, reset: Callable[..., Any], seed: int | None, measured: Any) -> Any:
+def _first(
+    device: object, reset: Callable[..., object], seed: int | None, measured: Measurement
+) -> Measurement:
     """Return the first reading."""
     return _reading(device, 'reset', partial(reset, seed), measured)

@@ -11,7 +11,7 @@ from arm_dynamics.checks import ArmError, Array, per_joint
 from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
-from arm_sim.devices._device import Device, Setup
+from arm_sim.devices._device import Device, OfPlant, Setup
 
 _LARGEST_ANGLE = 1.0  # of the fastest elastic oscillation in a time step [rad]
 
@@ -68,7 +68,7 @@ class JointParameters(Parameters):
         return any(map(any, own)) or any(self.backlash)
 
 
-def _link_side(model: RobotModel, p: Any) -> tuple[RobotModel, Any]:
+def _link_side(model: RobotModel, p: OfPlant) -> tuple[RobotModel, OfPlant]:
     """Return what an engine steps: the links, under torques, with one joint step per period.
 
     Raises:
@@ -87,7 +87,7 @@ def _link_side(model: RobotModel, p: Any) -> tuple[RobotModel, Any]:
 
 
 def drive_trains(
-    models: Sequence[RobotModel], parameters: Sequence[Any], arms: tuple[int, ...]
+    models: Sequence[RobotModel], parameters: Sequence[OfPlant], arms: tuple[int, ...]
 ) -> Any:
     """Return the `DriveTrains` of N arms, with the plant's parameters of each; `arms`: N or ().
 
@@ -110,7 +110,7 @@ def drive_trains(
     return DriveTrains(p.actuators(names), step, table, numbers, shape)
 
 
-def _numbers(model: RobotModel, parameters: Any) -> tuple[Array, dict[str, Array]]:
+def _numbers(model: RobotModel, parameters: OfPlant) -> tuple[Array, dict[str, Array]]:
     """Return the joint table of an arm and the numbers of its drive trains, checked."""
     from arm_dynamics.compiled import ForwardModelParameters
 
@@ -155,7 +155,7 @@ def _numbers(model: RobotModel, parameters: Any) -> tuple[Array, dict[str, Array
     return table, rows
 
 
-def _check_step(model: RobotModel, parameters: Any, stiffness: Array, damping: Array) -> None:
+def _check_step(model: RobotModel, parameters: OfPlant, stiffness: Array, damping: Array) -> None:
     """Raise ArmError unless the time step follows the elastic oscillations of an arm."""
     p, rng = parameters, np.random.default_rng(0)
     elastic = stiffness > 0.0
@@ -195,7 +195,7 @@ class DriveTrainsDevice(Device):
         return parameters.has_drive_trains
 
     @classmethod
-    def link_side(cls, model: RobotModel, parameters: Any) -> tuple[RobotModel, Any]:
+    def link_side(cls, model: RobotModel, parameters: OfPlant) -> tuple[RobotModel, OfPlant]:
         """Return the links, which the engine moves by torques; raises as `Device.check`."""
         return _link_side(model, parameters)
 

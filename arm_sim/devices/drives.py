@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +11,7 @@ from arm_controllers.measurement import Measurement
 from arm_dynamics.checks import ArmError, Array, per_joint
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import PerJoint, parameter
-from arm_sim.devices._device import Device, Setup
+from arm_sim.devices._device import Device, OfPlant, Setup
 
 _CHUNK = 64  # commands whose jitter is drawn together
 
@@ -166,7 +165,7 @@ class Drives:
         return more
 
 
-def _servo_per_torque(parameters: Any, model: RobotModel) -> Array:
+def _servo_per_torque(parameters: OfPlant, model: RobotModel) -> Array:
     """Return by how much a servo's command (n,) changes for one N.m or N; 0: no servo."""
     kp, kd = parameters.servo_gains(model)
     kinds = np.array(parameters.actuators(model.joint_names))

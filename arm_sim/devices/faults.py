@@ -15,7 +15,7 @@ from arm_dynamics.actuators import linear_gains
 from arm_dynamics.checks import ArmError, Array, in_range, one_of, text_of, unknown
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.devices._device import Device, Setup
+from arm_sim.devices._device import Device, OfPlant, Setup
 
 # What each kind does; those with a unit have a value.
 KINDS = {
@@ -117,7 +117,7 @@ class Faults:
         self,
         faults: Sequence[Fault],
         models: Sequence[RobotModel],
-        parameters: Any,
+        parameters: OfPlant,
         time_ns: int = 0,
     ):
         """Take the faults from a simulated time [ns] on.
@@ -279,7 +279,7 @@ class FaultsDevice(Device):
         return True
 
     @classmethod
-    def facts(cls, parameters: Any) -> dict[str, Any]:
+    def facts(cls, parameters: OfPlant) -> dict[str, object]:
         """Return a line about each fault, where there are any."""
         lines = [describe(each) for each in read_faults(parameters.faults)]
         return {'faults': lines} if lines else {}
@@ -301,11 +301,11 @@ class FaultsDevice(Device):
         self.idle = False
         self.plant.devices.refresh()
 
-    def check_change(self, parameters: Any) -> None:
+    def check_change(self, parameters: OfPlant) -> None:
         """Raise ArmError as `set`."""
         Faults(read_faults(parameters.faults), self.setup.models, parameters)
 
-    def change(self, parameters: Any, time_ns: int) -> None:
+    def change(self, parameters: OfPlant, time_ns: int) -> None:
         """Have the faults of the parameters in place of all earlier ones, see `set`."""
         self.set(read_faults(parameters.faults), time_ns)
 

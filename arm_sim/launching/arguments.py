@@ -9,7 +9,7 @@ from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
@@ -280,7 +280,7 @@ def number_of(given: Mapping[str, str], name: str) -> float:
 
 def description(
     arguments: Sequence[DeclareLaunchArgument],
-    nodes: Callable[[dict[str, str]], list[Any]],
+    nodes: Callable[[dict[str, str]], list[object]],
     needs: Sequence[Need] = (),
 ) -> Callable[[], LaunchDescription]:
     """Return the function `generate_launch_description` of a launch file.
@@ -303,7 +303,7 @@ def description(
             if value is not None:
                 _refuse_other_value(each.name, value, each.choices or ())
 
-    def start(context: LaunchContext) -> list[Any]:
+    def start(context: LaunchContext) -> list[object]:
         # Else the parameter files that launch_ros writes for nodes stay for ever.
         of_this_launch = partial(NamedTemporaryFile, dir=str(temporary_folder()))
         vars(launch_node)['NamedTemporaryFile'] = of_this_launch

@@ -38,12 +38,12 @@ from arm_sim.simulation.scene import scene_file
 
 def arm_nodes(
     given: Mapping[str, str],
-    simulator: Mapping[str, Any] = MappingProxyType({}),
-    controller: Mapping[str, Any] = MappingProxyType({}),
+    simulator: Mapping[str, object] = MappingProxyType({}),
+    controller: Mapping[str, object] = MappingProxyType({}),
     inverse_kinematics: bool = True,
     recorder: bool = True,
     gripper_controller: bool = True,
-) -> list[Any]:
+) -> list[object]:
     """Return simulator, controller and IK nodes for the values of launch arguments.
 
     Args:
@@ -133,13 +133,13 @@ def core_of(space: str) -> int:
     return place % (os.cpu_count() or 1)
 
 
-def _controller(given: Mapping[str, str], own: Mapping[str, Any]) -> dict[str, Any]:
+def _controller(given: Mapping[str, str], own: Mapping[str, object]) -> dict[str, Any]:
     """Return the parameters of a controller of this package that arguments set.
 
     `own` replace those of the arguments, but not the latency.
     """
     law, mode = given['controller'], given['mode']
-    parameters: dict[str, Any] = {'autostart': True, 'mode': mode}
+    parameters: dict[str, object] = {'autostart': True, 'mode': mode}
     if law == 'servo':
         parameters['feedforward'] = feedforward_of(law, given['feedforward'], mode)
     optional = ('policy', 'reference_motion', 'friction_velocity')
@@ -154,7 +154,7 @@ def _controller(given: Mapping[str, str], own: Mapping[str, Any]) -> dict[str, A
     return parameters
 
 
-def _unknown_delay(servo: Mapping[str, Any], simulator: Mapping[str, Any]) -> list[str]:
+def _unknown_delay(servo: Mapping[str, Any], simulator: Mapping[str, object]) -> list[str]:
     """Return a warning if the level 'observed' does not bear the delay of the drives."""
     true, known = simulator.get('command_delay', 0), servo.get('delay', 0)
     pole = servo.get('observer_pole', ServoParameters.observer_pole)
@@ -175,7 +175,7 @@ def actuators_argument(text: str) -> str | list[str]:
     return value
 
 
-def _actuator(law: str, wanted: str, in_files: Mapping[str, Any]) -> Any:
+def _actuator(law: str, wanted: str, in_files: Mapping[str, object]) -> Any:
     """Return the actuators of a law, or those requested for an external controller."""
     if law == 'external':
         return actuators_argument(wanted) or in_files.get('actuator', PlantParameters.actuator)
@@ -209,7 +209,7 @@ def _instructions(model: RobotModel, actuator: str | Sequence[str]) -> str:
     )
 
 
-def _separate(config: str, nodes: Mapping[str, dict[str, Any]], space: str) -> list[Any]:
+def _separate(config: str, nodes: Mapping[str, dict[str, object]], space: str) -> list[object]:
     """Return a process for each node, with its own parameters besides the file."""
     return [
         controller_process(name.removesuffix('_controller'), [config, parameters], space)
@@ -219,7 +219,7 @@ def _separate(config: str, nodes: Mapping[str, dict[str, Any]], space: str) -> l
     ]
 
 
-def controller_process(law: str, parameters: list[Any], space: str) -> Any:
+def controller_process(law: str, parameters: list[object], space: str) -> object:
     """Return the process of a law's controller; a plugin's law has no executable of its own."""
     name = f'{law}_controller'
     options: dict[str, Any] = {}
@@ -228,7 +228,7 @@ def controller_process(law: str, parameters: list[Any], space: str) -> Any:
     return node_process(name, parameters, space, **options)
 
 
-def _composed(config: str, nodes: Mapping[str, dict[str, Any]], space: str) -> list[Any]:
+def _composed(config: str, nodes: Mapping[str, dict[str, object]], space: str) -> list[object]:
     """Return one process for all nodes, with their own parameters besides the file."""
     sections = {}
     for name, parameters in nodes.items():

@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
 from arm_controllers.laws import law_class
 from arm_controllers.parameter_values import read_fields
@@ -17,7 +16,7 @@ from arm_sim.simulation.plant import Plant, PlantParameters, plant_class
 _PHYSICS = ('integrator', 'srdf', 'scene', 'faults', 'table')
 
 
-def check_simulator(given: Mapping[str, str], simulator: Mapping[str, Any]) -> None:
+def check_simulator(given: Mapping[str, str], simulator: Mapping[str, object]) -> None:
     """Refuse what the simulator would refuse, where arguments change its physics.
 
     Args:
@@ -44,7 +43,7 @@ def check_simulator(given: Mapping[str, str], simulator: Mapping[str, Any]) -> N
         set_up(read_fields(SimulatorParameters, values), read_fields(own, values))
 
 
-def _check_uncompiled(simulator: Mapping[str, Any]) -> None:
+def _check_uncompiled(simulator: Mapping[str, object]) -> None:
     """Refuse what engine analytical refuses before it compiles: devices, faults, the integrator.
 
     Raises:
@@ -75,7 +74,7 @@ def check_tip(given: Mapping[str, str], model: RobotModel) -> None:
         )
 
 
-def check_policy(given: Mapping[str, str], controller: Mapping[str, Any]) -> None:
+def check_policy(given: Mapping[str, str], controller: Mapping[str, object]) -> None:
     """Refuse a policy's file that cannot be read, and one for a law that has none.
 
     `controller` are the parameters of the controller of the law `given['controller']`.

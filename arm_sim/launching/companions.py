@@ -4,7 +4,7 @@ A file `my_thing_launch.py` in a folder `ros` brings one, or several that belong
 
     ARGUMENTS = {'graph': {'my_thing': switch('whether ...')}}  # by their group
 
-    def processes(arm: LaunchedArm) -> list[Any]:
+    def processes(arm: LaunchedArm) -> list[object]:
         '''Return what the arguments of this arm request.'''
 
 Each launch imports these files, which import nothing that is slow.
@@ -13,7 +13,6 @@ Each launch imports these files, which import nothing that is slow.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
 
 from arm_sim.launching.arguments import namespace_of
 from arm_sim.registered import launches
@@ -35,7 +34,7 @@ class LaunchedArm:
     given: Mapping[str, str]
     base_frame: str
     config: str
-    simulator: Mapping[str, Any]
+    simulator: Mapping[str, object]
     recorder: bool
     joints: Sequence[str] = ()
 
@@ -45,7 +44,7 @@ class LaunchedArm:
         return namespace_of(self.given)
 
     @property
-    def table(self) -> dict[str, Any]:
+    def table(self) -> dict[str, object]:
         """The table as a parameter, where the arguments have one."""
         return {'table': self.simulator['table']} if self.given['table'] else {}
 
@@ -56,6 +55,6 @@ class LaunchedArm:
         return 'simulator' if law == 'none' else f'{law}_controller'
 
 
-def companions(arm: LaunchedArm) -> list[Any]:
+def companions(arm: LaunchedArm) -> list[object]:
     """Return the processes that arguments request besides the arm's own nodes."""
     return [each for module in launches() for each in import_module(module).processes(arm)]

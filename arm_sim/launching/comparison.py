@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Mapping
-from typing import Any
 
 from launch.actions import ExecuteProcess, LogInfo
 
@@ -10,7 +9,7 @@ from arm_sim.launching.processes import exit_options, quiet_start
 from arm_sim.ros.config import config_file
 
 
-def comparison(given: Mapping[str, str], page: list[Any], **options: str) -> list[Any]:
+def comparison(given: Mapping[str, str], page: list[object], **options: str) -> list[object]:
     """Return `compare_controllers` with these options; its end is the end of the launch.
 
     `page`: its server where requested; the page shows runs over topics.

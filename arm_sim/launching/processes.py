@@ -40,11 +40,11 @@ def quiet_start() -> tuple[str, LaunchConfiguration]:
 
 def node_process(
     name: str,
-    parameters: list[Any],
+    parameters: list[object],
     space: str,
     succeeds: bool = False,
     may_end: bool = False,
-    **options: Any,
+    **options: object,
 ) -> Node:
     """Return a process in a namespace; `node`: the node's name, if not that of the process."""
     return Node(
@@ -84,7 +84,7 @@ def _shortened(record: logging.LogRecord) -> logging.LogRecord:
     return shown
 
 
-def exit_options(name: str, succeeds: bool, may_end: bool = False) -> dict[str, Any]:
+def exit_options(name: str, succeeds: bool, may_end: bool = False) -> dict[str, object]:
     """Return the options of a process that say what its end causes.
 
     Args:
@@ -132,7 +132,7 @@ def missing(argument: str, package: str, else_: str) -> LogInfo:
     return LogInfo(msg=f'{argument}: {package} is not installed; get it with {where}')
 
 
-def task_node(task: str, parameters: list[Any], space: str = '') -> Node:
+def task_node(task: str, parameters: list[object], space: str = '') -> Node:
     """Return a task, whose end is the end of the launch, with the same exit code."""
     name = f'{task}_task'
     options: dict[str, Any] = {'output_format': '{line}', 'emulate_tty': sys.stdout.isatty()}

@@ -1,7 +1,6 @@
 """The launch files of tasks: the arm's nodes, the task, and its parameters."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from launch.actions import DeclareLaunchArgument
 from launch_ros.parameter_descriptions import ParameterValue
@@ -32,7 +31,7 @@ def task_arguments(task: str, *names: str, **others: str) -> list[DeclareLaunchA
     return of_parameters(task_class(task).Parameters, *names, group='task', **others)
 
 
-def run_arm(given: Mapping[str, str], simulator: Iterable[str] = ()) -> list[Any]:
+def run_arm(given: Mapping[str, str], simulator: Iterable[str] = ()) -> list[object]:
     """Return the arm's nodes alone; `simulator` as for `run_task`."""
     parameters = _values(given, simulator)
     return arm_nodes(given, parameters, inverse_kinematics=False, recorder=False)
@@ -43,7 +42,7 @@ def run_task(
     task: str,
     parameters: Iterable[str] = (),
     simulator: Iterable[str] = (),
-) -> list[Any]:
+) -> list[object]:
     """Return the arm's nodes, paused, and a task, under a controller with the gains of the files.
 
     Args:
@@ -83,7 +82,7 @@ def law_of(given: Mapping[str, str], task: str) -> str:
     return suitable_law(made)
 
 
-def run_designed(given: Mapping[str, str]) -> list[Any]:
+def run_designed(given: Mapping[str, str]) -> list[object]:
     """Return the arm's nodes, paused, and a task, under a law designed as in a comparison.
 
     `given` are the values of the arguments of `task.launch.py`.
@@ -109,10 +108,10 @@ def _nodes(
     task: str,
     made: Task,
     error: ModelError,
-    simulator: Mapping[str, Any],
-    controller: Mapping[str, Any],
+    simulator: Mapping[str, object],
+    controller: Mapping[str, object],
     design: str = '',
-) -> list[Any]:
+) -> list[object]:
     names = ('controller', 'start', 'engine', 'mode', 'output_dir')
     repeated = ('passes', 'learning_cutoff')
     stepping = ('timestep', 'control_decimation')
@@ -126,7 +125,7 @@ def _nodes(
     check_folder(given['output_dir'])
     space = namespace_of(given)
     files = made.robot.parameters('simulator')
-    parameters: dict[str, Any] = {
+    parameters: dict[str, object] = {
         **robot_parameters(given['robot'], made.robot.model, files),
         **{name: given[name] for name in names},
         'record': RECORD[given['record']],
@@ -193,13 +192,13 @@ def _check(given: Mapping[str, str], task: str, made: Task) -> None:
             )
 
 
-def _table(given: Mapping[str, str], task: str) -> dict[str, Any]:
+def _table(given: Mapping[str, str], task: str) -> dict[str, object]:
     """Return the argument `table` for a task that keeps clear of the table."""
     known = {each.name for each in parameter_fields(task_class(task).Parameters)}
     return _values(given, known & {'table'})
 
 
-def _model_error(given: Mapping[str, str], robot: Robot) -> dict[str, Any]:
+def _model_error(given: Mapping[str, str], robot: Robot) -> dict[str, object]:
     """Return the controller's parameters for the argument `model_error`."""
     error = model_error_of(given['model_error'], 'model_error', robot.model)
     if error != ModelError() and given['controller'] in ('none', 'external'):
@@ -210,14 +209,14 @@ def _model_error(given: Mapping[str, str], robot: Robot) -> dict[str, Any]:
     return {f'{error.prefix}{name}': as_ros_value(value) for name, value in changed(error).items()}
 
 
-def _values(given: Mapping[str, str], names: Iterable[str]) -> dict[str, Any]:
+def _values(given: Mapping[str, str], names: Iterable[str]) -> dict[str, object]:
     return {name: yaml_value(name, given[name]) for name in names if given[name]}
 
 
-def _mapping(given: Mapping[str, str]) -> dict[str, Any]:
+def _mapping(given: Mapping[str, str]) -> dict[str, object]:
     """Return the values of the argument `parameters`, where the launch file has that."""
     values = yaml_value('parameters', given.get('parameters', ''))
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for name, value in mapping('parameters', values).items():
         items = value.items() if isinstance(value, dict) else [(None, value)]
         found |= {f'{name}.{key}' if key else name: item for key, item in items}

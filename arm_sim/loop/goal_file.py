@@ -63,7 +63,7 @@ def read_goal(path: Path | str, model: RobotModel, needed: tuple[str, ...] = _ST
     raise ArmError(f'goal file {str(path)!r}{why}')
 
 
-def _tree(text: str) -> Any:
+def _tree(text: str) -> object:
     """Return the content of a YAML text without aliases, ten of which can mean 10^10 numbers."""
     levels = accumulate(
         isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)

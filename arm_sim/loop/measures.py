@@ -133,7 +133,7 @@ def all_measures() -> tuple[Measure, ...]:
     """Return the built-in measures, and those of plugins in the group `arm_sim.measures`."""
     measures = {each.name: each for each in BUILT_IN}
 
-    def add(measure: Any) -> None:
+    def add(measure: object) -> None:
         from arm_sim.loop.plugin_measure import check_measure
 
         if not isinstance(measure, Measure) or measure.over not in KINDS:

@@ -1,14 +1,14 @@
 """What comes of a task's run: table, report, pictures; by the run, or from its recording."""
 
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 from arm_sim.loop.record import RECORD
-from arm_sim.loop.report import Check, all_held, print_report, title_of, write_json
+from arm_sim.loop.report import Check, ReportTree, all_held, print_report, title_of, write_json
 from arm_sim.parent_process import end_with_parent
 from arm_sim.simulation.pacing import TOO_SLOW_HELP
 
@@ -22,7 +22,7 @@ def outcome(task: Any, run: Any) -> tuple[dict[str, Any], Sequence[Check]]:
     return report, checks
 
 
-def print_outcome(task: Any, report: Mapping[str, Any], checks: Sequence[Check]) -> None:
+def print_outcome(task: Any, report: ReportTree, checks: Sequence[Check]) -> None:
     """Print the table of a run, and whether its limits held."""
     rate = slow = ''
     if 'cycles_per_second' in report:  # a run over topics
@@ -74,7 +74,7 @@ def load_pictures() -> None:
 
 
 def draw_pictures(
-    folder: Path, kind: Any, robot: Any, parameters: Any, run: Any, report: Mapping[str, Any]
+    folder: Path, kind: Any, robot: object, parameters: object, run: Any, report: ReportTree
 ) -> None:
     """Write the pictures of a run into a folder: of the task `kind` with its robot, parameters."""
     # Plots bring libraries that would hold up the start of an arm.
@@ -88,7 +88,7 @@ def draw_pictures(
         save(drawn, folder / PASSES)
 
 
-def write_outcome(folder: Path, task: Any, run: Any, report: Mapping[str, Any]) -> list[str]:
+def write_outcome(folder: Path, task: Any, run: Any, report: ReportTree) -> list[str]:
     """Write report and record; return the names of all files, the picture's among them."""
     write_json(folder / 'report.json', report)
     run.record.save(folder / RECORD)

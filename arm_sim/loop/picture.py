@@ -14,7 +14,7 @@ from arm_dynamics.checks import Array, units
 from arm_dynamics.model import RobotModel
 from arm_sim.loop.measures import RECOVERED, Tracking, rms
 from arm_sim.loop.record import Record
-from arm_sim.loop.report import title_of
+from arm_sim.loop.report import ReportTree, title_of
 from arm_sim.pictures import BLUE, COLORS, ORANGE, QUIET, SMALL, TEXT, legend, new_figure, style
 
 # Errors below this are rounding and not drawn; below the other all is rounding [mm].
@@ -82,9 +82,7 @@ def draw_torques(axis: Axes, record: Record, share: Array, model: RobotModel) ->
     axis.tick_params(axis='y', length=0)
 
 
-def tracking_figure(
-    record: Record, tracking: Tracking, report: Mapping[str, Any], task: Any
-) -> Figure:
+def tracking_figure(record: Record, tracking: Tracking, report: ReportTree, task: Any) -> Figure:
     """Return the picture of a run of a task: the tip's error, its event, and the torques."""
     height = 3.4 + 0.45 * len(report['joint_names'])
     figure = new_figure(10.0, height, f'{report["task"]}: {title_of(report)}')
@@ -109,7 +107,7 @@ def tracking_figure(
 def joints_figure(
     record: Record,
     tracking: Tracking,
-    report: Mapping[str, Any],
+    report: ReportTree,
     model: RobotModel,
     events: Sequence[float | None] = (),
 ) -> Figure:
@@ -181,7 +179,7 @@ def passes_figure(what: str, curves: Mapping[str, Sequence[Mapping[str, float]]]
 
 
 def force_figure(
-    t: Array, force: Array, report: Mapping[str, Any], measured: tuple[float, float] | None
+    t: Array, force: Array, report: ReportTree, measured: tuple[float, float] | None
 ) -> Figure:
     """Return the force (k,) [N] along the normal, and below its error on the scale of `measured`.
 

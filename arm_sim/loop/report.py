@@ -12,6 +12,10 @@ from arm_sim.loop.measures import BUILT_IN, all_measures
 from arm_sim.output_folder import whole_file
 from arm_sim.simulation.integration import CONTINUOUS
 
+# Of report.json, by name: numbers, texts, lists, and such again.
+Results = dict[str, Any]
+ReportTree = Mapping[str, Any]
+
 _MARKS = {True: '[green]held[/]  ', False: '[red]BROKEN[/]', None: '-     '}
 
 
@@ -44,13 +48,13 @@ def all_held(checks: Iterable[Check]) -> bool | None:
     return all(held) if held else None
 
 
-def law_of(facts: Mapping[str, Any]) -> str:
+def law_of(facts: ReportTree) -> str:
     """Return the law that was run, with its feedforward or its design."""
     law, level = facts['controller'], facts['feedforward']
     return f'{law} ({level.removeprefix(f"{law}, ")})' if level else law
 
 
-def title_of(facts: Mapping[str, Any]) -> str:
+def title_of(facts: ReportTree) -> str:
     """Return what was run: robot, law, engine, mode, and what differs between arm and model."""
     engine = physics_of(facts['engine'], facts.get('integrator', ''))
     parts = facts['robot'], law_of(facts), f'engine {engine}', facts['mode'], facts.get('errors')
@@ -64,7 +68,7 @@ def physics_of(engine: str, integrator: str) -> str:
     return f'{engine} ({integrator}, one step per timestep)'
 
 
-def common_rows(report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+def common_rows(report: ReportTree) -> list[tuple[str, ...]]:
     """Return the table's rows for what every report has."""
     tracking, joints = report['tracking_error_mm'], report['joint_error_rad']
     worst = int(np.argmax(joints['max']))
@@ -103,7 +107,7 @@ def error_row(name: str, error: Mapping[str, float]) -> tuple[str, ...]:
     return name, f'{error["rms"]:.3g}', f'{error["max"]:.3g}', f't = {error["max_at_s"]:.3f} s'
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return a value as JSON has it: what is not a finite number becomes null."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
@@ -116,7 +120,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-def write_json(path: Path, report: Mapping[str, Any]) -> None:
+def write_json(path: Path, report: ReportTree) -> None:
     """Write a report for machines."""
     text = json.dumps(plain(report), indent=2, allow_nan=False) + '\n'
     with whole_file(path) as file:

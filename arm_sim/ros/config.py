@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from arm_controllers.parameter_file import SHARED, Sections, sections_text
 from arm_dynamics.model import RobotModel
@@ -56,7 +55,7 @@ def robot_parameter(robot: str) -> str:
     return parts.name if parts.is_shipped else str(find_urdf(robot))
 
 
-def robot_parameters(robot: str, model: RobotModel, files: Mapping[str, Any]) -> dict[str, Any]:
+def robot_parameters(robot: str, model: RobotModel, files: Mapping[str, object]) -> dict[str, str]:
     """Return `robot` and, with a gripper, `tool_frame`, unless the robot's `files` name one.
 
     The SRDF of an arm with a gripper names the frame between the fingers; the URDF in a recording

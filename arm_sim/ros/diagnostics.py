@@ -1,7 +1,6 @@
 """The status of the simulator on /diagnostics, once per second."""
 
 import time
-from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.node import Node
@@ -119,7 +118,7 @@ class SimulatorDiagnostics:
             f'{period * 1e3:g} ms per second: {TOO_SLOW_HELP}'
         )
 
-    def _numbers(self) -> dict[str, Any]:
+    def _numbers(self) -> dict[str, object]:
         simulation, pacing = self._clock.simulation, self._clock.pacing
         rate = self._made / self._seconds
         return {

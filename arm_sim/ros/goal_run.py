@@ -19,6 +19,7 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.action import ActionClient
 from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.task import Future
 from std_msgs.msg import UInt8MultiArray
 from std_srvs.srv import SetBool, Trigger
 from trajectory_msgs.msg import JointTrajectory
@@ -145,7 +146,7 @@ class GoalRun:
         self.diagnostics: dict[str, str] = {}
         self.fault = ''
         self._oldest_ms = self.wall_time = 0.0
-        self._on_progress: Callable[[], Any] = lambda: None
+        self._on_progress: Callable[[], object] = lambda: None
         node.create_subscription(
             UInt8MultiArray, loop_messages.TOPIC, self.on_batch, RECORD_QOS, raw=True
         )
@@ -274,7 +275,7 @@ class GoalRun:
         self._goal = handle
         return handle.get_result_async()
 
-    def _recorded(self, goal: Goal, result: Any) -> Any:
+    def _recorded(self, goal: Goal, result: Any) -> Future:
         """Wait until a goal is recorded; return the future of its result.
 
         The goal is sent again every REPEAT_PERIOD, while simulated time is paused: a controller

@@ -1,12 +1,11 @@
 """A topic of messages that differ in stamp and numbers only."""
 
-from typing import Any
-
 from rclpy.node import Node
 
 from arm_controllers.ros.cdr import Template
 from arm_controllers.ros.messages import prefix_of
 from arm_controllers.ros.qos import STATE_QOS
+from arm_controllers.ros.ros_types import AnyMessage
 from arm_dynamics.checks import Array
 
 
@@ -17,7 +16,7 @@ class NumbersTopic:
         raw: the last message, serialised.
     """
 
-    def __init__(self, node: Node, topic: str, message: Any, frame: str):
+    def __init__(self, node: Node, topic: str, message: AnyMessage, frame: str):
         """`frame`: of the header, without the prefix of the node's namespace."""
         message.header.frame_id = prefix_of(node) + frame
         self._template, self.raw = Template(message), b''

@@ -1,7 +1,6 @@
 """The simulator: publishes states, applies commands, is the master of time."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Time
@@ -157,15 +156,15 @@ class SimulatorNode(Node):
         self._one.end()
         super().destroy_node()
 
-    def _reset(self, request: Trigger.Request, response: Any) -> str:
+    def _reset(self, request: Trigger.Request, response: Trigger.Response) -> str:
         self.arm_clock.reset()
         return 'at the initial state, t = 0'
 
-    def _pause(self, request: SetBool.Request, response: Any) -> str:
+    def _pause(self, request: SetBool.Request, response: SetBool.Response) -> str:
         self.arm_clock.pause(request.data)
         return 'paused' if request.data else 'running'
 
-    def _step(self, request: Trigger.Request, response: Any) -> str:
+    def _step(self, request: Trigger.Request, response: Trigger.Response) -> str:
         clock = self.arm_clock
         if clock.fault or not clock.paused:
             raise ArmError(clock.fault or 'not paused: pause first')

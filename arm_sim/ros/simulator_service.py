@@ -8,11 +8,11 @@ An installed package adds one as an entry point of the group `arm_sim.simulator_
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from rclpy.node import Node
 from rclpy.service import Service
 
+from arm_controllers.ros.ros_types import ServiceType
 from arm_controllers.ros.services import serve
 from arm_dynamics.checks import ArmError
 from arm_dynamics.plugins import PluginRegistry
@@ -51,11 +51,11 @@ class RunningSimulator:
         """The present physics; a change of objects or parameters replaces it."""
         return self.clock.simulation.plant
 
-    def serve(self, kind: Any, name: str, answer: Callable[[Any, Any], str | None]) -> Service:
+    def serve(self, kind: ServiceType, name: str, answer: Callable[..., str | None]) -> Service:
         """Open a service; `answer` as in `arm_controllers.ros.services.serve`."""
         return serve(self.node, kind, name, answer)
 
 
-def open_services(simulator: RunningSimulator) -> list[Any]:
+def open_services(simulator: RunningSimulator) -> list[object]:
     """Open all services; the result keeps what they return."""
     return [*SERVICES.load_all(lambda service: service(simulator)).values()]

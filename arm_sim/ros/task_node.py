@@ -34,7 +34,7 @@ from arm_sim.loop.outcome import (
     write_outcome,
 )
 from arm_sim.loop.record import Record
-from arm_sim.loop.report import plain
+from arm_sim.loop.report import Results, plain
 from arm_sim.output_folder import writable_folder
 from arm_sim.robot import Robot
 from arm_sim.ros.clients import CLIENTS
@@ -216,7 +216,7 @@ class TaskNode(Node):
             stamp = round(time * 1e9 / self.period_ns) * self.period_ns
             self._wrenches.publish(wrench_message(push.frame, share * own, start_ns + stamp))
 
-    def _send_goal(self, arm: GoalRun, wrench: Any, from_ns: int) -> None:
+    def _send_goal(self, arm: GoalRun, wrench: Array, from_ns: int) -> None:
         """Publish the wrench that the tool is to exert, in base axes."""
         goals = self._wrench_goals
         arm.wait_until(goals.get_subscription_count, f'subscription to {goals.topic_name}')
@@ -240,9 +240,9 @@ class TaskNode(Node):
 
     # Reporting
 
-    def _facts(self, arm: GoalRun, stamps) -> dict[str, Any]:
+    def _facts(self, arm: GoalRun, stamps) -> Results:
         p = self.parameters
-        facts: dict[str, Any] = {'robot': RobotArgument.of(p.robot).label, 'engine': p.engine}
+        facts: Results = {'robot': RobotArgument.of(p.robot).label, 'engine': p.engine}
         facts |= {'integrator': p.integrator, 'mode': p.mode, 'feedforward': p.feedforward}
         facts |= {'task': self.name, 'controller': p.law, 'errors': p.errors} | device_facts(p)
         facts['cycles_per_second'] = (len(stamps) - 1) / arm.wall_time
@@ -252,7 +252,7 @@ class TaskNode(Node):
                 facts[key.replace(' ', '_')] = int(arm.diagnostics.get(key, 0))
         return facts
 
-    def _metadata(self, facts: dict[str, Any], ends: tuple[int, int]) -> dict[str, str]:
+    def _metadata(self, facts: Results, ends: tuple[int, int]) -> dict[str, str]:
         """Return the metadata of the run for its recording."""
         values = {'node': self.get_fully_qualified_name(), 'facts': facts}
         values |= {'start_ns': ends[0], 'end_ns': ends[1]}

@@ -4,11 +4,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
+from rclpy.client import Client
 from rclpy.node import Node
+from rclpy.task import Future
 
 from arm_controllers.ros.active_controllers import nodes_of_arm
+from arm_controllers.ros.ros_types import AnyMessage, Executor, Request
 from arm_controllers.ros.running import wait_until
 from arm_dynamics.checks import ArmError
 
@@ -21,7 +23,7 @@ _LOG = 10.0
 class Waiting:
     """Waits for other nodes while an executor dispatches the callbacks of this one."""
 
-    def __init__(self, node: Node, executor: Any, timeout: float):
+    def __init__(self, node: Node, executor: Executor, timeout: float):
         """Take the node, its executor, and the longest wait [s]."""
         self._node, self._executor, self._timeout = node, executor, timeout
 
@@ -44,7 +46,7 @@ class Waiting:
             why = f'; {of} starts, and may compile' if starts else ''
             print(f'{name}: waiting for {what}, {waited:.0f} s so far{why}', flush=True)
 
-    def call(self, client: Any, request: Any, of: str = '') -> Any:
+    def call(self, client: Client, request: Request, of: str = '') -> AnyMessage:
         """Return a service's answer; the request may be sent several times. `of`: see above.
 
         Raises:
@@ -54,7 +56,7 @@ class Waiting:
         send = partial(client.call_async, request)
         return self.answer(send, client.srv_name, replaced=False)
 
-    def answer(self, send: Callable[[], Any], sender: str, replaced: bool = True) -> Any:
+    def answer(self, send: Callable[[], Future], sender: str, replaced: bool = True) -> AnyMessage:
         """Return the answer to a request or goal, which is sent again where no answer comes.
 
         ROS can lose an answer to a client that has just come. Each time there is twice as long.
@@ -69,9 +71,9 @@ class Waiting:
             ArmError: there is no answer within the timeout.
         """
         what, begin, longest = f'answer from {sender}', time.monotonic(), REPEAT_PERIOD
-        sent: list[Any] = []
+        sent: list[Future] = []
 
-        def valid() -> list[Any]:
+        def valid() -> list[Future]:
             return [each for each in (sent[-1:] if replaced else sent) if each.done()]
 
         while (left := begin + self._timeout - time.monotonic()) > 0.0:

@@ -19,7 +19,7 @@ class _Seen(dict[str, Array]):
 
     read = False
 
-    def __getattribute__(self, name: str) -> Any:
+    def __getattribute__(self, name: str) -> object:
         if name in ('items', 'values', 'keys', 'get'):
             self.read = True
         return super().__getattribute__(name)
@@ -33,7 +33,7 @@ class _Seen(dict[str, Array]):
         return super().__getitem__(frame)
 
 
-def look_at(kind: Any) -> None:
+def look_at(kind: type) -> None:
     """Let what an engine's own constructor, `reset` and `act` leave be looked at.
 
     A new array in place of q, v or effort is written into the first one: sensors see that one.
@@ -43,18 +43,18 @@ def look_at(kind: Any) -> None:
             setattr(kind, name, look(kind, method))
 
 
-def _is_of(plant: Any, kind: Any, name: str) -> bool:
+def _is_of(plant: object, kind: type, name: str) -> bool:
     """Return whether an engine has a method from this class, not from one that inherits it."""
     return next(each for each in type(plant).__mro__ if name in vars(each)) is kind
 
 
-def _refusal(plant: Any, text: str) -> ArmError:
+def _refusal(plant: object, text: str) -> ArmError:
     return ArmError(f'engine {type(plant).__name__}: {text}')
 
 
-def _made(kind: Any, method: Callable[..., None]) -> Callable[..., None]:
+def _made(kind: type, method: Callable[..., None]) -> Callable[..., None]:
     @wraps(method)
-    def made(plant: Any, *values: Any, **others: Any) -> None:
+    def made(plant: Any, *values: object, **others: object) -> None:
         try:
             method(plant, *values, **others)
         except Exception as error:  # a foreign function may raise anything
@@ -83,9 +83,9 @@ def _check(plant: Any) -> None:
     vars(plant)['_first_state'] = found
 
 
-def _reset(kind: Any, method: Callable[..., None]) -> Callable[..., None]:
+def _reset(kind: type, method: Callable[..., None]) -> Callable[..., None]:
     @wraps(method)
-    def reset(plant: Any, *values: Any, **others: Any) -> None:
+    def reset(plant: Any, *values: object, **others: object) -> None:
         before = {name: vars(plant).get(name) for name in _STATE}  # in a constructor: the first
         method(plant, *values, **others)
         _keep(plant, vars(plant).get('_first_state', before))
@@ -93,7 +93,7 @@ def _reset(kind: Any, method: Callable[..., None]) -> Callable[..., None]:
     return reset
 
 
-def _act(kind: Any, method: Callable[[Any, Array], None]) -> Callable[[Any, Array], None]:
+def _act(kind: type, method: Callable[[object, Array], None]) -> Callable[[object, Array], None]:
     @wraps(method)
     def act(plant: Any, command: Array) -> None:
         if not _is_of(plant, kind, 'act'):
@@ -116,13 +116,13 @@ def _act(kind: Any, method: Callable[[Any, Array], None]) -> Callable[[Any, Arra
     return act
 
 
-def _takes_wrenches(plant: Any) -> bool:
+def _takes_wrenches(plant: object) -> bool:
     """Return whether an engine has a way of its own to take them."""
     own = {name for each in type(plant).__mro__ if is_foreign(each) for name in vars(each)}
     return bool({'apply_wrench', '_set_wrenches'} & own)
 
 
-def _keep(plant: Any, state: Mapping[str, Any]) -> None:
+def _keep(plant: object, state: Mapping[str, object]) -> None:
     """Write new arrays of the state into the first ones. Raises ArmError: no numbers of it."""
     for name, first in state.items():
         now = getattr(plant, name)

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from arm_controllers.measurement import Measurement
 from arm_dynamics.actuators import (
@@ -140,7 +140,7 @@ class Plant:
     actuator_kinds = frozenset(ACTUATORS) - {'voltage'}
     has_contacts = False
     arms: tuple[int, ...] = ()
-    beyond: Any = False
+    beyond: bool | NDArray[np.bool_] = False
     seed: int | None = None
     motors: tuple[Array, Array]
     sensed: tuple[Array, Array]
@@ -166,7 +166,7 @@ class Plant:
 
     def _set_up(self, models: Sequence[RobotModel], each: Sequence[PlantParameters]) -> None:
         """Take the first model or all, and parameters of each; make drives, joints, sensors."""
-        self.parameters: Any = each[0]
+        self.parameters: PlantParameters = each[0]
         model = models[0]
         self.joint_names = model.joint_names
         actuators = self.parameters.actuators(model.joint_names)

@@ -4,7 +4,6 @@ from bisect import insort
 from collections.abc import Callable, Mapping
 from functools import partial
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +14,7 @@ from arm_sim.simulation.brake import Brake
 from arm_sim.simulation.claims import Places
 from arm_sim.simulation.divergence import check_physics
 from arm_sim.simulation.limits import Limits
-from arm_sim.simulation.plant import Plant
+from arm_sim.simulation.plant import Plant, PlantParameters
 from arm_sim.simulation.speed_guard import SpeedGuard
 
 # An arm slower than this is at rest [rad/s | m/s].
@@ -168,7 +167,7 @@ class Simulation:
         else:
             insort(self._later, (from_ns, action), key=itemgetter(0))
 
-    def change_devices(self, names: frozenset[str], parameters: Any) -> None:
+    def change_devices(self, names: frozenset[str], parameters: PlantParameters) -> None:
         """Let devices use changed parameters of these names from now on; see `Device.change`."""
         for plant in {id(each): each for each in (self.plant, self._first_plant)}.values():
             plant.devices.change(names, parameters, self.time_ns)

@@ -50,7 +50,7 @@ def compared_tasks() -> tuple[str, ...]:
     return tuple(name for _, name in sorted(compared))
 
 
-def make_task(name: str, robot: Robot, given: Mapping[str, Any] = MappingProxyType({})) -> Any:
+def make_task(name: str, robot: Robot, given: Mapping[str, object] = MappingProxyType({})) -> Any:
     """Return a task for this robot; `given` parameters replace those in the robot's files.
 
     Raises:

@@ -12,7 +12,7 @@ on the place. In a `ContactReport` of its own `results` and `rows` add what is t
 `succeeded` says what counts as success.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -24,7 +24,7 @@ from arm_dynamics.checks import Array
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.loop.measures import NO_CONTACT, Poses, rms, tips
 from arm_sim.loop.record import Record
-from arm_sim.loop.report import Check, common_rows
+from arm_sim.loop.report import Check, ReportTree, Results, common_rows
 from arm_sim.simulation.scene import SceneObject, objects_text
 from arm_sim.tasks import Run, Task, TaskEvaluation, TaskReport
 
@@ -67,7 +67,7 @@ class ContactReport(TaskReport):
             return np.full((len(record.t), 3), np.nan)
         return self.task.forces_at(tips(self.robot.model, record.q), record.wrench)
 
-    def results(self, run: Run) -> dict[str, Any]:
+    def results(self, run: Run) -> Results:
         """Return what the force did, and whether the task succeeded."""
         t, forces = run.record.t, self.forces(run)
         force, kept = self.task.along(forces, run.tracking.tip), self.task.kept(t)
@@ -78,7 +78,7 @@ class ContactReport(TaskReport):
         period, lost = float(t[1] - t[0]), force <= NO_CONTACT
         impact = force[first : first + round(_IMPACT / period)]
         bounced = np.flatnonzero(impact <= NO_CONTACT)
-        numbers: dict[str, Any] = {
+        numbers: Results = {
             'force_n': self.task.wanted,
             'contact_at_s': float(t[first]) if len(touched) else None,
             'peak_force_n': float(force.max()),
@@ -102,7 +102,7 @@ class ContactReport(TaskReport):
         numbers['success'] = run.record.completed and self.succeeded(numbers)
         return numbers
 
-    def succeeded(self, results: Mapping[str, Any]) -> bool:
+    def succeeded(self, results: ReportTree) -> bool:
         """Return whether a run succeeded; `found` has its results.
 
         Without another rule: the contact is never lost, the force stays within 20 % of its goal.
@@ -111,12 +111,12 @@ class ContactReport(TaskReport):
         kept = results['contact_at_s'] is not None and results['contact_lost_s'] == 0.0
         return kept and error <= _TOLERANCE * (self.task.wanted or 0.0)
 
-    def checks(self, report: Mapping[str, Any]) -> list[Check]:
+    def checks(self, report: ReportTree) -> list[Check]:
         """Return the limit of the force's error, where there is one."""
         limit = getattr(self.parameters, 'limit', 0.0)
         return [Check('force error', report['force_error_rms_n'], limit, 'N')] if limit else []
 
-    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    def rows(self, report: ReportTree) -> list[tuple[str, ...]]:
         """Return rows of the force and of the path, and what every task has."""
         at, begin = report['contact_at_s'], (self.task.measured or (0.0, 0.0))[0]
         touched = 'never' if at is None else f'first contact at t = {at:.3f} s'
@@ -140,7 +140,7 @@ class ContactReport(TaskReport):
         rows.append(('success', '', 'yes' if report['success'] else 'no', ''))
         return [*rows, *common_rows(report)]
 
-    def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
+    def draw(self, run: Run, report: ReportTree) -> Any:
         """Draw the force over time, and its error."""
         from arm_sim.loop.picture import force_figure
 
@@ -179,7 +179,7 @@ class ContactTask(Task):
         """Size of the goal of the force [N]; None: there is none."""
         return None if self.wrench is None else float(np.linalg.norm(self.wrench[:3]))
 
-    def kept(self, t: Any) -> NDArray[np.bool_]:
+    def kept(self, t: Array | float) -> NDArray[np.bool_]:
         """Return which times (...) [s] are measured."""
         begin, end = self.measured or (0.0, np.inf)
         return np.asarray((t >= begin) & (t < end))
@@ -214,7 +214,7 @@ class ContactTask(Task):
         force: Array = (forces * normals).sum(axis=-1)
         return force
 
-    def force_samples(self, t: Any, tip: Poses, wrench: Array) -> Array:
+    def force_samples(self, t: Array | float, tip: Poses, wrench: Array) -> Array:
         """Return force and error (2, ...) [N]; see Task."""
         force = self.along(self.forces_at(tip, wrench), tip.position)
         counts = self.kept(t) & (self.wanted is not None)
@@ -238,8 +238,6 @@ def _work(forces: Array, tip: Array) -> float:
     return float(-0.5 * ((forces[1:] + forces[:-1]) * np.diff(tip, axis=0)).sum())
 
 
-def _row(
-    heading: str, report: Mapping[str, Any], name: str, unit: str, where: str
-) -> tuple[str, ...]:
+def _row(heading: str, report: ReportTree, name: str, unit: str, where: str) -> tuple[str, ...]:
     rms, largest = (f'{report[f"{name}_{kind}_{unit}"]:.3g}' for kind in ('rms', 'max'))
     return heading, rms, largest, where

@@ -38,7 +38,7 @@ def check_task(task: Any) -> None:
         setattr(task.report, method, partial(_called, getattr(task.report, method), look))
 
 
-def _called(method: Callable[..., Any], look: Callable[[Any], str], *values: Any) -> Any:
+def _called(method: Callable[..., Any], look: Callable[[Any], str], *values: object) -> object:
     """Return what a method of a report returns. Raises ArmError: it returns anything else."""
     found = method(*values)
     if isinstance(found, filter | map | zip) or hasattr(found, '__next__'):
@@ -50,7 +50,7 @@ def _called(method: Callable[..., Any], look: Callable[[Any], str], *values: Any
     return found
 
 
-def _results(found: Any) -> str:
+def _results(found: object) -> str:
     try:
         json.dumps(plain(found))
     except (TypeError, ValueError):
@@ -58,18 +58,18 @@ def _results(found: Any) -> str:
     return '' if isinstance(found, dict) else 'a dictionary by names, of what JSON takes'
 
 
-def _checks(found: Any) -> str:
+def _checks(found: object) -> str:
     sound = isinstance(found, list | tuple) and all(map(_is_check, found))
     return '' if sound else 'a list of Check(name, number, limit, unit)'
 
 
-def _is_check(one: Any) -> bool:
-    limit: Any = one.limit if isinstance(one, Check) else ''
-    value: Any = one.value if isinstance(one, Check) else ''
+def _is_check(one: object) -> bool:
+    limit: object = one.limit if isinstance(one, Check) else ''
+    value: object = one.value if isinstance(one, Check) else ''
     return isinstance(value, Real) and (limit is None or isinstance(limit, Real))
 
 
-def _rows(found: Any) -> str:
+def _rows(found: object) -> str:
     rows = found if isinstance(found, list | tuple) else [None]
     sound = all(
         isinstance(row, list | tuple) and all(isinstance(x, str) for x in row) for row in rows
@@ -77,5 +77,5 @@ def _rows(found: Any) -> str:
     return '' if sound else 'a list of rows of texts'
 
 
-def _picture(found: Any) -> str:
+def _picture(found: object) -> str:
     return '' if hasattr(found, 'savefig') else 'a Figure of Matplotlib'

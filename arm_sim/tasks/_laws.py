@@ -1,7 +1,6 @@
 """Which law a task needs."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from arm_controllers.laws import LAWS, Law
 from arm_dynamics.checks import ArmError
@@ -20,7 +19,7 @@ def suits(task: Task, law: type[Law] | None) -> bool:
 
 
 def check_law(
-    task: Task, of_task: str, name: str, law: type[Law] | None, simulator: Mapping[str, Any]
+    task: Task, of_task: str, name: str, law: type[Law] | None, simulator: Mapping[str, object]
 ) -> None:
     """Refuse a law under which a task means nothing, both with their names; None: it is no law.
 

@@ -1,12 +1,11 @@
 """Measures of a run of a task, and its report: numbers, limits, table and picture."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from arm_sim.loop.measures import Measures, Tracking, measure, summarize, tips
 from arm_sim.loop.record import Record
-from arm_sim.loop.report import Check, common_rows
+from arm_sim.loop.report import Check, ReportTree, Results, common_rows
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class Run:
 
     record: Record
     tracking: Tracking
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: ReportTree = field(default_factory=dict)
     predicted: Record | None = None
 
 
@@ -51,25 +50,25 @@ class TaskReport:
             forces = task.force_samples(record.t, tips(self.robot.model, record.q), record.wrench)
         return measure(record, tracking, task.event, forces)
 
-    def results(self, run: Run) -> dict[str, Any]:
+    def results(self, run: Run) -> Results:
         """Return what the report has beyond the measures of every task."""
         return {}
 
-    def numbers(self, run: Run) -> dict[str, Any]:
+    def numbers(self, run: Run) -> Results:
         """Return all numbers of the report."""
         joints, duration = self.robot.model.joint_names, self.task.duration
         measures = summarize(joints, run.record, run.tracking, self.task.event)
         return {**run.facts, 'duration_s': duration, **measures, **self.results(run)}
 
-    def checks(self, report: Mapping[str, Any]) -> list[Check]:
+    def checks(self, report: ReportTree) -> list[Check]:
         """Return the limits that decide the exit code; `report` has the numbers."""
         return []
 
-    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    def rows(self, report: ReportTree) -> list[tuple[str, ...]]:
         """Return the rows of the table under `columns`."""
         return common_rows(report)
 
-    def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
+    def draw(self, run: Run, report: ReportTree) -> Any:
         """Return the picture, a matplotlib Figure."""
         from arm_sim.loop.picture import tracking_figure
 

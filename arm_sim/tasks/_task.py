@@ -71,17 +71,17 @@ class Task:
     push: Push | None = None
     wrench: Array | None = None
     wrench_start = 0.1
-    simulator: Mapping[str, Any] = MappingProxyType({})
+    simulator: Mapping[str, object] = MappingProxyType({})
     payload = 0.0
     drop_at: float | None = None
     event: float | None = None
     is_known_to_fit = False
     gripper = ''
     moved_object = ''
-    force_samples: Callable[[Any, Poses, Array], Array] | None = None
+    force_samples: Callable[[Array | float, Poses, Array], Array] | None = None
     notes: tuple[str, ...] = ()
 
-    def __init_subclass__(cls, **others: Any) -> None:
+    def __init_subclass__(cls, **others: object) -> None:
         """Refuse what is now in `Report` or `evaluation`; see refuse_moved."""
         super().__init_subclass__(**others)
         refuse_moved(cls.__name__, vars(cls))

@@ -1,6 +1,5 @@
 """Collide: the tool of a moving arm hits a sphere on a spring that no controller expects."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,6 +10,7 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
 from arm_dynamics.small_matrices import solve_positive, times
+from arm_sim.loop.report import ReportTree, Results
 from arm_sim.simulation.scene import SceneObject
 from arm_sim.tasks import Run, TaskEvaluation
 from arm_sim.tasks._contact import ContactReport, ContactTask
@@ -52,7 +52,7 @@ class CollideReport(ContactReport):
         contacts = run.record.contacts
         return np.nan_to_num(contacts[:, 1]) if len(contacts) else np.zeros(len(run.record.t))
 
-    def results(self, run: Run) -> dict[str, Any]:
+    def results(self, run: Run) -> Results:
         """Return peak and impulse of the spring, its penetration, and the time to stop."""
         t, force = run.record.t, self.forces_of_spring(run)
         period, numbers = float(t[1] - t[0]), super().results(run)
@@ -77,7 +77,7 @@ class CollideReport(ContactReport):
             'success': run.record.completed and bool(len(touched)),
         }
 
-    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    def rows(self, report: ReportTree) -> list[tuple[str, ...]]:
         """Return rows of the impact, and what every task has."""
         free = f'v sqrt(k m) is {report["undetected_n"]:.4g} N at '
         free += f'{report["impact_speed_m_s"]:.3g} m/s and {report["effective_mass_kg"]:.3g} kg'
@@ -99,7 +99,7 @@ class Collide(ContactTask):
         impact_speed: of the tool at the contact [m/s].
     """
 
-    Parameters: ClassVar[Any] = CollideParameters
+    Parameters: ClassVar[type[Parameters]] = CollideParameters
     Report = CollideReport
     evaluation = TaskEvaluation(compared=None, ranked_by='force_peak_n')
     goal_may_end = True

@@ -6,12 +6,12 @@ bends is unknown to the controller.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
-from arm_dynamics.parameters import parameter
+from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.tasks._sliding import SlidingParameters, SlidingTask
 
 _HEIGHT = 0.06  # of the cylinder [m]
@@ -36,7 +36,7 @@ class FollowEdge(SlidingTask):
         axis: (3,) a point of the cylinder's axis [m].
     """
 
-    Parameters: ClassVar[Any] = FollowEdgeParameters
+    Parameters: ClassVar[type[Parameters]] = FollowEdgeParameters
 
     def prepare(self) -> None:
         """Put the contour next to the tool."""

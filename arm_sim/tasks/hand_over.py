@@ -1,15 +1,14 @@
 """Hand over: a person pulls at the tool, and the arm is to give way and to come to rest."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from arm_dynamics.checks import Array, in_range
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.loop.events import Push
-from arm_sim.loop.report import common_rows
+from arm_sim.loop.report import ReportTree, Results, common_rows
 from arm_sim.tasks import Run, Task, TaskEvaluation, TaskReport
 
 _SAMPLE = 0.01  # of the pull [s]
@@ -41,7 +40,7 @@ class HandOverParameters(Parameters):
 class HandOverReport(TaskReport):
     """The pull, the displacement, and whether the arm comes to rest."""
 
-    def results(self, run: Run) -> dict[str, Any]:
+    def results(self, run: Run) -> Results:
         """Return the person's work and force, the displacement, and whether the arm rests."""
         t, tip = run.record.t, run.tracking.tip
         force, period = self.task.pull(t), float(t[1] - t[0])
@@ -62,7 +61,7 @@ class HandOverReport(TaskReport):
             'success': bool(run.record.completed and gave_way and rests),
         }
 
-    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    def rows(self, report: ReportTree) -> list[tuple[str, ...]]:
         """Return rows of the pull and of the displacement, and what every task has."""
         work = f'work of the person {report["work_of_person_j"]:.3g} J; '
         work += f'at the wrist {report["peak_wrist_force_n"]:.4g} N'
@@ -84,7 +83,7 @@ class HandOver(Task):
     0.01 s each. It does not depend on how the arm moves.
     """
 
-    Parameters: ClassVar[Any] = HandOverParameters
+    Parameters: ClassVar[type[Parameters]] = HandOverParameters
     Report = HandOverReport
     evaluation = TaskEvaluation(compared=None)
 

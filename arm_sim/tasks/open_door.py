@@ -5,9 +5,8 @@ expected hinge, without feedback: how far the tool follows the true circle inste
 the law's compliance.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pinocchio as pin
@@ -16,7 +15,7 @@ from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics import solve_ik
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_sim.loop.measures import rms
-from arm_sim.loop.report import Check
+from arm_sim.loop.report import Check, ReportTree, Results
 from arm_sim.simulation.scene import read_scene
 from arm_sim.tasks import Run
 from arm_sim.tasks._contact import ContactReport
@@ -57,7 +56,7 @@ class OpenDoorReport(ContactReport):
         force: Array = -(self.forces(run) * radius).sum(axis=1)
         return force
 
-    def results(self, run: Run) -> dict[str, Any]:
+    def results(self, run: Run) -> Results:
         """Return the angle of the door, and the force that does no work."""
         record, p = run.record, self.parameters
         numbers = super().results(run)
@@ -79,7 +78,7 @@ class OpenDoorReport(ContactReport):
         numbers['success'] = bool(record.completed and held)
         return numbers
 
-    def checks(self, report: Mapping[str, Any]) -> list[Check]:
+    def checks(self, report: ReportTree) -> list[Check]:
         """Return the limits of a success."""
         p = self.parameters
         if 'door_angle_deg' not in report:
@@ -91,7 +90,7 @@ class OpenDoorReport(ContactReport):
             Check('force along the radius', radial, p.max_radial_force, 'N'),
         ]
 
-    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    def rows(self, report: ReportTree) -> list[tuple[str, ...]]:
         """Return the angle, the force along the radius, and what every contact task has."""
         if 'door_angle_deg' not in report:
             return super().rows(report)
@@ -110,7 +109,7 @@ class OpenDoorReport(ContactReport):
 class OpenDoor(PosesTask):
     """Opens the door of the scene `hinged_door`, away from the arm."""
 
-    Parameters: ClassVar[Any] = OpenDoorParameters
+    Parameters: ClassVar[type[Parameters]] = OpenDoorParameters
     Report = OpenDoorReport
     moved_object = 'door'
 

@@ -6,7 +6,6 @@ hole. The compliance of the law turns depth into force, and aligns the peg.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,7 +14,7 @@ import pinocchio as pin
 
 from arm_dynamics.checks import Array, in_range
 from arm_dynamics.parameters import Parameters, parameter
-from arm_sim.loop.report import Check, common_rows
+from arm_sim.loop.report import Check, ReportTree, Results, common_rows
 from arm_sim.simulation.scene import SceneObject
 from arm_sim.tasks import Run
 from arm_sim.tasks._contact import ContactReport
@@ -87,7 +86,7 @@ class PegInHoleReport(ContactReport):
             -np.array([pose.rotation[:, 2] for pose in poses]),
         )
 
-    def results(self, run: Run) -> dict[str, Any]:
+    def results(self, run: Run) -> Results:
         """Return the drawn hole, and what became of the peg."""
         record, p = run.record, self.parameters
         place, axis = self.in_hole(record.q)
@@ -111,7 +110,7 @@ class PegInHoleReport(ContactReport):
         numbers['success'] = bool(record.completed and inserted and gentle)
         return numbers
 
-    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    def rows(self, report: ReportTree) -> list[tuple[str, ...]]:
         """Return the hole, the insertion, the force, and what every task has."""
         p, at = self.parameters, report['inserted_at_s']
         offset = ', '.join(f'{x:.2f}' for x in report['offset_mm'])
@@ -130,7 +129,7 @@ class PegInHoleReport(ContactReport):
             *common_rows(report),
         ]
 
-    def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
+    def draw(self, run: Run, report: ReportTree) -> Any:
         """Draw the force over time with the phases of the reference, and the force that hurts."""
         from arm_sim.pictures import ORANGE, QUIET, legend
 
@@ -147,7 +146,7 @@ class PegInHoleReport(ContactReport):
         legend(axes, loc='center')
         return figure
 
-    def checks(self, report: Mapping[str, Any]) -> list[Check]:
+    def checks(self, report: ReportTree) -> list[Check]:
         """Return the limits of a success: depth that is left, and time above 20 N."""
         left = 1e3 * self.parameters.depth - report['depth_mm']
         return [
@@ -165,7 +164,7 @@ class PegInHole(PosesTask):
         ends: (5,) of the phases of the reference [s].
     """
 
-    Parameters: ClassVar[Any] = PegInHoleParameters
+    Parameters: ClassVar[type[Parameters]] = PegInHoleParameters
     Report = PegInHoleReport
 
     def prepare(self) -> None:

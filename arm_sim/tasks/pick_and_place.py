@@ -4,11 +4,9 @@ The block is drawn: its sides, its mass, its friction, and its pose. The gripper
 closes on two sides, lifts the block, carries it, lets go of it and moves away.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -18,7 +16,7 @@ from arm_controllers.parameter_values import as_ros_value
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.parameters import Parameters, changed, parameter
-from arm_sim.loop.report import Check, common_rows
+from arm_sim.loop.report import Check, ReportTree, Results, common_rows
 from arm_sim.simulation.scene import SceneObject, objects_text
 from arm_sim.tasks import Run, TaskEvaluation, TaskReport
 from arm_sim.tasks._points import PointsTask
@@ -84,7 +82,7 @@ class PickAndPlaceReport(TaskReport):
 
     columns = ('', 'found', 'allowed', 'where')
 
-    def results(self, run: Run) -> dict[str, Any]:
+    def results(self, run: Run) -> Results:
         """Return what became of the block."""
         record, p = run.record, self.parameters
         block = {name: as_ros_value(value) for name, value in changed(self.task.block).items()}
@@ -118,7 +116,7 @@ class PickAndPlaceReport(TaskReport):
         """Return the pose of the block in the tool frame."""
         return self.robot.model.forward_kinematics(q).actInv(_pose(pose))
 
-    def checks(self, report: Mapping[str, Any]) -> list[Check]:
+    def checks(self, report: ReportTree) -> list[Check]:
         """Return the tolerances of the place."""
         p = self.parameters
         if 'success' not in report:
@@ -129,7 +127,7 @@ class PickAndPlaceReport(TaskReport):
             Check('motion at the end', report['motion_at_the_end_mm'], 1e3 * _AT_REST, 'mm'),
         ]
 
-    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    def rows(self, report: ReportTree) -> list[tuple[str, ...]]:
         """Return the block, the grip, the place, and what every task has."""
         block, p = self.task.block, self.parameters
         sides = ' x '.join(f'{1e3 * x:.1f}' for x in block.size)

@@ -1,13 +1,13 @@
 """Press: the tool approaches a surface whose place it does not know, and presses on it."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from arm_controllers.follower.goal import Goal
 from arm_dynamics.checks import ArmError
-from arm_dynamics.parameters import parameter
+from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.tasks._contact import ContactTask, SurfaceParameters
 
 _SIZE, _THICKNESS = 0.6, 0.04  # of the surface [m]
@@ -35,7 +35,7 @@ class PressParameters(TiltedParameters):
 class Press(ContactTask):
     """The tool presses on a surface below it, and the force comes to rest."""
 
-    Parameters: ClassVar[Any] = PressParameters
+    Parameters: ClassVar[type[Parameters]] = PressParameters
 
     def prepare(self) -> None:
         """Put the surface below the tool, and set the times."""

@@ -3,7 +3,6 @@
 q_r(t) = q_start + A sin(2 pi f t), where q_start is moved by so much as a limit is nearer than A.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from math import cos, sin
 from typing import Any
@@ -15,7 +14,7 @@ from arm_controllers.reference import Reference
 from arm_dynamics.checks import Array
 from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_sim.loop.measures import rms
-from arm_sim.loop.report import Check, common_rows
+from arm_sim.loop.report import Check, ReportTree, Results, common_rows
 from arm_sim.tasks import Run, Task, TaskEvaluation, TaskReport
 
 _APART = 1e-6  # from a limit, more than rounding [rad | m]
@@ -58,7 +57,7 @@ class SinusoidParameters(Parameters):
 class SinusoidReport(TaskReport):
     """Errors of each joint, with a limit of the largest."""
 
-    def results(self, run: Run) -> dict[str, Any]:
+    def results(self, run: Run) -> Results:
         """Return the errors of the joints in degrees and millimetres."""
         model, error = self.robot.model, run.tracking.joint_error
         scale = np.where(model.prismatic, 1e3, np.degrees(1.0))
@@ -70,14 +69,14 @@ class SinusoidReport(TaskReport):
             'joint_max_deg': dict(zip(model.joint_names, largest.tolist(), strict=True)),
         }
 
-    def checks(self, report: Mapping[str, Any]) -> list[Check]:
+    def checks(self, report: ReportTree) -> list[Check]:
         """Return the limit of the joint with the largest error, where there is one."""
         each, limit = report['joint_rms_deg'], self.parameters.limit
         worst = max(each, key=each.get)
         unit = 'mm' if self._is_prismatic(worst) else 'deg'
         return [Check('largest RMS error of a joint', each[worst], limit, unit)] if limit else []
 
-    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    def rows(self, report: ReportTree) -> list[tuple[str, ...]]:
         """Return a row per joint with its errors in rad or mm, and what every task has."""
         joints = []
         for name, error in report['joint_rms_deg'].items():
@@ -90,7 +89,7 @@ class SinusoidReport(TaskReport):
         model = self.robot.model
         return bool(model.prismatic[model.joint_names.index(joint)])
 
-    def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
+    def draw(self, run: Run, report: ReportTree) -> Any:
         """Draw positions with their reference, and errors below."""
         from arm_sim.loop.picture import joints_figure
 

@@ -1,12 +1,12 @@
 """Wipe: the tool presses on a surface while it moves along a circle, as seen along the force."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_dynamics.parameters import parameter
+from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.tasks._sliding import SlidingParameters, SlidingTask
 from arm_sim.tasks.press import TiltedParameters, press_down
 
@@ -26,7 +26,7 @@ class WipeParameters(SlidingParameters, TiltedParameters):
 class Wipe(SlidingTask):
     """The tool presses on a tilted surface and moves along a circle."""
 
-    Parameters: ClassVar[Any] = WipeParameters
+    Parameters: ClassVar[type[Parameters]] = WipeParameters
 
     def prepare(self) -> None:
         """Put the surface below the tool."""

@@ -59,7 +59,7 @@ class ObjectsDisplay(Display):
             self._publish(ObjectMessages((), (), frame))
         self._publish(self._messages)
 
-    def _publish(self, messages: Any) -> None:
+    def _publish(self, messages: ObjectMessages) -> None:
         plant, time_ns = self.simulation.plant, self.simulation.time_ns
         raw = messages.at(_poses(plant), time_ns)
         if self._subscribers:

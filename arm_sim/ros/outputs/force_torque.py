@@ -1,7 +1,5 @@
 """The topic of the force-torque sensor, and the service that tares it."""
 
-from typing import Any
-
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from std_srvs.srv import Trigger
@@ -37,7 +35,7 @@ class ForceTorqueOutput:
             take(self._numbers.raw)
         self._numbers.publish(len(self._near))
 
-    def _tare(self, request: Trigger.Request, response: Any) -> str:
+    def _tare(self, request: Trigger.Request, response: Trigger.Response) -> str:
         self._device.sensor.tare()
         periods = self._device.setup.each[0].tare_periods
         return f'tared by the next {periods} readings'

@@ -47,7 +47,7 @@ class Mjcf(ArmDescription):
         return home_of(self.model, mj_model)
 
     def parts(
-        self, mj_model: mujoco.MjModel, controls: Array, data: Any = None
+        self, mj_model: mujoco.MjModel, controls: Array, data: mujoco.MjData | None = None
     ) -> MujocoMjcfParts:
         """Return the file's own actuators, with the `data` of one arm also its sensors."""
         if data is None:

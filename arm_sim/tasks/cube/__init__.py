@@ -18,7 +18,7 @@ from arm_dynamics.scene_clearance import scene_clearance
 from arm_dynamics.surroundings import Surroundings
 from arm_sim.loop.goals import goal_of, goal_reference, sampled
 from arm_sim.loop.measures import error_facts
-from arm_sim.loop.report import Check, common_rows, error_row
+from arm_sim.loop.report import Check, ReportTree, Results, common_rows, error_row
 from arm_sim.tasks import Run, TaskEvaluation, TaskReport
 from arm_sim.tasks._points import PointsTask
 from arm_sim.tasks.cube.fitting import fit, is_usual, that_work
@@ -80,7 +80,7 @@ class _Plan(NamedTuple):
 class CubeReport(TaskReport):
     """The path error and its limits, the strokes of the largest errors, and how IK went."""
 
-    def results(self, run: Run) -> dict[str, Any]:
+    def results(self, run: Run) -> Results:
         """Return the path error, the strokes of the largest errors, and how IK went."""
         t, p = run.record.t, self.parameters
 
@@ -100,7 +100,7 @@ class CubeReport(TaskReport):
         """Return how far the reference is from the straight stroke of its time (k,) [m]."""
         return self.parameters.distance_from_strokes(run.record.t, run.tracking.reference_tip)
 
-    def checks(self, report: Mapping[str, Any]) -> list[Check]:
+    def checks(self, report: ReportTree) -> list[Check]:
         """Return both errors with the limits stated for this path, and for this law or mode."""
         p, path = self.parameters, report['path_error_mm']
         law = '_'.join(filter(None, (report['controller'], report['feedforward'])))
@@ -113,7 +113,7 @@ class CubeReport(TaskReport):
             Check('tracking error RMS', tracking, limit, 'mm'),
         ]
 
-    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    def rows(self, report: ReportTree) -> list[tuple[str, ...]]:
         """Return the errors with their strokes, what every task has, and IK."""
         tracking, *others = common_rows(report)
         rows = [tracking, error_row('path error [mm]', report['path_error_mm']), *others]
@@ -128,7 +128,7 @@ class CubeReport(TaskReport):
         how += f'largest joint step {ik["max_joint_step_rad"]:.3g} rad'
         return [*rows, ('IK residual [mm]', '', f'{ik["max_position_error_mm"]:.2g}', how)]
 
-    def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
+    def draw(self, run: Run, report: ReportTree) -> Any:
         """Draw the cube in 3D, both errors over time, and the torques."""
         from arm_sim.tasks.cube.picture import cube_figure
 

@@ -13,13 +13,17 @@ from arm_dynamics.model import RobotModel
 from arm_sim.parameter_files import files_of, merged
 from arm_sim.tasks.cube.walk import CubeWalk
 
+# A `Cube` and its parameters; their module imports this one.
+CubeTask = Any
+OfCube = Any
+
 _USUAL = CubeWalk()
 _SHARES = (1.0, 0.5, 0.25)  # of the usual side
 _POSTURES, _DRAWN = 6, 200  # postures that are tried, and drawn
 _PLANS = 8  # at most, each of about a second
 
 
-def fit(task: Any) -> None:
+def fit(task: CubeTask) -> None:
     """Let a `Cube` use parameters in which what is empty of centre, side and posture fits the arm.
 
     Raises:
@@ -42,7 +46,7 @@ def fit(task: Any) -> None:
     raise ArmError(refusal)
 
 
-def is_usual(task: Any) -> bool:
+def is_usual(task: CubeTask) -> bool:
     """Return whether files of a shipped arm alone say which cube: that is known to be drawn."""
     robot, p = task.robot, task.parameters
     files = robot.parameters(*task.sections, 'cube_task')
@@ -54,7 +58,7 @@ def is_usual(task: Any) -> bool:
     )
 
 
-def that_work(task: Any, p: Any) -> str:
+def that_work(task: CubeTask, p: OfCube) -> str:
     """Return the end of the line that refuses parameters: others of which a cube can be drawn."""
     edge_time = max(p.edge_time, CubeWalk.edge_time)
     freed = {'side': 0.0}, {'center': ()}, {'center': (), 'side': 0.0}
@@ -75,7 +79,7 @@ def that_work(task: Any, p: Any) -> str:
     return '; nor with any other center and side of task cube that were tried'
 
 
-def _trials(task: Any, p: Any) -> Iterator[Any]:
+def _trials(task: CubeTask, p: OfCube) -> Iterator[OfCube]:
     """Yield parameters, the usual ones first; their corners are reached, but for the first."""
     model: RobotModel = task.robot.model
     sides = (p.side,) if p.side else tuple(share * _USUAL.side for share in _SHARES)
@@ -93,7 +97,7 @@ def _trials(task: Any, p: Any) -> Iterator[Any]:
                     yield trial
 
 
-def _is_clear(task: Any, q: Array) -> bool:
+def _is_clear(task: CubeTask, q: Array) -> bool:
     """Return whether a configuration (n,) is clear of everything."""
     try:
         task.clearance.check(np.zeros(1), q[np.newaxis], task.parameters.clearance)
@@ -102,7 +106,7 @@ def _is_clear(task: Any, q: Array) -> bool:
     return True
 
 
-def _is_reached(task: Any, trial: Any) -> bool:
+def _is_reached(task: CubeTask, trial: OfCube) -> bool:
     """Return whether the arm reaches the corners, and is clear there."""
     from arm_dynamics.inverse_kinematics import solve_ik  # imports Numba
 
@@ -117,7 +121,7 @@ def _is_reached(task: Any, trial: Any) -> bool:
     return True
 
 
-def _good_postures(task: Any) -> Iterator[Array]:
+def _good_postures(task: CubeTask) -> Iterator[Array]:
     """Yield drawn configurations, far from singular and clear of everything, best first."""
     model, rng = task.robot.model, np.random.default_rng(0)
     drawn = np.array([model.random_configuration(rng) for _ in range(_DRAWN)])

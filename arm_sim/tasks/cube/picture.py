@@ -1,11 +1,10 @@
 """The picture of a drawn cube: the tip in space, both errors over time, the torques."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from mpl_toolkits.mplot3d import Axes3D
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from arm_dynamics.checks import Array
@@ -13,7 +12,7 @@ from arm_dynamics.model import RobotModel
 from arm_sim.loop.measures import Tracking
 from arm_sim.loop.picture import ALL_ROUNDING_MM, ROUNDING_MM, draw_errors, draw_torques, envelope
 from arm_sim.loop.record import Record
-from arm_sim.loop.report import title_of
+from arm_sim.loop.report import ReportTree, title_of
 from arm_sim.pictures import BLUE, ORANGE, SMALL, TEXT, new_figure, style
 from arm_sim.tasks.cube.walk import CubeWalk
 
@@ -23,7 +22,7 @@ def cube_figure(
     tracking: Tracking,
     path_error: Array,
     cube: CubeWalk,
-    report: Mapping[str, Any],
+    report: ReportTree,
     model: RobotModel,
 ) -> Figure:
     """Return the cube in 3D, both errors over time, and the torques as shares of their limits."""
@@ -65,7 +64,7 @@ def exaggeration(largest: float, side: float) -> float:
     return max(1.0, float(max(each for each in (1.0, 2.0, 5.0) if each * power <= room) * power))
 
 
-def _draw_cube(axes: Any, scale: Any, t: Array, tracking: Tracking, cube: CubeWalk) -> None:
+def _draw_cube(axes: Axes3D, scale: Axes, t: Array, tracking: Tracking, cube: CubeWalk) -> None:
     at, error = envelope(t, tracking.error * 1e3)
     largest = max(ROUNDING_MM, error.max())
     factor = exaggeration(largest, cube.side * 1e3)
@@ -104,7 +103,7 @@ def _draw_cube(axes: Any, scale: Any, t: Array, tracking: Tracking, cube: CubeWa
     axes.view_init(elev=22, azim=-58)
 
 
-def _shade_strokes(axis: Any, cube: CubeWalk) -> None:
+def _shade_strokes(axis: Axes, cube: CubeWalk) -> None:
     for stroke in range(cube.strokes):
         start, end = stroke * cube.edge_time, (stroke + 1) * cube.edge_time
         if stroke % 2:
