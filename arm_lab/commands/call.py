@@ -56,7 +56,7 @@ def call(
     kind: type[OptionsT],
     does: Callable[[OptionsT], ReportT],
     summary: str,
-    **first: Any,
+    **first: object,
 ) -> Callable[..., ReportT]:
     """Return a function of the options of a command, as keywords.
 
@@ -67,7 +67,7 @@ def call(
         first: options that may be given by their position, with their defaults in the call.
     """
 
-    def function(*values: Any, **options: Any) -> ReportT:
+    def function(*values: object, **options: Any) -> ReportT:
         bound = signature.bind(*values, **{x: y for x, y in options.items() if x in known})
         wrong = {x: y for x, y in options.items() if x not in known}
         given = from_python(kind, first | bound.arguments | wrong)

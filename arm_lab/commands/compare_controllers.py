@@ -119,12 +119,12 @@ def compared(options: Options) -> Report:
     tasks = _names('--tasks', options.tasks, compared_tasks(), task_names())
     for law in laws:
         name = law.partition(':')[0]
-        kind = (compared_class if designed else any_class)(name)
+        found = (compared_class if designed else any_class)(name)
         if name.endswith('.py') and over_topics:
             raise ArmError(f"law {name!r} is a file, which runs over 'loop' only")
         why = f'sweep {options.sweep}, ' if options.sweep else ''
         why += f'friction_velocity {friction}, ' if friction != 'measured' else ''
-        if not kind.evaluation.of_file and not (name.endswith('.py') and follows(kind, *able)):
+        if not found.evaluation.of_file and not (name.endswith('.py') and follows(found, *able)):
             one_of(f'law ({why}reference_motion {adapted.reference_motion})', name, possible)
     workers = 1 if over_topics else options.jobs.workers
     if over_topics and options.jobs.scheduler:

@@ -77,7 +77,7 @@ def notebook(page: str) -> dict[str, object]:
         if kind == 'markdown' and cells and cells[-1]['cell_type'] == kind:
             cells[-1]['source'] += f'\n\n{text}'
             continue
-        cell: dict[str, Any] = {
+        cell: dict[str, object] = {
             'id': f'cell-{next(numbers)}', 'cell_type': kind, 'metadata': {}, 'source': text
         }  # fmt: skip
         if kind == 'code':

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from arm_controllers.law_file import law_of_file
-from arm_controllers.laws import LAWS, law_class, law_names
+from arm_controllers.laws import LAWS, Law, law_class, law_names
 from arm_dynamics.checks import ArmError, Array, one_of
 from arm_dynamics.model import RobotModel
 from arm_dynamics.plugins import is_foreign
@@ -13,12 +13,12 @@ from arm_sim.simulation.plant import RIGID_BODY_ENGINES, engine_classes, engine_
 
 
 @cache
-def compared_laws() -> dict[str, tuple[str, Mapping[str, Any]]]:
+def compared_laws() -> dict[str, tuple[str, Mapping[str, object]]]:
     """Return each one's name among all laws and what differs from its design, by name here.
 
     Sorted by how much of the model of the arm each law uses.
     """
-    ranked: list[tuple[float, dict[str, tuple[str, Mapping[str, Any]]]]] = []
+    ranked: list[tuple[float, dict[str, tuple[str, Mapping[str, object]]]]] = []
     for name, law in LAWS.load_all().items():
         if law.designed and law.command_interface != 'voltage':
             named = law.evaluation.compared_as or {name: {}}
@@ -37,14 +37,14 @@ def laws_with(motion: str, of_effort: bool = False) -> list[str]:
     return [name for name, (own, _) in compared if follows(laws[own], motion, of_effort)]
 
 
-def follows(law: Any, motion: str, of_effort: bool) -> bool:
+def follows(law: type[Law], motion: str, of_effort: bool) -> bool:
     """Return whether a law can follow this motion of a reference, `of_effort`: by torques."""
     if motion != 'continuous':
         return law.command_interface == 'effort' and not law.lookahead
     return law.command_interface == 'effort' or not of_effort
 
 
-def any_class(name: str) -> Any:
+def any_class(name: str) -> type[Law]:
     """Return the class of a law by its name, or of the law in a Python file.
 
     Raises:
@@ -53,7 +53,7 @@ def any_class(name: str) -> Any:
     return _sound(law_of_file(name) if name.endswith('.py') else law_class(name))
 
 
-def _sound(law: Any) -> Any:
+def _sound(law: type[Law]) -> type[Law]:
     """Return the class of a law. Raises ArmError: its attributes have no meaning."""
     if is_foreign(law):
         from arm_controllers.foreign_law import check_class
@@ -62,7 +62,7 @@ def _sound(law: Any) -> Any:
     return law
 
 
-def compared_class(name: str) -> Any:
+def compared_class(name: str) -> type[Law]:
     """Return the class of a law by its name in comparisons, or by its Python file.
 
     Raises:
@@ -86,7 +86,7 @@ def compared_class(name: str) -> Any:
     return any_class(compared_laws()[name][0])
 
 
-def designed(law: Any, model: RobotModel, q: Array, frequency: float) -> Any:
+def designed(law: type[Law], model: RobotModel, q: Array, frequency: float) -> Any:
     """Return the parameters of a law's class, designed at q (n,) for a frequency [rad/s].
 
     Raises:

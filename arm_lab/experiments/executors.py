@@ -196,7 +196,7 @@ class Work:
     resume: bool = False
 
     def results(
-        self, function: Callable[[Job], Array], jobs: Sequence[Job], run: Mapping[str, Any]
+        self, function: Callable[[Job], Array], jobs: Sequence[Job], run: Mapping[str, object]
     ) -> Iterator[tuple[int, Array]]:
         """Yield each job's number and answer, each once, in any order.
 

@@ -160,9 +160,9 @@ class LoadedExperiment:
 
     experiment: Experiment
     robot: Robot
-    given: Mapping[str, Any] = field(default_factory=dict)
+    given: Mapping[str, object] = field(default_factory=dict)
 
-    def changed(self, **changes: Any) -> 'LoadedExperiment':
+    def changed(self, **changes: object) -> 'LoadedExperiment':
         """Return the experiment with changes; it shares the task, which they do not concern."""
         return self._sharing('task', **changes)
 
@@ -202,7 +202,7 @@ class LoadedExperiment:
         return compared_laws().get(name, (name,))[0] if self.experiment.natural_frequency else name
 
     @cached_property
-    def law_class(self) -> Any:
+    def law_class(self) -> type[Law]:
         """The class of the law. Raises ArmError: no such law, or it has no design."""
         name, _ = self._own_law
         return compared_class(name) if self.experiment.natural_frequency else any_class(name)
@@ -255,7 +255,7 @@ class LoadedExperiment:
         files = self.robot.controller_parameters(e.law)
         return e.guard if e.guard.enabled else read_fields(GuardParameters, files, 'guard.')
 
-    def law(self, model: Any = None, parameters: Any = None) -> Law:
+    def law(self, model: RobotModel | None = None, parameters: object = None) -> Law:
         """Return the law.
 
         Args:
@@ -282,7 +282,7 @@ class LoadedExperiment:
         own = read_fields(GripperParameters, robot.parameters('gripper_controller'))
         return ComposedLaw([law, GripperLaw(robot.model, own, joint)], robot.model.joint_names)
 
-    def plant_parameters(self, law_parameters: Any = None) -> Any:
+    def plant_parameters(self, law_parameters: Any = None) -> PlantParameters:
         """Return the plant's parameters; a servo's gains are the law's.
 
         `law_parameters` are of the law; None: those of the experiment.
@@ -311,7 +311,7 @@ class LoadedExperiment:
         return self.experiment.actuator or ACTUATOR_FOR[self.law_class.command_interface]
 
     @cached_property
-    def _plain_plant(self) -> Any:
+    def _plain_plant(self) -> PlantParameters:
         """The plant's parameters, without those that the law and the drawn arm decide on."""
         e, robot = self.experiment, self.robot
         if e.timestep:
@@ -328,7 +328,7 @@ class LoadedExperiment:
             files = {**files, 'integrator': CONTINUOUS}  # voltages alone have it
         return read_fields(plant_class(e.engine).Parameters, files)
 
-    def _started(self, parameters: Any) -> Any:
+    def _started(self, parameters: PlantParameters) -> PlantParameters:
         """Return the plant's parameters with the start of the task, where links touch others."""
         if not parameters.contacts:
             return parameters
@@ -386,7 +386,7 @@ class LoadedExperiment:
         later = None if self.task.drop_at is None else make(arms, of_plants, engine)
         return make(loaded, of_plants, engine), self.task.events(later)
 
-    def batch_law(self, model: Any, parameters: Any = None) -> Law:
+    def batch_law(self, model: RobotModel | None, parameters: object = None) -> Law:
         """Return the law for the arms of a batch; `model` is a BatchModel.
 
         Raises:

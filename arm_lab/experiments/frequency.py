@@ -1,12 +1,10 @@
 """A sinusoid at another frequency."""
 
-from typing import Any
-
 from arm_dynamics.checks import in_range
 from arm_sim.tasks.sinusoid import Sinusoid
 
 
-def at_frequency(task: Sinusoid, frequency: float) -> dict[str, Any]:
+def at_frequency(task: Sinusoid, frequency: float) -> dict[str, object]:
     """Return what changes for another frequency [Hz], followed for a second at least.
 
     Above the task's own frequency the amplitude shrinks with its square: the peak acceleration

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from arm_sim.output_folder import whole_file
 from arm_sim.robot import Robot
 
 
-def pyarrow(what: str) -> tuple[Any, Any]:
+def pyarrow(what: str) -> tuple[ModuleType, ModuleType]:
     """Return pyarrow and its module for Parquet; raise ArmError where it is not installed."""
     install = typed("pip install 'pyarrow>=17'")
     lacking = f'{what} needs pyarrow: {install}'

@@ -12,7 +12,7 @@ from arm_dynamics.checks import ArmError, Array, finite, unknown
 T = TypeVar('T')
 
 
-def made_of(kind: type[T], values: Mapping[str, Any], where: str = '') -> T:
+def made_of(kind: type[T], values: Mapping[str, object], where: str = '') -> T:
     """Return a dataclass whose fields have these values; a dictionary makes a part of it.
 
     Args:
@@ -32,7 +32,7 @@ def made_of(kind: type[T], values: Mapping[str, Any], where: str = '') -> T:
     return kind(**found)
 
 
-def _value(name: str, value: Any, kind: Any) -> Any:
+def _value(name: str, value: object, kind: object) -> Any:
     if not is_dataclass(kind):
         plain = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
         return from_ros_value(name, plain, kind)

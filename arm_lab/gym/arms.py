@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from arm_controllers.measurement import Measurement
 from arm_controllers.policy_layout import PolicyLayout
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array, one_of
@@ -20,6 +20,7 @@ from arm_sim.devices import SensorParameters
 from arm_sim.loop.batch_measures import BatchMeasures
 from arm_sim.loop.loop import Loop, Step
 from arm_sim.loop.measures import all_measures, values_of
+from arm_sim.simulation.plant import Plant
 
 # Command of an action of 1: of an effort limit, and of positions and velocities.
 _SHARES = {'effort': 0.2, 'position': 0.1, 'velocity': 0.5}
@@ -30,7 +31,7 @@ def loaded_experiment(
     robot: str = 'ur5e',
     law: str = '',
     parameters: Mapping[str, object] | None = None,
-    **others: Any,
+    **others: object,
 ) -> LoadedExperiment:
     """Return an experiment from the arguments of an environment.
 
@@ -115,7 +116,7 @@ class GymArms:
         task, model = loaded.task, loaded.robot.model
         self._layout, self._size = layout, len(draws) if batch else 1
         if batch:
-            plant: Any
+            plant: Plant
             plant, events = loaded.batch(draws)
             law = loaded.batch_law(BatchModel(model))
         else:
@@ -171,7 +172,7 @@ class GymArms:
         self._memory = memory
         return self._observation(*self._now()), reward
 
-    def _now(self) -> tuple[Any, Reference]:
+    def _now(self) -> tuple[Measurement, Reference]:
         """Return measurement and reference of the joints that the policy moves."""
         measured, reference = self.loop.now
         if self._every:
@@ -182,7 +183,7 @@ class GymArms:
         q, v = measured.q[..., self._joints], measured.v[..., self._joints]
         return measured._replace(q=q, v=v), own
 
-    def _observation(self, measured: Any, reference: Reference) -> Array:
+    def _observation(self, measured: Measurement, reference: Reference) -> Array:
         found = self._layout.observe(self._arm, self._memory, measured, reference)
         return found if self._batch else found[np.newaxis]
 

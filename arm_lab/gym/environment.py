@@ -97,7 +97,7 @@ class ArmEnv(gymnasium.Env[Any, Any]):
         return observation[0], float(reward[0]), lost, ended and not lost, {}
 
 
-def spaces_of(layout: PolicyLayout) -> tuple[Any, Any]:
+def spaces_of(layout: PolicyLayout) -> tuple[Box, Box]:
     """Return the spaces of observation and action of one arm."""
     n = len(layout.joint_names)
     return Box(-BOUND, BOUND, (layout.size,), np.float64), Box(-1.0, 1.0, (n,), np.float64)
@@ -251,6 +251,6 @@ class ArmVectorEnv(VectorEnv[Array, Array, Array]):
         lost = np.concatenate([part.lost for part in self._parts])
         return observations, rewards, lost, ~lost, {}
 
-    def close_extras(self, **kwargs: Any) -> None:
+    def close_extras(self, **kwargs: object) -> None:
         """End the threads."""
         self._pool.shutdown()

@@ -40,7 +40,7 @@ def start_arm(
     shutil.rmtree(kept, ignore_errors=True)  # of an earlier run
     with ExitStack() as ends:
 
-        def start(command: Any = '', **arguments: Any) -> Any:
+        def start(command: object = '', **arguments: object) -> object:
             return ends.enter_context(kind(folder, command, **arguments))
 
         yield start
@@ -57,7 +57,7 @@ def start_arm(
 def judge(tmp_path: Path) -> Callable[..., Any]:
     """Return `judged`, with files in `tmp_path / 'judgement'`."""
 
-    def run(controller: Any, limits: Path | str) -> Any:
+    def run(controller: object, limits: Path | str) -> object:
         judged = import_module('arm_lab.testing.judged').judged
         return judged(controller, limits, tmp_path / 'judgement')
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from arm_lab.experiments.ranges import Draw
 from arm_sim.loop.batch_plant import batch_of
 from arm_sim.loop.many_arms import ManyArms
 from arm_sim.loop.mujoco_batch import MujocoBatch
+from arm_sim.simulation.plant import PlantParameters
 
 SHAKING = 0.1  # chatter over the effort limits from which an arm counts as unstable
 
@@ -68,7 +69,9 @@ def try_gains(
     return np.moveaxis(columns.reshape(4, len(candidates), count), 0, -1)
 
 
-def _in_mujoco(models: Any, parameters: Any, engine: str) -> ManyArms:
+def _in_mujoco(
+    models: Sequence[RobotModel], parameters: Sequence[PlantParameters], engine: str
+) -> ManyArms:
     return MujocoBatch(models, parameters)
 
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
@@ -44,7 +45,9 @@ class Course(NamedTuple):
     period: float
     squarings: int
 
-    def closed(self, which: Any, delay: int) -> Iterator[ClosedLoops]:
+    def closed(
+        self, which: int | slice | list[int] | NDArray[np.intp], delay: int
+    ) -> Iterator[ClosedLoops]:
         """Give (k,) the loops of some arms, by number or slice, with commands so late."""
         for law, arms in zip(self.laws, self.arms, strict=True):
             some = LinearArms(*(each[which] for each in arms))

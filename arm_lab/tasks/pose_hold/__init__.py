@@ -5,7 +5,6 @@
 Of the published five-joint arm R2, R3 and R5 are counted, of other arms all joints.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,7 @@ from arm_dynamics.parameters import Parameters, PerJoint, parameter
 from arm_lab.published.five_joint_arm import JOINTS
 from arm_lab.tasks.pose_hold.rollout import BLOW_UP_COST, BLOW_UP_ERROR
 from arm_sim.loop.record import Record
-from arm_sim.loop.report import Check
+from arm_sim.loop.report import Check, ReportTree, Results
 from arm_sim.tasks import Run, Task, TaskEvaluation, TaskReport
 
 CONTROLLED = np.array([1, 2, 4])
@@ -50,7 +49,7 @@ class PoseHoldReport(TaskReport):
         blown_up = not (record.completed and (steps <= BLOW_UP_ERROR).all())
         return BLOW_UP_COST if blown_up else float(np.add.accumulate(steps)[-1])
 
-    def results(self, run: Run) -> dict[str, Any]:
+    def results(self, run: Run) -> Results:
         """Return J, J as predicted, and the errors of the joints."""
         target = run.record.q_reference[0]
         error = np.abs(_after(run.record) - target)
@@ -65,14 +64,14 @@ class PoseHoldReport(TaskReport):
             found |= {'predicted_cost': predicted, 'same': found['cost'] == predicted}
         return found
 
-    def checks(self, report: Mapping[str, Any]) -> list[Check]:
+    def checks(self, report: ReportTree) -> list[Check]:
         """Return that J is predicted to the last bit."""
         if 'predicted_cost' not in report:
             return []
         apart = abs(report['cost'] - report['predicted_cost'])
         return [Check('J differs from its prediction by', apart, 0.0, 'rad')]
 
-    def rows(self, report: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    def rows(self, report: ReportTree) -> list[tuple[str, ...]]:
         """Return a row per joint, then J."""
         keys = ('joint_names', 'target_rad', 'worst_error_rad', 'final_error_rad')
         joints = zip(*(report[key] for key in keys), strict=True)
@@ -85,7 +84,7 @@ class PoseHoldReport(TaskReport):
             rows.append(('J predicted [rad]', f'{report["predicted_cost"]:.12g}', same, ''))
         return rows
 
-    def draw(self, run: Run, report: Mapping[str, Any]) -> Any:
+    def draw(self, run: Run, report: ReportTree) -> Any:
         """Draw the errors of all joints."""
         from arm_lab.tasks.pose_hold.picture import pose_figure
 

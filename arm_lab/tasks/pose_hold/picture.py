@@ -1,20 +1,17 @@
 """The picture of a held pose: how the joints come back to it, and the objective on its way."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from arm_sim.loop.record import Record
-from arm_sim.loop.report import title_of
+from arm_sim.loop.report import ReportTree, title_of
 from arm_sim.pictures import BLUE, COLORS, QUIET, TEXT, name_ends, new_figure, style
 
 _SETTLED = 0.02  # share of its largest value below which an error has little to show
 
 
-def pose_figure(record: Record, report: Mapping[str, Any], counted: NDArray[np.int64]) -> Figure:
+def pose_figure(record: Record, report: ReportTree, counted: NDArray[np.int64]) -> Figure:
     """Return the joints' errors until they have settled, and J as it grows with all of them."""
     title = f'{report["task"]}: {title_of(report)}'
     figure = new_figure(12.0, 4.6, title)

@@ -1,7 +1,6 @@
 """Actions that begin when an arm is ready, for launch descriptions of tests."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from launch import LaunchContext
 from launch.actions import RegisterEventHandler
@@ -11,8 +10,8 @@ from launch_ros.actions import Node
 
 
 def when_ready(
-    controllers: Sequence[str], actions: Sequence[Any], timeout: float = 120.0
-) -> list[Any]:
+    controllers: Sequence[str], actions: Sequence[object], timeout: float = 120.0
+) -> list[object]:
     """Return the actions that start others, such as ReadyToTest(), once an arm is ready.
 
     Args:
@@ -28,7 +27,7 @@ def when_ready(
 class _OnSuccess(OnProcessExit):
     """Starts actions, which launch_testing looks through, when a process ends with exit code 0."""
 
-    def handle(self, event: ProcessExited, context: LaunchContext) -> Any:
+    def handle(self, event: ProcessExited, context: LaunchContext) -> object:
         if event.returncode == 0:
             return super().handle(event, context)
         if not context.is_shutdown:

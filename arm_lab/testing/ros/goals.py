@@ -1,7 +1,6 @@
 """A goal and its end, with the reason where it does not succeed."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from action_msgs.msg import GoalStatus
 from control_msgs.action import FollowJointTrajectory
@@ -10,6 +9,7 @@ from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from arm_controllers.ros.messages import set_stamp
+from arm_controllers.ros.ros_types import AnyMessage
 from arm_dynamics.checks import ArmError, finite, in_range
 
 # Positions [rad | m] of joints by name, or in the order of the joints.
@@ -60,7 +60,9 @@ def goal_to(
     return FollowJointTrajectory.Goal(trajectory=trajectory)
 
 
-def raise_reason(controller: str, answer: Any, said: Callable[[], str] = lambda: '') -> None:
+def raise_reason(
+    controller: str, answer: AnyMessage, said: Callable[[], str] = lambda: ''
+) -> None:
     """Raise ArmError with the reason why a goal of a controller did not succeed, if so.
 
     Args:

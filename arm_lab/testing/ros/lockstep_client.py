@@ -22,6 +22,7 @@ from arm_controllers.ros.active_controllers import ActiveControllers, watch_acti
 from arm_controllers.ros.cdr import stamp_ns
 from arm_controllers.ros.messages import stamp_at
 from arm_controllers.ros.qos import CONTROL_QOS, LATCHED_QOS, RECORD_QOS
+from arm_controllers.ros.ros_types import AnyMessage, Request, ServiceType
 from arm_controllers.ros.running import make_executor, wait_until
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import ArmError, in_range
@@ -251,7 +252,9 @@ class LockstepClient(AbstractContextManager['LockstepClient']):
         with suppress(ArmError):
             wait_until(self._executor, until, '', seconds)
 
-    def call(self, kind: Any, name: str, request: Any, seconds: float = _STILL) -> Any:
+    def call(
+        self, kind: ServiceType, name: str, request: Request, seconds: float = _STILL
+    ) -> AnyMessage:
         """Return the answer of a service; raise ArmError if there is none in time [s]."""
         if name not in self._clients:
             self._clients[name] = self.node.create_client(kind, name)
@@ -265,7 +268,7 @@ class LockstepClient(AbstractContextManager['LockstepClient']):
                     return each.result()
         raise ArmError(f'no answer of {name} within {_STILL:g} s')
 
-    def publish(self, topic: str, message: Any) -> None:
+    def publish(self, topic: str, message: AnyMessage) -> None:
         """Publish a message; return when its subscriber has received it."""
         if topic not in self._clients:
             self._clients[topic] = self.node.create_publisher(type(message), topic, 100)
@@ -290,7 +293,7 @@ class LockstepClient(AbstractContextManager['LockstepClient']):
             if pause:
                 self.spin(pause if client.service_is_ready() else _LOOK, until)
 
-    def set_parameters(self, **values: Any) -> None:
+    def set_parameters(self, **values: object) -> None:
         """Set parameters of the simulator; raise ArmError where it refuses."""
         own = [Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]
         request, kind = SetParametersAtomically.Request(parameters=own), SetParametersAtomically

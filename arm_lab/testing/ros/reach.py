@@ -4,7 +4,6 @@ import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any
 from uuid import uuid4
 
 from action_msgs.msg import GoalStatus
@@ -20,6 +19,7 @@ from sensor_msgs.msg import JointState
 from unique_identifier_msgs.msg import UUID
 
 from arm_controllers.ros.messages import to_ns
+from arm_controllers.ros.ros_types import AnyMessage
 from arm_controllers.ros.running import wait_until
 from arm_dynamics.checks import ArmError, in_range
 from arm_lab.testing.ros.goals import SETTLING, Positions, goal_to, not_there, raise_reason, takers
@@ -138,7 +138,7 @@ def _end_of(
     controller: str,
     goal: FollowJointTrajectory.Goal,
     timeout: float,
-) -> Any:
+) -> AnyMessage:
     """Send a goal; return status and result at its end.
 
     ROS can lose an answer to a new client, so the result is requested again: that changes
@@ -147,9 +147,9 @@ def _end_of(
     """
     end, identifier = time.monotonic() + timeout, UUID(uuid=list(uuid4().bytes))
     sent = client.send_goal_async(goal, goal_uuid=identifier)
-    handle, asked = ClientGoalHandle(client, identifier, None), list[Any]()
+    handle, asked = ClientGoalHandle(client, identifier, None), list[Future]()
 
-    def ended() -> list[Any]:
+    def ended() -> list[AnyMessage]:
         answers = [each.result() for each in asked if each.done()]
         return [each for each in answers if each.status != GoalStatus.STATUS_UNKNOWN]
 

@@ -4,12 +4,12 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from ament_index_python.packages import get_packages_with_prefixes
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import ActionClient
+from rclpy.action.client import ClientGoalHandle
 from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.parameter_file import mapping_text
@@ -254,7 +254,7 @@ class SimulatedArm(LockstepClient):
             self.publish('external_wrench', wrench_message(frame, own, time_ns))
         self.settle('simulator')
 
-    def fault(self, kind: str = '', **fields: Any) -> None:
+    def fault(self, kind: str = '', **fields: object) -> None:
         """Let a fault of drives or sensors begin now, in place of earlier ones.
 
         Args:
@@ -297,7 +297,9 @@ class SentGoal:
         end_ns: stamp of its last point [ns].
     """
 
-    def __init__(self, arm: SimulatedArm, controller: str, end_ns: int, handle: Any):
+    def __init__(
+        self, arm: SimulatedArm, controller: str, end_ns: int, handle: ClientGoalHandle | None
+    ):
         """`handle`: of the action; None for a goal on a topic."""
         self._arm, self._controller, self.end_ns, self._handle = arm, controller, end_ns, handle
         self._end = None if handle is None else handle.get_result_async()
