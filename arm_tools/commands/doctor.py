@@ -5,7 +5,6 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
-from typing import Any
 
 from arm_tools.commands import doctor_checks
 from arm_tools.commands.doctor_checks import Diagnosis, Severity
@@ -33,7 +32,7 @@ def findings(checks: Sequence[Callable[[], list[Diagnosis]]]) -> list[Diagnosis]
     return found
 
 
-def facts() -> dict[str, Any]:
+def facts() -> dict[str, object]:
     """Return what `--json` prints."""
     found = findings(CHECKS)
     ok = all(each.state != Severity.BROKEN for each in found)

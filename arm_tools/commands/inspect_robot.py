@@ -137,7 +137,7 @@ def _not_drawn(model: RobotModel) -> Iterator[str]:
         yield f'not drawn are visual meshes of {some_of([*why])}: {next(iter(why.values()))}'
 
 
-def _joint(model: RobotModel, i: int, gravity: float) -> dict[str, Any]:
+def _joint(model: RobotModel, i: int, gravity: float) -> dict[str, object]:
     """Return what is known of a joint; `gravity`: the largest torque of the weight [N.m | N]."""
     slide = bool(model.prismatic[i])
     return {

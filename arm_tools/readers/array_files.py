@@ -15,6 +15,7 @@ import numpy as np
 from arm_dynamics.checks import ArmError, typed
 from arm_dynamics.optional import optional_module
 from arm_lab.experiments.parquet import pyarrow
+from arm_tools.readers.arrays import Arrays
 from arm_tools.readers.column_names import STAMPS
 from arm_tools.readers.text_table import kind_of
 
@@ -24,7 +25,7 @@ _OF_A_JOINT = re.compile(r'position|actual_q|state\.q')  # in names of columns o
 _OF_MATLAB = '#'  # how names begin that MATLAB writes for itself
 
 
-def arrays_of(file: Path) -> dict[str, Any]:
+def arrays_of(file: Path) -> Arrays:
     """Return the arrays of a file of `ARRAYS`; None for those with objects, which are code.
 
     Raises:
@@ -43,7 +44,7 @@ def has_arrays(file: Path) -> bool:
     return len(flat) < len(fields) and not any(map(_OF_A_JOINT.search, flat))
 
 
-def _with_stamps(arrays: dict[str, Any]) -> dict[str, Any]:
+def _with_stamps(arrays: Arrays) -> Arrays:
     """Return arrays with the times of stamps of ROS in place of their two parts."""
     for name in list(arrays):
         for of_seconds, of_nanoseconds in STAMPS:
@@ -55,19 +56,19 @@ def _with_stamps(arrays: dict[str, Any]) -> dict[str, Any]:
     return arrays
 
 
-def _of_npz(file: Path) -> dict[str, Any]:
+def _of_npz(file: Path) -> Arrays:
     with np.load(file) as archive:
         return {name: _numbers_in(archive, name) for name in archive.files}
 
 
-def _numbers_in(archive: Any, name: str) -> Any:
+def _numbers_in(archive: np.lib.npyio.NpzFile, name: str) -> object:
     try:
         return archive[name]
     except ValueError:
         return None
 
 
-def _of_npy(file: Path) -> dict[str, Any]:
+def _of_npy(file: Path) -> Arrays:
     try:
         array = np.load(file)
     except ValueError:
@@ -77,7 +78,7 @@ def _of_npy(file: Path) -> dict[str, Any]:
     return {name: array[name] for name in array.dtype.names}
 
 
-def _of_mat(file: Path) -> dict[str, Any]:
+def _of_mat(file: Path) -> Arrays:
     from scipy.io import loadmat
 
     try:
@@ -89,11 +90,11 @@ def _of_mat(file: Path) -> dict[str, Any]:
     return _flat(only if isinstance(only, dict) else arrays)
 
 
-def _of_hdf5(file: Path, otherwise: str = '') -> dict[str, Any]:
+def _of_hdf5(file: Path, otherwise: str = '') -> Arrays:
     install = typed("pip install 'h5py>=3.11'")
     lacking = f'is an HDF5 file: {install} reads it{otherwise}'
     h5py = optional_module('h5py', lacking)
-    found: dict[str, Any] = {}
+    found: Arrays = {}
 
     def take(name: str, item: Any) -> None:
         is_array = isinstance(item, h5py.Dataset) and not name.startswith(_OF_MATLAB)
@@ -108,7 +109,7 @@ def _of_hdf5(file: Path, otherwise: str = '') -> dict[str, Any]:
     return found
 
 
-def _of_parquet(file: Path) -> dict[str, Any]:
+def _of_parquet(file: Path) -> Arrays:
     _, parquet = pyarrow('a parquet file')
     kept = [x.name for x in parquet.read_schema(file) if 'binary' not in str(x.type)]  # pictures
     table = parquet.read_table(file, columns=kept)
@@ -120,14 +121,14 @@ def _of_parquet(file: Path) -> dict[str, Any]:
     }
 
 
-def _of_json(file: Path) -> dict[str, Any]:
+def _of_json(file: Path) -> Arrays:
     try:
         return _of_value(json.loads(file.read_text()))
     except RecursionError:
         raise ArmError('is nested too deeply') from None
 
 
-def _of_jsonl(file: Path) -> dict[str, Any]:
+def _of_jsonl(file: Path) -> Arrays:
     rows = []
     for number, line in enumerate(file.read_text().splitlines(), 1):
         try:
@@ -137,7 +138,7 @@ def _of_jsonl(file: Path) -> dict[str, Any]:
     return _of_value(rows)
 
 
-def _of_value(value: Any) -> dict[str, Any]:
+def _of_value(value: Any) -> Arrays:
     """Return the arrays of an object, or of a list of objects."""
     if isinstance(value, dict) and len(value) == 1:
         (only,) = value.values()
@@ -150,11 +151,11 @@ def _of_value(value: Any) -> dict[str, Any]:
     return {name: _array(x) for name, x in _flat(value).items()}
 
 
-def _rows(value: Any) -> bool:
+def _rows(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(x, dict) for x in value)
 
 
-def _array(values: Any) -> Any:
+def _array(values: object) -> object:
     """Return an array of numbers, with NaN for null, or of texts; None if they are neither."""
     for kind in (float, str):
         try:
@@ -164,8 +165,8 @@ def _array(values: Any) -> Any:
     return None
 
 
-def _flat(values: Mapping[str, Any], before: str = '') -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _flat(values: Mapping[str, object], before: str = '') -> Arrays:
+    found: Arrays = {}
     for name, value in values.items():
         found |= (
             _flat(value, f'{before}{name}/')
@@ -175,7 +176,7 @@ def _flat(values: Mapping[str, Any], before: str = '') -> dict[str, Any]:
     return found
 
 
-_READERS: dict[str, Callable[[Path], dict[str, Any]]] = {
+_READERS: dict[str, Callable[[Path], Arrays]] = {
     '.npz': _of_npz,
     '.npy': _of_npy,
     '.mat': _of_mat,

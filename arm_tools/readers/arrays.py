@@ -1,17 +1,19 @@
 """The arrays of an arm's joints among those of a file."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from arm_dynamics.checks import ArmError, Array, some_of
 from arm_tools.readers.column_names import filled_in, names_of_joints, rate_in
 
+# Of a file, by name; None for one of objects, which are code.
+Arrays = dict[str, Any]
+
 
 def samples_in(
-    arrays: Mapping[str, Any], joints: Sequence[str], kind: str, other: str, named: dict[str, str]
+    arrays: Arrays, joints: Sequence[str], kind: str, other: str, named: dict[str, str]
 ) -> list[Array]:
     """Return times (m,), positions and numbers of a kind (m, n) of these joints.
 
@@ -35,9 +37,7 @@ def samples_in(
     return [times, *(numbers_in(arrays, x, len(times), joints, kind) for x in (place, name))]
 
 
-def numbers_in(
-    arrays: Mapping[str, Any], name: str, count: int, joints: Sequence[str], kind: str
-) -> Array:
+def numbers_in(arrays: Arrays, name: str, count: int, joints: Sequence[str], kind: str) -> Array:
     """Return the numbers (m, n) of these joints that have a name, for `count` times.
 
     Raises:
@@ -61,7 +61,7 @@ def numbers_in(
     return array_of(arrays, name, (count, len(columns)))[:, order]
 
 
-def array_of(arrays: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Array:
+def array_of(arrays: Arrays, name: str, shape: tuple[int, ...]) -> Array:
     """Return an array of a file, of a shape, or its transpose.
 
     Raises:
@@ -82,14 +82,14 @@ def array_of(arrays: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Ar
     return array
 
 
-def as_numbers(values: NDArray[Any]) -> Array:
+def as_numbers(values: np.ndarray) -> Array:
     """Return an array of numbers, with moments and durations in seconds [s]."""
     if values.dtype.kind in 'mM':
         return values.astype(f'{values.dtype.kind}8[ns]').astype(float) * 1e-9
     return np.asarray(values, dtype=float)
 
 
-def _columns(arrays: Mapping[str, Any], joints: Sequence[str]) -> list[str]:
+def _columns(arrays: Arrays, joints: Sequence[str]) -> list[str]:
     """Return the joints of the columns of a file's arrays: `joints` where the file has no names.
 
     A message has them as `name`; elsewhere a text of this name is none of joints.
@@ -105,7 +105,7 @@ def _columns(arrays: Mapping[str, Any], joints: Sequence[str]) -> list[str]:
     return list(joints)
 
 
-def _names_in(names: Any) -> list[str]:
+def _names_in(names: object) -> list[str]:
     """Return the joints' names, which may be repeated in each row."""
     rows = np.asarray(names)
     if rows.ndim > 1 and (rows != rows[0]).any():
@@ -114,9 +114,7 @@ def _names_in(names: Any) -> list[str]:
     return [(x.decode() if isinstance(x, bytes) else str(x)).strip() for x in found]
 
 
-def _check(
-    arrays: Mapping[str, Any], names: Sequence[str], joints: Sequence[str], kind: str
-) -> None:
+def _check(arrays: Arrays, names: Sequence[str], joints: Sequence[str], kind: str) -> None:
     """Raise ArmError, with what to write, where a file lacks an array."""
     missing = next((x for x in names if x not in arrays), None)
     if missing is None:

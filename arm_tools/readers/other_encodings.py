@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from arm_dynamics.checks import ArmError, one_line
-from arm_tools.readers.protobuf import protobuf
+from arm_tools.readers.protobuf import Fields, protobuf
 from arm_tools.readers.ros_messages import JOINT_STATE, decoder
 
 _ZSTD = b'\x28\xb5\x2f\xfd'  # begins a compressed message; CDR begins with a zero
@@ -79,7 +79,7 @@ def _of_json(data: bytes) -> bytes:
         raise ArmError(f'a message in JSON is no JointState: {one_line(error)}') from None
 
 
-def _of_object(state: dict[str, Any]) -> bytes:
+def _of_object(state: Fields) -> bytes:
     if 'joints' in state:
         state['name'] = [x.get('name', '') for x in state['joints']]
         state |= {x: _field(state['joints'], x) for x in _FIELDS}
@@ -91,7 +91,11 @@ def _of_object(state: dict[str, Any]) -> bytes:
 
 
 def _in_cdr(
-    seconds: int, nanoseconds: int, frame: str, names: Sequence[str], fields: Sequence[Any]
+    seconds: int,
+    nanoseconds: int,
+    frame: str,
+    names: Sequence[str],
+    fields: Sequence[Sequence[float]],
 ) -> bytes:
     """Return a JointState of these positions, velocities and efforts."""
     store = _stores()[0]
@@ -129,7 +133,7 @@ def _first(stamp: Mapping[str, int], names: tuple[str, ...]) -> int:
     return int(next((stamp[x] for x in names if x in stamp), 0))
 
 
-def _field(joints: list[dict[str, Any]], field: str) -> list[float]:
+def _field(joints: list[Fields], field: str) -> list[float]:
     """Return a number of each joint, NaN where one has none; nothing where none has one."""
     values = [np.nan if x.get(field) is None else float(x[field]) for x in joints]
     return [] if np.isnan(values).all() else values

@@ -6,10 +6,12 @@ from typing import Any
 from arm_dynamics.checks import ArmError
 from arm_dynamics.optional import optional_module
 
+Fields = dict[str, Any]  # of a message, by name
+
 _LACKING = "a recording in protobuf needs protobuf: pip install 'protobuf>=6.31'"
 
 
-def protobuf(schema: bytes, kind: str) -> Callable[[bytes], dict[str, Any]]:
+def protobuf(schema: bytes, kind: str) -> Callable[[bytes], Fields]:
     """Return what decodes messages of a kind, such as 'foxglove.JointState'.
 
     `schema`: a FileDescriptorSet, as MCAP files have it.
@@ -29,7 +31,7 @@ def protobuf(schema: bytes, kind: str) -> Callable[[bytes], dict[str, Any]]:
     except (errors.DecodeError, KeyError, TypeError):
         raise ArmError(f'the schema of {kind} in protobuf does not have it') from None
 
-    def decoded(data: bytes) -> dict[str, Any]:
+    def decoded(data: bytes) -> Fields:
         try:
             return _object(read(data))
         except errors.DecodeError:
@@ -38,9 +40,9 @@ def protobuf(schema: bytes, kind: str) -> Callable[[bytes], dict[str, Any]]:
     return decoded
 
 
-def _object(message: Any) -> dict[str, Any]:
+def _object(message: Any) -> Fields:
     """Return the values of a message's fields by name; one that may be absent may not be there."""
-    found: dict[str, Any] = {}
+    found: Fields = {}
     for field in message.DESCRIPTOR.fields:
         value = getattr(message, field.name)
         if field.message_type is None:

@@ -7,12 +7,14 @@ from typing import Any
 
 from arm_dynamics.checks import ArmError
 
+Decoded = Any  # a message of rosbags, by whose fields it is used
+
 JOINT_STATE = 'sensor_msgs/msg/JointState'
 IMAGE = 'sensor_msgs/msg/Image'
 
 
 @cache
-def decoder(kind: str) -> Callable[[bytes], Any]:
+def decoder(kind: str) -> Callable[[bytes], Decoded]:
     """Return a function that deserialises CDR data of a type, such as JOINT_STATE.
 
     The function raises ArmError where the data are cut off, or the numbers of a JointState are
@@ -24,7 +26,7 @@ def decoder(kind: str) -> Callable[[bytes], Any]:
     store = get_typestore(Stores.ROS2_JAZZY)
     definition: Any = store.get_msgdef(kind)
 
-    def decoded(data: bytes) -> Any:
+    def decoded(data: bytes) -> object:
         little = bool(data[1] & 1)
         read = definition.deserialize_cdr_le if little else definition.deserialize_cdr_be
         try:
@@ -46,6 +48,6 @@ def decoder(kind: str) -> Callable[[bytes], Any]:
     return decoded
 
 
-def seconds(message: Any) -> float:
+def seconds(message: Decoded) -> float:
     """Return the stamp of a message [s]."""
     return message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -48,13 +47,13 @@ _COMMENTS = '#', '%'
 _MINUS = chr(0x2212)  # the minus sign of typography
 
 
-def _zstd(file: Path, mode: str) -> Any:
+def _zstd(file: Path, mode: str) -> object:
     import zstandard  # comes with mcap
 
     return zstandard.open(file, mode)
 
 
-_OPEN: dict[str, Callable[..., Any]] = {
+_OPEN: dict[str, Callable[..., object]] = {
     '.gz': gzip.open,
     '.bz2': bz2.open,
     '.xz': lzma.open,

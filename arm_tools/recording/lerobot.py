@@ -12,10 +12,12 @@ import io
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from arm_dynamics.checks import ArmError, Array
@@ -29,7 +31,7 @@ from arm_tools.readers.joint_streams import STATES, measured_states
 from arm_tools.readers.lerobot_reader import EFFORT, INFO, STATE
 from arm_tools.readers.read_options import AS_FOUND, ReadAs
 from arm_tools.readers.recorded_messages import Recorded, messages_of, reading, stale_index
-from arm_tools.readers.ros_messages import IMAGE, JOINT_STATE, decoder, seconds
+from arm_tools.readers.ros_messages import IMAGE, JOINT_STATE, Decoded, decoder, seconds
 
 _DATA, _EPISODES = 'data/chunk-000/file-000.parquet', 'meta/episodes/chunk-000/file-000.parquet'
 _TASKS, _STATS = 'meta/tasks.parquet', 'meta/stats.json'
@@ -57,7 +59,7 @@ class Episode(NamedTuple):
     task: str
     names: dict[str, list[str]]
     numbers: dict[str, Array]
-    pictures: dict[str, list[Any]]
+    pictures: dict[str, list[np.ndarray]]
     findings: Sequence[str] = ()
 
 
@@ -116,9 +118,9 @@ def episode_of(path: Path | str, fps: int, how: ReadAs = AS_FOUND) -> Episode:
     return Episode(tree.get('name', ''), task, names, numbers, pictures, findings)
 
 
-def _decoded(messages: Sequence[Recorded]) -> tuple[dict[str, list[tuple[float, Any]]], str]:
+def _decoded(messages: Sequence[Recorded]) -> tuple[dict[str, list[tuple[float, Decoded]]], str]:
     """Return states and pictures by topic with their times [s], and the text of the URDF."""
-    stamped: dict[str, list[tuple[float, Any]]] = {}
+    stamped: dict[str, list[tuple[float, Decoded]]] = {}
     urdf = ''
     for message in messages:
         if message.kind in (JOINT_STATE, IMAGE):
@@ -147,7 +149,7 @@ def _wrong_numbers(urdf: str, joints: Sequence[str], samples: MotionSamples) -> 
 
 
 def _numbers(
-    stamped: Sequence[tuple[float, Any]], joints: Sequence[str], fields: Sequence[str]
+    stamped: Sequence[tuple[float, Decoded]], joints: Sequence[str], fields: Sequence[str]
 ) -> tuple[Array, list[Array]]:
     """Return times (k,) and fields (k, n) of JointStates, each time once."""
     times, first = np.unique([t for t, _ in stamped], return_index=True)
@@ -162,7 +164,7 @@ def _numbers(
     return times, found
 
 
-def _rows(times: Array, begin: float, fps: int) -> tuple[Any, Array]:
+def _rows(times: Array, begin: float, fps: int) -> tuple[NDArray[np.intp], Array]:
     """Return the indices (k,) of the states next to the instants (k,) [s] of an episode."""
     first = int(np.searchsorted(times, begin - _SOON))
     times = times[first:]
@@ -178,7 +180,7 @@ def _rows(times: Array, begin: float, fps: int) -> tuple[Any, Array]:
     return first + after - nearer, instants
 
 
-def _picture(message: Any) -> Any:
+def _picture(message: Decoded) -> np.ndarray:
     """Return the pixels (height, width, channels) of an Image."""
     h, w, channels = message.height, message.width, _CHANNELS[message.encoding]
     return message.data.reshape(h, message.step)[:, : w * channels].reshape(h, w, channels)
@@ -281,7 +283,7 @@ def _columns(episode: Episode, number: int, start: int, task: int, fps: int) -> 
     }
 
 
-def _arrow(arrow: Any, values: Any, feature: dict[str, Any]) -> Any:
+def _arrow(arrow: ModuleType, values: Any, feature: dict[str, Any]) -> Any:
     """Return a column for Parquet."""
     if feature['dtype'] == 'image':
         kind = arrow.struct([('bytes', arrow.binary()), ('path', arrow.string())])
@@ -293,18 +295,18 @@ def _arrow(arrow: Any, values: Any, feature: dict[str, Any]) -> Any:
     return arrow.FixedSizeListArray.from_arrays(arrow.array(values.ravel(), kind), size)
 
 
-def _png(picture: Any) -> bytes:
+def _png(picture: np.ndarray) -> bytes:
     with io.BytesIO() as file:
         Image.fromarray(picture.squeeze()).save(file, 'PNG')
         return file.getvalue()
 
 
-def _stats(values: Any, feature: dict[str, Any]) -> dict[str, list[Any]]:
+def _stats(values: Any, feature: dict[str, Any]) -> dict[str, list[object]]:
     """Return the statistics of a feature; of pictures per channel, as shares of 255."""
     shape: tuple[int, ...] = (-1,)
     if feature['dtype'] == 'image':
         shape = (feature['shape'][2], 1, 1)
-        distinct: Iterable[Any] = {id(x): x for x in values}.values()
+        distinct: Iterable[np.ndarray] = {id(x): x for x in values}.values()
         rows = np.concatenate([x.reshape(-1, shape[0]) for x in distinct]) / 255.0
     else:
         rows = np.asarray(values, dtype=float).reshape(len(values), -1)

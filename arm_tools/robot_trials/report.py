@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -67,7 +66,7 @@ class Trials:
         """The notes, each with its number."""
         return [f'{k}. {note}' for k, note in enumerate(self.notes, 1)]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, object]]:
         """Return the arms as plain numbers and words."""
         return [
             {

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator
 from enum import IntEnum
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import coal
 import numpy as np
@@ -141,7 +141,7 @@ class Entities:
             and (inside is None or any(inside.meets(*part) for part in self._parts(name, each)))
         ]
 
-    def _parts(self, name: str, entity: Entity) -> Iterator[tuple[Any, pin.SE3]]:
+    def _parts(self, name: str, entity: Entity) -> Iterator[tuple[coal.ShapeBase, pin.SE3]]:
         """Yield the solids of an entity with their poses in the base frame."""
         model, plant = self._simulation.model, self._simulation.plant
         pose, own = self.motion(name)[0], name.removeprefix(self._prefix)
@@ -163,7 +163,7 @@ class Entities:
     def _links(self) -> Clearance:
         return Clearance(self._simulation.model, Surroundings(floor=False))
 
-    def motion(self, name: str) -> tuple[Any, Array]:
+    def motion(self, name: str) -> tuple[pin.SE3, Array]:
         """Return the pose and the velocity (6,) of an entity in the base frame.
 
         The velocity is linear [m/s] at the origin, then angular [rad/s], in the base frame's axes.

@@ -91,7 +91,7 @@ def one_period(rate: int, simulator: Mapping[str, Any]) -> dict[str, int]:
     return {'control_decimation': count}
 
 
-def controllers_of(file: Path, joints: Sequence[str], interface: str) -> Mapping[str, Any]:
+def controllers_of(file: Path, joints: Sequence[str], interface: str) -> Mapping[str, object]:
     """Return the parameters of a controllers' file, for these joints.
 
     Raises:

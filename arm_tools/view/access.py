@@ -83,8 +83,8 @@ class Access(logging.Handler):
         """
         genuine = websockets_server.serve
 
-        def serve(*given: Any, process_request: Callable, **options: Any) -> Any:
-            def process(connection: Any, request: Any) -> Any:
+        def serve(*given: object, process_request: Callable, **options: object) -> object:
+            def process(connection: Any, request: Any) -> object:
                 return self._respond(connection, request, process_request)
 
             self.guards = True
@@ -98,7 +98,7 @@ class Access(logging.Handler):
         finally:
             websockets_server.serve = genuine
 
-    def _respond(self, connection: Any, request: Any, answer: Callable) -> Any:
+    def _respond(self, connection: Any, request: Any, answer: Callable) -> object:
         """Return the response to a request; None: a WebSocket is opened."""
         reason, status = self.reason(request.path, request.headers), HTTPStatus.FORBIDDEN
         if not reason and len(connection.server.connections) >= _MOST_BROWSERS:
@@ -118,5 +118,5 @@ class Access(logging.Handler):
         """Count an error that the server logs, such as a frame that viser cannot read."""
         self.refused[record.getMessage()] += 1
 
-    def _on_failure(self, loop: Any, context: dict[str, Any]) -> None:
+    def _on_failure(self, loop: object, context: dict[str, object]) -> None:
         self.refused['failed request or frame'] += 1

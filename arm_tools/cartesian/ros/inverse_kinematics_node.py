@@ -3,7 +3,7 @@
 import math
 import time
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pinocchio as pin
 from diagnostic_msgs.msg import DiagnosticStatus
+from rclpy.subscription import Subscription
 
 from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.in_process import InProcessTransport
@@ -27,6 +28,7 @@ from arm_controllers.ros.pose_messages import (
     pose_to_message,
     poses_from_message,
 )
+from arm_controllers.ros.ros_types import Request, Response
 from arm_controllers.ros.serialized_messages import JointReader, JointStateReader
 from arm_controllers.ros.services import serve
 from arm_controllers.ros.subscriptions import subscribe_joint_states
@@ -67,7 +69,7 @@ class InverseKinematicsParameters(TipParameters):
         one_of('solver', self.solver, solver_names())
 
 
-def answer(response: Any, result: NamedTuple) -> None:
+def answer(response: Response, result: NamedTuple) -> None:
     """Copy the fields of a result that the response has."""
     for name, value in result._asdict().items():
         if hasattr(response, name):
@@ -95,7 +97,7 @@ class InverseKinematicsNode(Node):
         self._state = JointStateReader(self.model.joint_names, ('position',))
         self._dropped, self._log = 0, Log(self, 1.0)
         self._newest = b''
-        self._state_input: Any = None
+        self._state_input: Subscription | None = None
         if transport is not None:
             self._subscribe()
             transport.subscribe_states(self.resolve_topic_name('joint_states'), self._keep)
@@ -121,7 +123,9 @@ class InverseKinematicsNode(Node):
             inverse_kinematics(self.model).solver(parameters.solver)
         return parameters
 
-    def _answer(self, solve: Callable[[Any, Any], None], request: Any, response: Any) -> None:
+    def _answer(
+        self, solve: Callable[[Request, Response], None], request: Request, response: Response
+    ) -> None:
         """Answer a request, a malformed one with the reason; count them."""
         self.requests += 1
         try:
@@ -169,7 +173,7 @@ class InverseKinematicsNode(Node):
 
             answer_timed(self.model, poses, result.q[0], options['frame'], request, response)
 
-    def _seed(self, values: Any) -> np.ndarray | None:
+    def _seed(self, values: Sequence[float]) -> np.ndarray | None:
         """Return the request's seed, else the last joint state, else None."""
         if len(values):
             if len(values) != self.model.nq:
@@ -218,7 +222,7 @@ class InverseKinematicsNode(Node):
         q = model.neutral() if seed is None else seed
         return pin.SE3(model.forward_kinematics(q, frame))
 
-    def _options(self, request: Any) -> dict[str, Any]:
+    def _options(self, request: Request) -> dict[str, Any]:
         """Return the options of the solver; for a tolerance of 0, the node's own."""
         p = self.parameters
         options = {

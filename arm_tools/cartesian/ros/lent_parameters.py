@@ -1,7 +1,6 @@
 """Parameters of another node, set for a while."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from rcl_interfaces.msg import Parameter as ParameterMessage
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
@@ -20,9 +19,9 @@ class LentParameters:
         self._write = node.create_client(SetParametersAtomically, service)
         self._before: list[ParameterMessage] = []
         self._back: Future | None = None
-        self._asked: Any = None  # the values that are being set
+        self._asked: Mapping[str, object] | None = None  # the values that are being set
 
-    def set(self, values: Mapping[str, Any], then: Callable[[str], None]) -> None:
+    def set(self, values: Mapping[str, object], then: Callable[[str], None]) -> None:
         """Set values by name, and call `then` with the reason of a refusal; '': they are set.
 
         Where they are given back before the owner has answered, nothing is set.
@@ -51,7 +50,7 @@ class LentParameters:
                 self._before = []
             then('' if result.successful else result.reason)
 
-        def read(_: Any = None) -> None:
+        def read(_: Future | None = None) -> None:
             asked = self._read.call_async(GetParameters.Request(names=[*values]))
             asked.add_done_callback(on_read)
 

@@ -1,7 +1,5 @@
 """Linear motions of the tip in one call: an action that plans, and has the arm moved."""
 
-from typing import Any
-
 import numpy as np
 import pinocchio as pin
 
@@ -11,6 +9,7 @@ from arm_controllers.ros.messages import components, prefix_of
 from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.pose_messages import pose_to_message, poses_from_message
+from arm_controllers.ros.ros_types import AnyMessage
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.inverse_kinematics import warm_up
@@ -85,7 +84,7 @@ class LinearMoveNode(Node):
         """Return the frame that a goal moves; None: the model's tool frame."""
         return goal.tip_frame.removeprefix(self._prefix) or None
 
-    def _ends(self, goal: LinearMove.Goal) -> dict[str, Any]:
+    def _ends(self, goal: LinearMove.Goal) -> dict[str, object]:
         """Return the controller's parameters of a motion that ends on force; empty: unchanged.
 
         Raises:
@@ -105,7 +104,7 @@ class LinearMoveNode(Node):
             'end_on_force.distance': goal.end_distance,
         }
 
-    def _feedback(self, joints: Any, move: Motion) -> LinearMove.Feedback:
+    def _feedback(self, joints: AnyMessage, move: Motion) -> LinearMove.Feedback:
         """Return the progress of a motion, from the feedback of FollowJointTrajectory.
 
         Raises:

@@ -11,6 +11,7 @@ from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointTrajectoryControllerState
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.action import ActionClient, CancelResponse
+from rclpy.action.client import ClientGoalHandle
 from rclpy.action.server import ServerGoalHandle
 from rclpy.node import Node
 from rclpy.task import Future
@@ -23,6 +24,7 @@ from arm_controllers.ros.goal_endpoints import EventActionServer
 from arm_controllers.ros.log import Log, shortened
 from arm_controllers.ros.messages import to_ns, trajectory_message
 from arm_controllers.ros.qos import STATE_QOS
+from arm_controllers.ros.ros_types import AnyMessage, Kind
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_controllers.ros.subscriptions import subscribe_controller_state
 from arm_dynamics.checks import ArmError, Array
@@ -56,12 +58,12 @@ class Motion:
 
     offered: '_Offered'
     handle: ServerGoalHandle
-    result: Any
+    result: AnyMessage
     since: float
     goal: Goal | None = None
     duration: float = 0.0
-    ends: Mapping[str, Any] = field(default_factory=dict)
-    follows: Any = None
+    ends: Mapping[str, object] = field(default_factory=dict)
+    follows: ClientGoalHandle | None = None
     over: float = 0.0
     blocked: str = ''
 
@@ -76,7 +78,7 @@ class Motion:
 
 
 Plan = Callable[[Motion, Array], Goal | None]
-Feedback = Callable[[Any, Motion], Any]
+Feedback = Callable[[AnyMessage, Motion], AnyMessage]
 
 
 @dataclass
@@ -86,8 +88,8 @@ class _Offered:
     name: str
     plan: Plan
     feedback: Feedback
-    new_result: Callable[[], Any]
-    message: Callable[[Any], Any]
+    new_result: Callable[[], AnyMessage]
+    message: Callable[[Any], AnyMessage]
     server: Any = None
 
 
@@ -128,12 +130,12 @@ class MotionAction:
 
     def offer(
         self,
-        kind: Any,
+        kind: Kind,
         name: str,
         plan: Plan,
         feedback: Feedback,
-        new_result: Callable[[], Any] | None = None,
-        message: Callable[[Any], Any] = lambda result: result,
+        new_result: Callable[[], AnyMessage] | None = None,
+        message: Callable[[Any], AnyMessage] = lambda result: result,
     ) -> None:
         """Offer an action.
 
@@ -225,7 +227,7 @@ class MotionAction:
         request = FollowJointTrajectory.Goal(trajectory=trajectory_message(goal))
         self._lent.set(move.ends, partial(self._send, move, request))
 
-    def _send(self, move: Motion, request: Any, refusal: str) -> None:
+    def _send(self, move: Motion, request: AnyMessage, refusal: str) -> None:
         """Send a trajectory to the controller, unless this refused when the motion is to end."""
         if move is not self._move:  # aborted meanwhile
             return
@@ -275,7 +277,7 @@ class MotionAction:
             self._move.follows.cancel_goal_async()
         return CancelResponse.ACCEPT  # before it moves, the next report of arm or time ends it
 
-    def _on_feedback(self, move: Motion, message: Any) -> None:
+    def _on_feedback(self, move: Motion, message: AnyMessage) -> None:
         if move is not self._move:
             return
         try:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from arm_controllers.ros.messages import trajectory_message
+from arm_controllers.ros.ros_types import Request, Response
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.model import RobotModel
 from arm_dynamics.paths.pose_path import CORNER, pose_path
@@ -14,7 +15,12 @@ MOST_TIMED_POSES = 2000  # more would keep a node busy for seconds
 
 
 def answer_timed(
-    model: RobotModel, poses: Array, start: Array, frame: str | None, request: Any, response: Any
+    model: RobotModel,
+    poses: Array,
+    start: Array,
+    frame: str | None,
+    request: Request,
+    response: Response,
 ) -> None:
     """Write the trajectory that a request wants along a path into its response.
 

@@ -1,7 +1,5 @@
 """The nodes that move the tip, beside an arm's nodes."""
 
-from typing import Any
-
 from arm_sim.launching.arguments import switch
 from arm_sim.launching.companions import LaunchedArm
 from arm_sim.launching.processes import node_process
@@ -22,9 +20,12 @@ _NODES = {
 ARGUMENTS = {'robot and control': _NODES}
 
 
-def processes(arm: LaunchedArm) -> list[Any]:
+def processes(arm: LaunchedArm) -> list[object]:
     """Return the nodes that are requested."""
-    own: dict[str, Any] = {'robot': robot_parameter(arm.given['robot']), 'controller': arm.server}
+    own: dict[str, object] = {
+        'robot': robot_parameter(arm.given['robot']),
+        'controller': arm.server,
+    }
     if arm.joints:
         own['joints'] = list(arm.joints)
     found = []

@@ -1,5 +1,6 @@
 """The tip servo: turns streams of twists, poses and joint velocities into trajectory goals."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from arm_controllers.ros.nodes import Node
 from arm_controllers.ros.parameters import declare_parameters
 from arm_controllers.ros.pose_messages import pose_from_message
 from arm_controllers.ros.qos import CONTROL_INPUT_QOS
+from arm_controllers.ros.ros_types import AnyMessage, Kind
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_controllers.ros.subscriptions import subscribe_controller_state, subscribe_joint_states
 from arm_dynamics.checks import ArmError, Array, finite, unknown
@@ -84,10 +86,10 @@ class TipServoNode(Node):
         self._publish = status_publisher(self)
         self.create_timer(1.0, self._report)
 
-    def _listen(self, kind: Any, topic: str, read: Any) -> None:
+    def _listen(self, kind: Kind, topic: str, read: Any) -> None:
         """Subscribe to commands; an invalid one is logged and changes nothing."""
 
-        def take(message: Any) -> None:
+        def take(message: AnyMessage) -> None:
             try:
                 self._stream.take(read(message), self._now_ns)
             except ArmError as error:
@@ -259,7 +261,7 @@ class TipServoNode(Node):
         self._publish(DiagnosticStatus.OK, 'moving' if self._moves else 'waiting', values)
 
 
-def _bounded(name: str, values: Any) -> Array:
+def _bounded(name: str, values: Sequence[float] | Array) -> Array:
     """Return finite numbers of a plausible size as an array."""
     array = finite(name, values, (len(values),))
     for value in array[np.abs(array) > _LARGEST]:

@@ -4,7 +4,7 @@ The node `plan_motion` offers them where moveit_msgs is installed.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from dataclasses import replace as changed
@@ -13,7 +13,13 @@ from typing import Any
 
 import numpy as np
 from moveit_msgs.action import ExecuteTrajectory, MoveGroup
-from moveit_msgs.msg import Constraints, MotionPlanResponse, MoveItErrorCodes, RobotState
+from moveit_msgs.msg import (
+    Constraints,
+    MotionPlanRequest,
+    MotionPlanResponse,
+    MoveItErrorCodes,
+    RobotState,
+)
 from moveit_msgs.srv import GetMotionPlan
 from rclpy.node import Node
 
@@ -26,6 +32,7 @@ from arm_controllers.ros.messages import (
     trajectory_message,
 )
 from arm_controllers.ros.pose_messages import pose_from_message
+from arm_controllers.ros.ros_types import AnyMessage, Kind
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_controllers.ros.services import RefusedError, refused, serve
 from arm_dynamics.checks import ArmError, Array, in_range, unknown
@@ -79,7 +86,7 @@ class MoveitRequests:
         action: MotionAction,
         check: MotionCheck,
         around: Callable[[], Clearance],
-        parameters: Any,
+        parameters: PlanParameters,
     ):
         """Open the service and the actions.
 
@@ -101,7 +108,7 @@ class MoveitRequests:
         for kind, name, plan, message in offers:
             action.offer(kind, name, plan, partial(_feedback, kind), _Result, message)
 
-    def _on_plan(self, request: Any, response: Any) -> None:
+    def _on_plan(self, request: GetMotionPlan.Request, response: GetMotionPlan.Response) -> None:
         """Answer with a trajectory, or with the reason why there is none."""
         result = _Result()
         try:
@@ -138,7 +145,7 @@ class MoveitRequests:
             self._check.begin(np.append(0.0, goal.times), np.vstack([start, q]))
         return goal
 
-    def _planned(self, asked: Any, result: _Result) -> Plan:
+    def _planned(self, asked: MotionPlanRequest, result: _Result) -> Plan:
         """Return the plan of a MotionPlanRequest, and write into the result."""
         began = time.process_time()
         self._check_supported(asked)
@@ -155,7 +162,7 @@ class MoveitRequests:
         answer.trajectory.joint_trajectory.header.frame_id = self._prefix + self._model.base_frame
         return plan
 
-    def _check_supported(self, asked: Any) -> None:
+    def _check_supported(self, asked: MotionPlanRequest) -> None:
         if not asked.goal_constraints:
             raise RefusedError(_Codes.INVALID_GOAL_CONSTRAINTS, 'goal_constraints is empty')
         unknown = {
@@ -184,7 +191,7 @@ class MoveitRequests:
         with refused(_Codes.START_STATE_INVALID):
             return self._model.check_configuration(np.array(rows), 'start_state')
 
-    def _scaled(self, asked: Any) -> PlanParameters:
+    def _scaled(self, asked: MotionPlanRequest) -> PlanParameters:
         """Return the parameters with the limits of a request."""
         p, shares = self._parameters, []
         for name in ('max_velocity_scaling_factor', 'max_acceleration_scaling_factor'):
@@ -242,7 +249,7 @@ class MoveitRequests:
         return goals_of_poses(clearance, start, end, link, p.clearance, p.seed)
 
 
-def _parts(asked: Constraints) -> tuple[Any, Any, Any, Any]:
+def _parts(asked: Constraints) -> tuple[Sequence[AnyMessage], ...]:
     return (
         asked.joint_constraints, asked.position_constraints, asked.orientation_constraints,
         asked.visibility_constraints,
@@ -260,16 +267,16 @@ def _coded(result: _Result) -> Iterator[None]:
         raise
 
 
-def _feedback(kind: Any, joints: Any, move: Motion) -> Any:
+def _feedback(kind: Kind, joints: AnyMessage, move: Motion) -> AnyMessage:
     return kind.Feedback(state='MONITOR')
 
 
-def _group_result(found: _Result) -> Any:
+def _group_result(found: _Result) -> MoveGroup.Result:
     return MoveGroup.Result(
         error_code=found.error_code(), trajectory_start=found.plan.trajectory_start,
         planned_trajectory=found.plan.trajectory, planning_time=found.plan.planning_time,
     )  # fmt: skip
 
 
-def _execute_result(found: _Result) -> Any:
+def _execute_result(found: _Result) -> ExecuteTrajectory.Result:
     return ExecuteTrajectory.Result(error_code=found.error_code())

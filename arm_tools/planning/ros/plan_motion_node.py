@@ -2,7 +2,6 @@
 
 import importlib.util
 from dataclasses import dataclass
-from typing import Any
 
 from arm_controllers.follower.goal import Goal
 from arm_controllers.ros import object_messages
@@ -104,5 +103,5 @@ class PlanMotionNode(Node):
         return goals_of_poses(clearance, start, poses, None, p.clearance, p.seed)
 
 
-def _feedback(joints: Any, move: Motion) -> Any:
+def _feedback(joints: object, move: Motion) -> PlanMotion.Feedback:
     return PlanMotion.Feedback(state='moving', progress=move.progress)

@@ -1,7 +1,5 @@
 """The recorder beside an arm's nodes; a task records itself."""
 
-from typing import Any
-
 from arm_sim.launching.arguments import RECORD, Shared
 from arm_sim.launching.companions import LaunchedArm
 from arm_sim.launching.processes import node_process
@@ -18,11 +16,11 @@ ARGUMENTS = {
 _REST_PERIOD = 0.1  # time between recorded states of an arm at rest [s]
 
 
-def processes(arm: LaunchedArm) -> list[Any]:
+def processes(arm: LaunchedArm) -> list[object]:
     """Return the recorder where requested."""
     if not arm.recorder or arm.given['record'] == 'false':
         return []
-    parameters: dict[str, Any] = {'record': RECORD[arm.given['record']]}
+    parameters: dict[str, object] = {'record': RECORD[arm.given['record']]}
     if arm.given['mode'] == 'realtime':  # a rerun of a lock-step needs every state
         parameters['rest_period'] = _REST_PERIOD
     return [node_process('recorder', [parameters], arm.space, may_end=True)]

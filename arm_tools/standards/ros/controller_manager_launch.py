@@ -2,7 +2,6 @@
 
 from dataclasses import fields
 from importlib.util import find_spec
-from typing import Any
 
 from launch_ros.parameter_descriptions import ParameterValue
 
@@ -20,7 +19,7 @@ ARGUMENTS = {
 }
 
 
-def processes(arm: LaunchedArm) -> list[Any]:
+def processes(arm: LaunchedArm) -> list[object]:
     """Return controller_manager, or a log line where the package of its services is missing."""
     if arm.given['controller_manager'] != 'true':
         return []

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-from typing import Any
 
 from arm_controllers.gripper import gains_of_arm
 from arm_controllers.laws import law_class, law_names
@@ -40,7 +39,7 @@ class ControllerProcesses:
             raise unknown('controller', name, known)
         law, space = name.removesuffix('_controller'), self._namespace.rstrip('/')
         p = self._simulator
-        own: dict[str, Any] = {
+        own: dict[str, object] = {
             'robot': p.robot,
             'mode': p.mode,
             'core': p.core,
@@ -92,7 +91,7 @@ class ControllerProcesses:
                 process.wait()
 
 
-def _of_arm(parameters: HardwareParameters, law: str) -> dict[str, Any]:
+def _of_arm(parameters: HardwareParameters, law: str) -> dict[str, object]:
     """Return the joints of an arm whose gripper has a controller of its own, and their gains."""
     model, joints = RobotModel.from_urdf(find_urdf(parameters.robot)), list(parameters.joints)
     given = parameters_of(

@@ -1,7 +1,6 @@
 """The node of the cameras beside an arm's nodes."""
 
 from pathlib import Path
-from typing import Any
 
 from arm_sim.launching.arguments import Shared
 from arm_sim.launching.companions import LaunchedArm
@@ -12,7 +11,7 @@ ARGUMENTS = {
 }
 
 
-def processes(arm: LaunchedArm) -> list[Any]:
+def processes(arm: LaunchedArm) -> list[object]:
     """Return the node of the cameras, where there are some; its end does not end the launch."""
     if not arm.given['camera']:
         return []

@@ -3,7 +3,6 @@
 from array import array
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pinocchio as pin
@@ -72,7 +71,7 @@ class CameraNode(Node):
         names = ', '.join(each.name for each in cameras)
         size = 1e-6 * sum(each.bytes_per_second for each in cameras)
         self._log.info(f'{names}: {size:.3g} MB of pictures per simulated second')
-        self._scene: Any = None
+        self._scene: Scene | None = None
         self._objects: list[ObjectShape] = []
         self._early: list[bytes] = []
         self._pending: tuple[Array, int] | None = None

@@ -1,7 +1,5 @@
 """rqt_plot beside an arm's nodes."""
 
-from typing import Any
-
 from arm_sim.launching.arguments import switch
 from arm_sim.launching.companions import LaunchedArm
 from arm_sim.launching.processes import missing, node_process
@@ -14,7 +12,7 @@ ARGUMENTS = {
 }
 
 
-def processes(arm: LaunchedArm) -> list[Any]:
+def processes(arm: LaunchedArm) -> list[object]:
     """Return the node that starts rqt_plot, or a log line where rqt_plot is missing."""
     if arm.given['plot'] != 'true':
         return []

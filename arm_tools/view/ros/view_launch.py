@@ -1,7 +1,6 @@
 """The page in the browser, which every launch file can have."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from launch.actions import LogInfo
 from launch_ros.parameter_descriptions import ParameterValue
@@ -22,12 +21,12 @@ ARGUMENTS = {
 }
 
 
-def processes(arm: LaunchedArm) -> list[Any]:
+def processes(arm: LaunchedArm) -> list[object]:
     """Return the server of the page where requested."""
     return view(arm.given, [arm.config, arm.table])
 
 
-def view(given: Mapping[str, str], parameters: Sequence[Any] = ()) -> list[Any]:
+def view(given: Mapping[str, str], parameters: Sequence[object] = ()) -> list[object]:
     """Return the server of the page where `view` requests one, or a log line without viser.
 
     `parameters`: files and mappings that are weaker than the arguments.
@@ -36,7 +35,7 @@ def view(given: Mapping[str, str], parameters: Sequence[Any] = ()) -> list[Any]:
         return []
     if not has_viser():
         return [LogInfo(msg=f'view: {HELP}; the run goes on without')]
-    own: dict[str, Any] = {'view_host': ParameterValue(given['view_host'], value_type=str)}
+    own: dict[str, object] = {'view_host': ParameterValue(given['view_host'], value_type=str)}
     own['view_port'] = number_of(given, 'view_port')
     read_fields(ViewParameters, {'view_port': own['view_port']})
     tip = RobotArgument.of(given['robot']).tip_frame

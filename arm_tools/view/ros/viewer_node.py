@@ -30,7 +30,7 @@ class ViewerNode(Node):
 
     Parameters = ShownArmParameters
 
-    def __init__(self, window: Callable[[Scene], Any] | None = None):
+    def __init__(self, window: Callable[[Scene], object] | None = None):
         """Wait for an arm; `window(scene)` opens a window (None: MuJoCo's)."""
         super().__init__('viewer')
         self.parameters = p = declare_parameters(self, self.Parameters)
