@@ -19,7 +19,7 @@ the chapter "Computation" of MuJoCo's documentation. The model is built in code 
 second file describes the arm. Before the first step inertia, bias torque and friction are compared
 with the controllers' model, which is Pinocchio's, and a difference beyond 1e-9 is refused.
 
-When to use it: always, unless a reason below speaks for another. Any URDF, servos or torque
+When to use it: always, unless a reason below speaks for another. Every URDF, servos or torque
 motors, contacts with floor, table and objects, and the physics that most people in the field know.
 
 When not: DC motors with voltage commands, joints that must stick in dry friction without creeping,

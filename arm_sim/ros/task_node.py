@@ -1,4 +1,4 @@
-"""Any task over ROS 2 topics: prepare the arm, send the goal, record, measure, report."""
+"""A task over ROS 2 topics: prepare the arm, send the goal, record, measure, report."""
 
 import json
 import sys

@@ -6,7 +6,7 @@ fourth order (rk4), short enough for the stiffness and damping of its drives. An
 contacts, an MJCF's springs or joints that follow others takes steps of `implicitfast` of at most
 0.25 ms.
 
-Any other integrator takes one step per `timestep`.
+Each other integrator takes one step per `timestep`.
 """
 
 from collections.abc import Callable, Sequence

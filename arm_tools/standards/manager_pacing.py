@@ -38,7 +38,7 @@ class ManagerPacing(Pacing):
     2. joint_state_broadcaster sends what was read, with the stamp of the update. Then the /clock
        of state k + 1 follows, which the component has by then.
 
-    A cycle is proven by the numbers of state k and one command. Any other cycle is counted and
+    A cycle is proven by the numbers of state k and one command. Each other cycle is counted and
     reported, and the run goes on with the newest command: an earlier state was read, a message is
     missing, or there are two commands. An update cannot be repeated: its controllers have gone on.
 

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -146,9 +147,7 @@ def worst_cost(objective: PoseHoldObjective, gains: Array, robust: bool, search:
     return worst
 
 
-def _cma_es(
-    start: Array, deviation: float, population: int, rng: np.random.Generator
-) -> cma.CMAEvolutionStrategy:
+def _cma_es(start: Array, deviation: float, population: int, rng: np.random.Generator) -> Any:
     """Return Hansen's strategy: quiet, without files, with our random numbers."""
     import cma  # takes a second, which only a search needs
 
