@@ -141,6 +141,9 @@ def test_time_to_import_and_compile_is_not_the_laws(tmp_path):
     shorter_than_a_start = judge_law(plan, str(file), tmp_path, 0.1)
     assert shorter_than_a_start.held, shorter_than_a_start
     assert not (tmp_path / 'begun').exists()
+    file.write_text(LAW.format(before='', inside='while True: pass'))
+    (endless,) = judge_law(plan, str(file), tmp_path, 0.1).verdicts
+    assert 'more than 1 s of CPU time' in endless.reason  # and ten seconds by the clock
 
 
 def test_a_table_shows_no_html_and_no_controls_of_a_terminal():
