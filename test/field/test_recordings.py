@@ -9,6 +9,7 @@ from bags import KIND, START, write_bag
 from identification_samples import exact_samples, read_samples, some_motion
 from mcap.reader import make_reader
 from mcap.writer import IndexType, Writer
+from optional import optional
 
 from arm_dynamics.checks import ArmError
 from arm_tools.inspection.inspected import inspected
@@ -168,7 +169,10 @@ def test_efforts_are_currents_or_without_gravity(tmp_path, kind):
 
 def dataset(folder, stamps):
     """Write a LeRobotDataset of 50 frames per second with these timestamps [s]."""
-    arrow, parquet = pytest.importorskip('pyarrow'), pytest.importorskip('pyarrow.parquet')
+    optional('pyarrow', 'pyarrow>=17')
+    import pyarrow
+    from pyarrow import parquet
+
     names = {
         'observation.state': ['a.pos', 'b.pos'],
         'observation.effort': ['a.effort', 'b.effort'],
@@ -181,7 +185,7 @@ def dataset(folder, stamps):
     (folder / 'meta/info.json').write_text(json.dumps({'fps': 50, 'features': facts}))
     columns = {'timestamp': np.float32(stamps), 'frame_index': np.arange(len(stamps))}
     numbers = {x: (Q if x.endswith('state') else EFFORT)[: len(stamps)].tolist() for x in names}
-    parquet.write_table(arrow.table(columns | numbers), folder / 'data/episode_000000.parquet')
+    parquet.write_table(pyarrow.table(columns | numbers), folder / 'data/episode_000000.parquet')
     return folder
 
 
