@@ -189,7 +189,7 @@ def mcap(file, schema, encoding, data, chunk_size=1 << 20, described=b''):
     with file.open('wb') as stream:
         writer = Mcap(stream, chunk_size=chunk_size)
         writer.start(profile='', library='another')
-        kind = writer.register_schema(schema, 'other', described)
+        kind = writer.register_schema(schema, 'other', described) if schema else 0
         channel = writer.register_channel('/joint_states', encoding, kind)
         for k in range(len(TIMES)):
             time = round((START + TIMES[k]) * 1e9)
@@ -210,6 +210,12 @@ def mcap(file, schema, encoding, data, chunk_size=1 << 20, described=b''):
 )
 def test_joint_states_of_other_encodings_are_read(tmp_path, schema, encoding, data):
     assert_whole(mcap(tmp_path / 'x.mcap', schema, encoding, data))
+
+
+def test_messages_without_a_schema_are_named(tmp_path):
+    file = mcap(tmp_path / 'x.mcap', '', 'json', in_json)
+    with pytest.raises(ArmError, match=r'it has none, but /joint_states \(no schema in json\)'):
+        inspected_samples(file, NAMES)
 
 
 def test_joint_states_in_protobuf_are_read_by_their_schema(tmp_path):
