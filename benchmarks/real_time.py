@@ -2,7 +2,7 @@
 
     ./ws python benchmarks/real_time.py [--loads 0 2 4 8] [--rates 500 250 125] [--seconds 45]
 
-Each row starts `arm.launch.py` beside so many busy loops in the same session, and counts how often
+Each row starts `arm.launch.py`, then so many busy loops in the same session, and counts how often
 the simulator brakes the arm for want of a command: with `command_wait:=0` at once when the newest
 command is older than `command_timeout`, and by default after a further second of the wall clock.
 `real time`: simulated over wall-clock time. `oldest command`: simulated time.
@@ -81,12 +81,12 @@ def row(load: int, rate: int, wait: float, seconds: float) -> tuple[int, float, 
             spin(0.5)
             if time.monotonic() > latest or arm.poll() is not None:
                 raise SystemExit(log.read_text())
-        for _ in range(load):
-            busy = subprocess.Popen([sys.executable, '-c', 'while True: pass'])
-            stack.callback(busy.kill)
         spin(2.0)
         before = values[-1][0]
         values.clear()
+        for _ in range(load):
+            busy = subprocess.Popen([sys.executable, '-c', 'while True: pass'])
+            stack.callback(busy.kill)
         spin(seconds)
     node.destroy_node()
     brakes, ages, factors = zip(*values, strict=True)
