@@ -1,8 +1,12 @@
 """What other programs read from the URDF of an arm: its tool, its mass, its gravity torque."""
 
+import logging
+import re
+import subprocess
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 from xml.etree import ElementTree
@@ -10,7 +14,7 @@ from xml.etree import ElementTree
 import mujoco
 import numpy as np
 
-from arm_dynamics.checks import Array, one_line, text_of, typed
+from arm_dynamics.checks import ArmError, Array, one_line, some_of, text_of, typed
 from arm_dynamics.model import RobotModel
 from arm_dynamics.urdf_elements import MOMENTS
 
@@ -37,23 +41,22 @@ class Reading(NamedTuple):
 
 
 def readings(model: RobotModel, file: Path) -> Iterator[Reading]:
-    """Yield what MuJoCo's importer, and yourdfpy where it is installed, read from a URDF file."""
-    ways = {'MuJoCo': (_mujoco, partial(_mujoco, moments=False)), 'yourdfpy': (_yourdfpy,)}
-    for name, reads in ways.items():
+    """Yield what other programs read from a URDF file, those of them that are installed."""
+    for name, (package, *reads) in _READERS.items():
         try:
-            version = import_module(name.lower()).__version__
-        except ImportError:
-            yield Reading(name, f'not installed: {typed(f"pip install {name}")}')
+            label = f'{name} {version(package)}'
+        except PackageNotFoundError:
+            yield Reading(name, f'not installed: {typed(f"pip install {package}")}')
             continue
         reason = ''
         for read in reads:
             try:
-                yield Reading(f'{name} {version}', reason, *read(model, file))
+                yield Reading(label, reason, *read(model, file))
                 break
             except Exception as error:  # of another program, about its own reading
                 reason = reason or one_line(error)
         else:
-            yield Reading(f'{name} {version}', reason)
+            yield Reading(label, reason)
 
 
 def _without_shapes(file: Path, moments: bool) -> str:
@@ -118,6 +121,56 @@ def _yourdfpy(model: RobotModel, file: Path) -> tuple[float, float, float]:
     inertials = [link.inertial for link in arm.robot.links if link.name != model.base_frame]
     mass = sum(each.mass for each in inertials if each is not None and each.mass is not None)
     return tip, abs(float(mass) - _mass(model)), np.nan
+
+
+def _drake(model: RobotModel, file: Path) -> tuple[float, float, float]:
+    plant = import_module('pydrake.multibody.plant').MultibodyPlant(0.0)
+    logging.getLogger('drake').setLevel(logging.ERROR)  # not of what it leaves out of <joint>
+    parser = import_module('pydrake.multibody.parsing').Parser(plant)
+    (arm,) = parser.AddModelsFromString(_without_shapes(file, moments=True), 'urdf')
+    tool, root = plant.GetFrameByName(model.tip_frame, arm), plant.world_frame()
+    if model.base_frame != 'world':  # which Drake takes for its own
+        root = plant.GetFrameByName(model.base_frame, arm)
+        plant.WeldFrames(plant.world_frame(), root)
+    plant.mutable_gravity_field().set_gravity_vector(model.gravity)
+    plant.Finalize()
+    state = plant.CreateDefaultContext()
+    joints = [plant.GetJointByName(name, arm) for name in model.moving_joints]
+    dofs, tip, torque = [joint.velocity_start() for joint in joints], 0.0, 0.0
+    for q in _configurations(model):
+        positions = plant.GetPositions(state)
+        positions[[joint.position_start() for joint in joints]] = model.all_positions(q)
+        plant.SetPositions(state, positions)
+        place = plant.CalcRelativeTransform(state, root, tool).translation()
+        tip = max(tip, _distance(model, q, place))
+        theirs = model.reduced(-plant.CalcGravityGeneralizedForces(state)[dofs])
+        torque = max(torque, float(np.abs(theirs - model.gravity_torque(q)).max()))
+    bodies = [plant.get_body(each) for each in plant.GetBodyIndices(arm)]
+    mass = sum(x.get_mass(state) for x in bodies if x.name() != model.base_frame)
+    return tip, abs(float(mass) - _mass(model)), torque
+
+
+def _check_urdf(model: RobotModel, file: Path) -> tuple[()]:
+    """Raise ArmError where urdfdom's own program does not read the file, or other links."""
+    ended = subprocess.run(
+        ['check_urdf', str(file)], capture_output=True, text=True, timeout=20.0, check=False
+    )
+    read = re.findall(r'(?:root Link|child\(\d+\)): +(\S+)', ended.stdout)
+    links = [x.get('name', '') for x in ElementTree.fromstring(text_of(file)).iterfind('link')]
+    if other := sorted({*read} ^ {*links}):
+        said = re.search(r'Error: +(.*)', ended.stdout + ended.stderr)
+        raise ArmError(said[1] if said and not read else f'other links: {some_of(other)}')
+    return ()
+
+
+# Of each program its package of PyPI, and functions that return the numbers of a `Reading`; where
+# the first one fails the next one reads less.
+_READERS: dict[str, tuple[Any, ...]] = {
+    'MuJoCo': ('mujoco', _mujoco, partial(_mujoco, moments=False)),
+    'check_urdf': ('cmeel-urdfdom', _check_urdf),
+    'yourdfpy': ('yourdfpy', _yourdfpy),
+    'Drake': ('drake', _drake),
+}
 
 
 def _configurations(model: RobotModel) -> Iterator[Array]:

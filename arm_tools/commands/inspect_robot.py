@@ -36,8 +36,8 @@ _SIZE = 480  # of the picture, each way [pixels]
 class Options(CommandOptions):
     """Show joints, limits, tool, masses and reach of a robot, and what of its file is not used.
 
-    The table of other readers shows how far MuJoCo's importer, and yourdfpy where it is installed,
-    are from this package for the same URDF.
+    The table of other readers shows how far MuJoCo's importer, yourdfpy and Drake are from this
+    package for the same URDF, and what check_urdf says of it, where they are installed.
     """
 
     robot: Positional[str] = parameter('ur5e', 'robot as in robot:= of launch files, as one word')

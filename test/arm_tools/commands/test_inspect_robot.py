@@ -1,6 +1,7 @@
 """inspect_robot: what a file says, and how other readers of the same URDF differ."""
 
 import json
+import os
 import re
 
 import numpy as np
@@ -38,6 +39,26 @@ def test_mujoco_reads_the_same_arm_of_a_plain_urdf(written):
     joint = np.array((0.0, 0.0, 0.3))
     tool = [np.linalg.norm(report.found.forward_kinematics(x).translation - joint) for x in q]
     assert max(tool) <= report.numbers['reach_m'] + 1e-3
+
+
+@pytest.mark.parametrize(
+    ('said', 'reason'),
+    [
+        (None, ''),
+        ('root Link: base has 1 child(ren)\n    child(1):  a_link', 'other links: b_link, tool'),
+        ('Error:   Two root links found: [b] and [c]\n', 'Two root links found: [b] and [c]'),
+    ],
+)
+def test_what_check_urdf_reads_of_the_same_file(written, monkeypatch, tmp_path, said, reason):
+    if said is not None:  # as urdfdom's program has said it
+        program = tmp_path / 'check_urdf'
+        program.write_text(f"#!/bin/sh\ncat << 'END'\n{said}\nEND\n")
+        program.chmod(0o755)
+        monkeypatch.setenv('PATH', f'{tmp_path}:{os.environ["PATH"]}')
+    readers = arm_sim.inspect_robot(str(written())).numbers['readers']
+    (found,) = (each for each in readers if each['reader'].startswith('check_urdf'))
+    assert re.fullmatch(r'check_urdf \d+\.\d+\.\d+', found['reader'])
+    assert found['reason'] == reason
 
 
 def test_the_moving_mass_leaves_out_the_base(written):
