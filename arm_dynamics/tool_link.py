@@ -21,11 +21,12 @@ _PART = re.compile('finger|jaw|knuckle|thumb', re.IGNORECASE)  # and of their li
 def tool_link(tree: Element, of_srdf: Sequence[str] = ()) -> str:
     """Return the tool link of a URDF, by an SRDF, by its name or by its place.
 
-    The main chain has the most joints that move. The chain ends where fingers begin: two or more
-    chains on one body, each shorter than the chain that carries them, or, behind one without, a
-    joint with a name such as gripper_joint, or that follows one. A link of the last body is the
-    tool if the SRDF names it, or its name ends in one of _NAMES; else the tool is the link before
-    this body branches, other than to an end that has shapes of collision and nothing else.
+    The main chain has the most joints that move; of equal ones the last that follows no other. It
+    ends where fingers begin: two or more chains on one body, each shorter than the chain that
+    carries them, or, behind one without, a joint with a name such as gripper_joint, or that
+    follows one. A link of the last body is the tool if the SRDF names it, or its name ends in one
+    of _NAMES; else the tool is the link before this body branches, other than to an end that has
+    shapes of collision and nothing else.
 
     Args:
         tree: a URDF with one root link.
@@ -59,7 +60,9 @@ def tool_link(tree: Element, of_srdf: Sequence[str] = ()) -> str:
         joints = [x for x in joints if not (arm and x.get('name') in fingers)]
         if not joints or (len(joints) > 1 and beyond[link] < above):
             break
-        link = max((link_of(x, 'child') for x in reversed(joints)), key=beyond.__getitem__)
+        ends = [link_of(x, 'child') for x in reversed(joints)]
+        leading = [x for x in ends if joint_above[x].find('mimic') is None]
+        link = max(leading + ends, key=beyond.__getitem__)
         above += 1
         arm += joint_above[link].get('name') not in fingers
     links = body(link)

@@ -87,8 +87,8 @@ class Mjcf:
         self.coupled = [*self._joints_in_loops(), *self._curved()]
         self.commanded = self._free_joints()
 
-    def urdf(self, folder: Path, native: bool = False) -> Element:
-        """Return the URDF, and write its meshes to a folder; if `native`, without <mimic>."""
+    def urdf(self, folder: Path) -> Element:
+        """Return the URDF without <mimic>, and write its meshes to a folder."""
         m = self.mj_model
         robot = Element('robot', {'name': self.file.stem, 'from': 'MJCF'})
         ends: dict[int, tuple[str, Array]] = {}  # last link of each body, its origin in the body
@@ -114,8 +114,6 @@ class Mjcf:
                 _add_inertial(link, m, body, origin)
             add_shapes(link, m, body, origin, folder)
         self._add_sites(robot, ends)
-        if not native:
-            self._add_mimics(robot)
         return robot
 
     def _free(self, name: str) -> str:
@@ -189,22 +187,6 @@ class Mjcf:
                 pose = pin.SE3(rotation_of(m.site_quat[site]), m.site_pos[site] - at)
                 self._add_joint(robot, -1, pose, parent, name)
                 SubElement(robot, 'link', name=name)
-
-    def _add_mimics(self, robot: Element) -> None:
-        """Add <mimic> to the joints that an equality couples."""
-        m = self.mj_model
-        joints = {joint.get('name'): joint for joint in robot.iterfind('joint')}
-        for k in range(m.neq):
-            if m.eq_type[k] == _COUPLING and m.eq_active0[k]:
-                one, other = int(m.eq_obj1id[k]), int(m.eq_obj2id[k])
-                own = joints[m.joint(one).name]
-                leader = m.joint(other).name if other >= 0 else m.joint(one).name
-                if own.find('mimic') is None and leader != own.get('name'):
-                    offset, multiplier = m.eq_data[k, :2].tolist()
-                    follower_0, leader_0 = m.qpos0[m.jnt_qposadr[[one, other]]].tolist()
-                    offset += follower_0 - multiplier * leader_0
-                    ratio = {'multiplier': repr(multiplier), 'offset': repr(offset)}
-                    SubElement(own, 'mimic', {'joint': leader, **ratio})
 
     def _curved(self) -> list[str]:
         """Return the joints of equalities with powers, which no <mimic> can express."""

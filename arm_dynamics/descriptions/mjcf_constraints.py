@@ -45,8 +45,8 @@ def check_movable(m: mujoco.MjModel, names: Sequence[str]) -> None:
 
 def check_freedom(m: mujoco.MjModel, names: Sequence[str]) -> None:
     """Raise ArmError where equalities let joints move in fewer ways than there are joints."""
-    rows, holding = _equality_rows(m)
-    if not holding:
+    rows, numbers = equality_rows(m)
+    if not numbers:
         return
     _, sizes, ways = np.linalg.svd(rows)
     free = ways[int((sizes > _SINGULAR * sizes[0]).sum()) :]  # what the equalities let move
@@ -56,8 +56,8 @@ def check_freedom(m: mujoco.MjModel, names: Sequence[str]) -> None:
         ways_left = f'{count} of {len(names)} ways' if count else 'no way'
         raise ArmError(
             f'joints {some_of(names)} are commanded, and <equality> '
-            f'({some_of(equality_names(m, holding))}) lets them move in {ways_left}: remove it, '
-            'give it active="false", or choose joints:= that it leaves free'
+            f'({some_of(equality_names(m, sorted({*numbers})))}) lets them move in {ways_left}: '
+            'remove it, give it active="false", or choose joints:= that it leaves free'
         )
 
 
@@ -65,7 +65,7 @@ def swinging(m: mujoco.MjModel, names: Sequence[str]) -> list[str]:
     """Return the other joints that nothing drives or holds and whose motion pushes these."""
     own = {m.joint(name).id for name in names}
     pushes = np.isin(m.dof_treeid, m.dof_treeid[m.jnt_dofadr[[*own]]])
-    bound = np.abs(_equality_rows(m)[0]).max(axis=0, initial=0.0) > 0.0
+    bound = np.abs(equality_rows(m)[0]).max(axis=0, initial=0.0) > 0.0
     bound |= (m.dof_frictionloss > 0.0) | (m.dof_damping > _HOLDS)
     driven = {joint for each in moved_by_actuators(m) for joint in each}
     of_tendons = set(m.wrap_objid[m.wrap_type == mujoco.mjtWrap.mjWRAP_JOINT].tolist())
@@ -74,8 +74,8 @@ def swinging(m: mujoco.MjModel, names: Sequence[str]) -> list[str]:
     return [m.joint(k).name for k in sorted(others) if not has_spring(m, k)]
 
 
-def _equality_rows(m: mujoco.MjModel) -> tuple[Array, list[int]]:
-    """Return the Jacobian (rows, nv) of the equalities at home, and their numbers."""
+def equality_rows(m: mujoco.MjModel) -> tuple[Array, list[int]]:
+    """Return the Jacobian (rows, nv) of the equalities at home, and the equality of each row."""
     data = home_state(m)
     mujoco.mj_forward(m, data)
     rows = np.zeros((data.nefc, m.nv))
@@ -85,4 +85,4 @@ def _equality_rows(m: mujoco.MjModel) -> tuple[Array, list[int]]:
     else:
         rows[:] = data.efc_J[: rows.size].reshape(rows.shape)  # behind it: rows of zeros only
     which = data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY
-    return rows[which], sorted(set(data.efc_id[which].tolist()))
+    return rows[which], data.efc_id[which].tolist()

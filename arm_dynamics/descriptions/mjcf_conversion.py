@@ -13,6 +13,7 @@ from arm_dynamics.checks import ArmError, some_of
 from arm_dynamics.descriptions import mjcf, mjcf_model
 from arm_dynamics.descriptions.held_joints import hold_others
 from arm_dynamics.descriptions.mjcf_constraints import check_freedom, check_movable, swinging
+from arm_dynamics.descriptions.mjcf_couplings import add_mimics, couplings, followers, ties
 from arm_dynamics.descriptions.mjcf_lacks import lacking
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import ParameterValues
@@ -36,7 +37,7 @@ def converted(
         ArmError: no URDF can say what the arm is.
     """
     mjcf_file = mjcf.Mjcf(file)
-    tree, m = mjcf_file.urdf(folder, native), mjcf_file.mj_model
+    tree, m = mjcf_file.urdf(folder), mjcf_file.mj_model
     if native:
         if m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_ACTUATION:
             raise ArmError(
@@ -44,9 +45,11 @@ def converted(
                 'mjcf:=converted'
             )
         moving = moving or mjcf_file.commanded
+        add_mimics(tree, m, followers(m, moving))
         held = hold_others(tree, moving, tip_frame, places=mjcf_model.home(m))
         of_mjcf = SubElement(tree, 'mjcf', file=str(file))
     else:
+        add_mimics(tree, m, couplings(m))
         if len(mjcf_file.coupled) == m.njnt > 0:
             raise ArmError(
                 'all joints are in loops or in equalities with powers, which no URDF has: such a '
@@ -58,7 +61,8 @@ def converted(
     lacks = lacking(m, model, native)
     if native:
         check_freedom(m, model.joint_names)
-        of_mjcf.set('springs', mjcf_model.springs_at(m, model.joint_names, mjcf_file.coupled))
+        springs = mjcf_model.springs_at(m, model.joint_names, mjcf_file.coupled)
+        of_mjcf.set('springs', springs or ties(m, model))
     else:
         mjcf_model.check_damping(m, model)
     parameters = mjcf_model.parameters_of(m, model)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from arm_dynamics.checks import some_of
 from arm_dynamics.descriptions.mjcf import actuators_on
 from arm_dynamics.descriptions.mjcf_constraints import equality_names
+from arm_dynamics.descriptions.mjcf_couplings import couplings, followers
 from arm_dynamics.descriptions.mjcf_model import has_spring, home, home_state, servo_of
 from arm_dynamics.descriptions.mjcf_shapes import SOLIDS
 from arm_dynamics.model import RobotModel
@@ -50,12 +51,9 @@ def _bent_damping(m: mujoco.MjModel, model: RobotModel) -> list[str]:
 
 
 def _equalities(m: mujoco.MjModel, model: RobotModel) -> list[str]:
-    followers = set(model.moving_joints) - set(model.joint_names)  # by <mimic>
-    joints = m.eq_type == mujoco.mjtEq.mjEQ_JOINT
-    led: dict[str, int] = {}  # the first one of each follower counts
-    for k in np.flatnonzero(joints & m.eq_active0.astype(bool)):
-        led.setdefault(m.joint(m.eq_obj1id[k]).name, int(k))
-    used = {k for name, k in led.items() if name in followers}
+    found = followers(m, model.joint_names) if model.mjcf else couplings(m)
+    moving = {m.joint(name).id for name in model.moving_joints}
+    used = {each.equality for each in found.values() if each.joint in moving}  # by <mimic>
     return equality_names(m, (k for k in range(m.neq) if k not in used))
 
 

@@ -57,10 +57,13 @@ class Chain:
         own = {name: i for i, name in enumerate(model.joint_names)}
         for joint in joints:
             if pin_model.names[joint] not in own:
+                of_joint = pin_model.getFrameId(pin_model.names[joint], pin.FrameType.JOINT)
+                before = pin_model.frames[of_joint].parentFrame
                 raise ArmError(
                     f'frame {self.frame!r} of {model.name!r} is behind joint '
                     f'{pin_model.names[joint]!r}, which follows another by <mimic>; inverse '
-                    'kinematics is for frames that only commanded joints move'
+                    'kinematics is for frames that only commanded joints move, such as '
+                    f'tip_frame:={pin_model.frames[before].name}'
                 )
         self.joints = np.array([own[pin_model.names[joint]] for joint in joints])
         self.joint_names = tuple(model.joint_names[index] for index in self.joints)

@@ -267,7 +267,7 @@ class MujocoPlant(ArmsInMujoco):
         mujoco.mj_fullM(self.mj_model, self.mj_data, full)
         dofs = np.arange(self.mj_model.nv)[self._every[1]]
         mass = self._model.reduced(full[np.ix_(dofs, dofs)])
-        if self._model.mimic is not None:
+        if self._model.mimic is not None and not self._model.mjcf:
             mimic = PARTS.load('mimic')(self._model, self._integrator)
             mass -= np.diag(mimic.implicit_inertia(self.mj_model))
         return mass

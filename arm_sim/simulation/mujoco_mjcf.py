@@ -67,6 +67,9 @@ def mjcf_spec(model: RobotModel) -> mujoco.MjSpec:
             if sensor.objtype == kind and sensor.objname == actuator.name:
                 sensor.objname = joint  # of the drive
         spec.delete(actuator)
+    for name in set(model.moving_joints).difference(model.joint_names):
+        follower = spec.joint(name)  # its leader has what it has, see `RobotModel`
+        follower.armature = follower.frictionloss = follower.damping[0] = 0.0
     tree = ElementTree.fromstring(model.urdf)
     _take_inertias(spec, m, tree)
     _add_frames(spec, m, tree)
@@ -119,7 +122,7 @@ def loose_links(model: RobotModel) -> dict[str, Array]:
     for body in range(1, m.nbody):
         first = m.body_jntadr[body]
         joints = [m.joint(k).name for k in range(first, first + m.body_jntnum[body])]
-        others = set(joints).difference(model.joint_names)
+        others = set(joints).difference(model.moving_joints)
         loose[body] = loose[int(m.body_parentid[body])] or bool(others)
         if loose[body]:
             found[m.body(body).name or f'body_{body}'] = _origin(m, body)

@@ -75,7 +75,7 @@ def state_places(mj_model: mujoco.MjModel) -> dict[str, tuple[NDArray[np.intp], 
 
 def set_damping(model: RobotModel, mj_model: mujoco.MjModel, dofs: Places, damping: Array) -> None:
     """Damp the commanded joints by `damping` (n,) from now on, implicitly."""
-    if model.mimic is not None:  # see mujoco_parts.mimic
+    if model.mimic is not None and not model.mjcf:  # see mujoco_parts.mimic
         more = damping - mj_model.dof_damping[dofs]
         mj_model.dof_armature[dofs] += mj_model.opt.timestep * more
     mj_model.dof_damping[dofs] = damping
@@ -132,7 +132,7 @@ def arm_spec(
         if np.isfinite(limit[i]):
             actuator.forcelimited = True
             actuator.forcerange = (-limit[i], limit[i])
-    if model.mimic is not None:
+    if model.mimic is not None and not model.mjcf:
         PARTS.load('mimic')(model, integrator).add(spec)
     return spec
 
@@ -152,6 +152,6 @@ def _build(
     mujoco.mj_setConst(mj_model, mujoco.MjData(mj_model))
     if parameters.touching:
         PARTS.load('contacts')(model, parameters).set_springs(mj_model)
-    if model.mimic is not None:
+    if model.mimic is not None and not model.mjcf:
         PARTS.load('mimic')(model, integration.integrator).add_inertias(mj_model)
     return mj_model

@@ -494,6 +494,17 @@ def test_the_tool_of_a_robot_that_is_a_finger_is_its_tip():
     assert RobotModel(chain('finger', joints).replace('"tool"', '"tip"')).tip_frame == 'tip'
 
 
+@pytest.mark.parametrize(('leads', 'expected'), [('one', 'one_link'), ('two', 'two_link')])
+def test_the_tool_of_a_gripper_alone_is_behind_the_joint_that_leads(leads, expected):
+    """For the inverse kinematics no frame behind a joint that follows by <mimic> can be a tool."""
+    text = '<robot name="gripper"><link name="base"/>'
+    for name in ('one', 'two'):
+        joint = revolute(name, 'xyz="0 0 0.1"', '0 1 0').format(parent='base')
+        follows = '' if name == leads else f'<mimic joint="{leads}"/>'
+        text += joint.replace('<limit', f'{follows}<limit')
+    assert RobotModel(f'{text}</robot>').tip_frame == expected
+
+
 @pytest.mark.parametrize(
     ('inside', 'expected'),
     [
