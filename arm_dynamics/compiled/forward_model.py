@@ -219,8 +219,13 @@ class ForwardModel:
             wrench=np.array(rows, dtype=float).reshape(-1, 9),
         )
 
-    def advance(self, state: Array, command: Array, dt: float, count: int) -> None:
-        """Advance `state` in place: `step` without its checks and its copy."""
+    def advance(
+        self, state: Array, command: Array, dt: float, count: int, integrator: str | None = None
+    ) -> None:
+        """Advance `state` in place: `step` without its checks and its copy.
+
+        `integrator`: in place of the parameters' one, of those in `integrators`.
+        """
         n, module = self.model.nv, self.compiled.module
         if self._lagged:
             torque, limits, *_ = scratch = self._motor_scratch
@@ -229,8 +234,9 @@ class ForwardModel:
             return
         context = self._context
         context.command[:] = command
+        method = self._integrator if integrator is None else INTEGRATORS.index(integrator)
         module.advance(
-            self._actuator, self._integrator, dt, dt if self._implicit else 0.0, count,
+            self._actuator, method, dt, dt if self._implicit else 0.0, count,
             self._has_friction, state[:n], state[n:], context,
         )  # fmt: skip
 

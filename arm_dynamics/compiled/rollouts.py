@@ -93,26 +93,32 @@ def advance(actuator, integrator, h, implicit_step, count, has_friction, q, v, c
     scratch, extra = context.scratch, context.extra
     point_q, point_v, a = scratch[POINT_Q], scratch[POINT_V], scratch[A]
     pushed = context.wrench_link.size > 0
-    first = -1 if has_friction else 0  # stage -1: the acceleration without dry friction
+    rough = has_friction and integrator == RK4  # dry friction is that of each stage
     for _ in range(count):
-        for stage in range(first, STAGES[integrator]):
-            begin_stage(integrator, max(stage, 0), q, v, h, scratch)
+        for stage in range(STAGES[integrator]):
+            begin_stage(integrator, stage, q, v, h, scratch)
             if pushed:
                 wrench_torques(point_q, context)
-            if pushed or has_friction:
+            unknown = has_friction and (stage == 0 or rough)
+            for known in range(not unknown, 2):  # at 0 without dry friction, which follows from it
+                if pushed or has_friction:
+                    for i in range(q.size):
+                        dry = context.friction[i] if known else 0.0
+                        extra[i] = dry + context.wrench_torque[i]
+                plant_acceleration(
+                    actuator, command, table, implicit_step, extra, point_q, point_v, work, effort,
+                    a,
+                )  # fmt: skip
+                if known:
+                    break
+                mass_matrix(point_q, context.sine, context.cosine, context.mass)
                 for i in range(q.size):
-                    dry = context.friction[i] if stage >= 0 else 0.0
-                    extra[i] = dry + context.wrench_torque[i]
-            plant_acceleration(
-                actuator, command, table, implicit_step, extra, point_q, point_v, work, effort, a
-            )
-            if stage >= 0:
-                end_stage(stage, scratch)
-                continue
-            mass_matrix(q, context.sine, context.cosine, context.mass)
-            for i in range(q.size):
-                context.mass[i, i] += context.diagonal[i]
-            dry_friction(h, a, v, table[FRICTION], context.mass, context.friction)
+                    context.mass[i, i] += context.diagonal[i]
+                dry_friction(h, a, point_v, table[FRICTION], context.mass, context.friction)
+            if rough:
+                for i in range(q.size):  # as that of a step by Euler, which batches take
+                    a[i] = (point_v[i] + h * a[i] - point_v[i]) / h
+            end_stage(stage, scratch)
         end_step(integrator, q, v, h, scratch)
     if integrator == RK4:  # efforts are those of the end, not of the last stage
         joint_loads(actuator, command, table, 0.0, extra, q, v, (effort, work[0], work[1]))

@@ -35,7 +35,7 @@ from arm_dynamics.model import RobotModel
 from arm_dynamics.motors import DCMotors
 from arm_dynamics.parameters import PerJoint, like
 from arm_sim.devices import link_side
-from arm_sim.simulation.integration import INSTANT, integration_of, mean_effort, rk4_step
+from arm_sim.simulation.integration import INSTANT, integration_of, mean_effort
 from arm_sim.simulation.plant import Plant, PlantParameters
 
 
@@ -71,11 +71,8 @@ class AnalyticalPlant(Plant):
         integrator, count = integration_of([model], [p])
         self._step, self._steps = p.timestep / count, p.control_decimation * count
         names = [each.name for each in fields(ForwardModelParameters) if each.name != 'motors']
-        self._smooth = integrator == 'rk4'
-        # Dry friction depends on the state of each stage of rk4.
-        self._rough = self._smooth and bool(model.friction.any())
-        shared = {name: getattr(p, name) for name in names}
-        shared['integrator'] = 'explicit_euler' if self._rough else integrator
+        self._smooth, self._rough = integrator == 'rk4', bool(model.friction.any())
+        shared = {name: getattr(p, name) for name in names} | {'integrator': integrator}
         self.forward_model = ForwardModel(model, ForwardModelParameters(motors=p, **shared))
         self.forward_model.check_step(self._step)
         self.forward_model.compile()
@@ -92,12 +89,6 @@ class AnalyticalPlant(Plant):
     def act(self, command: Array) -> None:
         """Hold `command` (n,) over one control period."""
         self._command = command
-        if self._rough:
-            for _ in range(self._steps):
-                rk4_step(self._dv_dt, self.q, self.v, self._step)
-            if self._mean_effort is None:
-                self._dv_dt(self.q, self.v)  # finds the effort
-            return
         count = self._steps if self._before is None or self._smooth else 1
         for _ in range(self._steps // count):
             if self._before is not None:
@@ -109,15 +100,12 @@ class AnalyticalPlant(Plant):
         if not self._smooth:
             return super()._acceleration(before)
         effort = self.effort.copy()
-        a = self._dv_dt(self.q, self.v, self._step if self._rough else INSTANT)
+        # Dry friction is that which stops a joint by the end of a step.
+        h, method = (self._step, 'explicit_euler') if self._rough else (INSTANT, None)
+        after = self.state.copy()
+        self.forward_model.advance(after, self._command, h, 1, method)
         self.effort[:] = effort
-        return a
-
-    def _dv_dt(self, q: Array, v: Array, h: float = 0.0) -> Array:
-        """Return the acceleration (n,) under the newest command, that of a short step h [s]."""
-        h, after = h or self._step, np.concatenate([q, v])
-        self.forward_model.advance(after, self._command, h, 1)
-        return (after[v.size :] - v) / h
+        return (after[self.v.size :] - self.v) / h
 
     @property
     def integration_step(self) -> float:

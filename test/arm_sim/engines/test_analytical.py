@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from arm_dynamics import RobotModel
 from arm_dynamics.checks import ArmError
@@ -12,6 +12,7 @@ from arm_dynamics.motors import DCMotors
 from arm_dynamics.robots import find_urdf
 from arm_sim.engines.analytical import AnalyticalParameters, AnalyticalPlant
 from arm_sim.engines.mujoco import MujocoPlant
+from arm_sim.simulation.integration import rk4_step
 from arm_sim.simulation.model_check import check_model
 from arm_sim.simulation.plant import PlantParameters
 
@@ -146,6 +147,30 @@ def test_coulomb_friction_stops_a_coasting_joint_without_reversing_it():
         speeds.append(plant.v[0])
     assert min(speeds) > -1e-9
     assert_allclose(plant.v, 0.0, atol=1e-12)
+
+
+def test_rk4_with_dry_friction_finds_that_of_each_stage():
+    """As a batch does: classical rk4 over the accelerations of Euler's steps, to the bit."""
+    model = RobotModel.from_urdf(find_urdf('planar_3r'), friction=(2.0, 1.0, 0.5))
+    smooth, euler = (
+        ForwardModel(model, ForwardModelParameters(integrator=x))
+        for x in ('rk4', 'explicit_euler')
+    )
+    command, h = np.array([3.0, -0.4, 0.2]), 2e-3
+
+    def acceleration(q, v):
+        after = np.concatenate([q, v])
+        euler.advance(after, command, h, 1)
+        return (after[3:] - v) / h
+
+    q, v = np.array([0.3, -0.5, 0.7]), np.array([0.4, -0.01, 0.002])  # two joints stop
+    state = smooth.initial_state(q, v)
+    for _ in range(50):
+        smooth.advance(state, command, h, 1)
+        rk4_step(acceleration, q, v, h)
+        assert_array_equal(state, [*q, *v])
+    assert v[0] > 0.1
+    assert abs(v[2]) < 1e-9
 
 
 def test_limit_spring_stops_an_arm_where_it_balances():
