@@ -19,6 +19,7 @@ from sensor_msgs.msg import JointState
 from unique_identifier_msgs.msg import UUID
 
 from arm_controllers.ros.messages import to_ns
+from arm_controllers.ros.qos import ACTION_SERVICES
 from arm_controllers.ros.ros_types import AnyMessage
 from arm_controllers.ros.running import wait_until
 from arm_dynamics.checks import ArmError, in_range
@@ -123,7 +124,7 @@ def _joints_of(own: Node, controller: str, timeout: float) -> list[str]:
 def _client_of(own: Node, controller: str, timeout: float) -> ActionClient:
     """Return a client of the controller's action, which is there."""
     action = f'{controller}/follow_joint_trajectory'
-    client = ActionClient(own, FollowJointTrajectory, action)
+    client = ActionClient(own, FollowJointTrajectory, action, **ACTION_SERVICES)
     try:
         wait_until(own.executor, client.server_is_ready, f'action {action}', timeout)
     except ArmError as error:

@@ -14,6 +14,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.parameter_file import mapping_text
 from arm_controllers.ros.messages import set_stamp, to_ns, wrench_message
+from arm_controllers.ros.qos import ACTION_SERVICES
 from arm_dynamics.checks import ArmError, JointLimitError, finite
 from arm_lab.experiments.processes import Group
 from arm_lab.judging.trials import controller_command
@@ -219,7 +220,8 @@ class SimulatedArm(LockstepClient):
         if not self.node.count_services(service):
             return None
         if action not in self._clients:
-            self._clients[action] = client = ActionClient(self.node, FollowJointTrajectory, action)
+            client = ActionClient(self.node, FollowJointTrajectory, action, **ACTION_SERVICES)
+            self._clients[action] = client
             self.until(client.server_is_ready, f'action {action}')
             self.settle(controller)  # else ROS can lose the answer to a new client
         return self._clients[action]
