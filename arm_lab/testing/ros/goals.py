@@ -51,7 +51,10 @@ def goal_to(
     """
     if isinstance(positions, Mapping):
         joint_names, positions = list(positions), list(positions.values())
-    values = finite('positions', positions, (len(joint_names),))
+    try:
+        values = finite('positions', positions, (len(joint_names),))
+    except ArmError as error:
+        raise ArmError(f'{error}; the joints are {", ".join(joint_names)}') from None
     in_range('seconds', seconds, 0.0, exclusive=True)
     rest = [0.0] * len(values)
     point = JointTrajectoryPoint(positions=values.tolist(), velocities=rest, accelerations=rest)

@@ -174,8 +174,8 @@ def test_the_reason_is_one_line(arm, node, controller, end, miss, line):
 @pytest.mark.parametrize(
     ('controller', 'positions', 'line'),
     [
-        ('own', [0.1], r'positions has shape \(1,\); it must be \(2,\)'),
-        ('own', {'a': float('nan')}, r'positions\[0\] is nan; it must be finite'),
+        ('own', [0.1], r'positions has shape \(1,\); it must be \(2,\); the joints are b, a$'),
+        ('own', {'a': float('nan')}, r'positions\[0\] is nan; it must be finite; the joints are a'),
         ('won', [0.1, 0.2], 'no won/controller_state within 1 s; positions by joint'),
     ],
 )
