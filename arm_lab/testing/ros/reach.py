@@ -23,7 +23,15 @@ from arm_controllers.ros.qos import ACTION_SERVICES
 from arm_controllers.ros.ros_types import AnyMessage
 from arm_controllers.ros.running import wait_until
 from arm_dynamics.checks import ArmError, in_range
-from arm_lab.testing.ros.goals import SETTLING, Positions, goal_to, not_there, raise_reason, takers
+from arm_lab.testing.ros.goals import (
+    SETTLING,
+    Positions,
+    goal_to,
+    not_found,
+    not_there,
+    raise_reason,
+    takers,
+)
 
 _AGAIN = 5.0  # time without an answer, after which the result is requested again [s]
 
@@ -129,7 +137,7 @@ def _client_of(own: Node, controller: str, timeout: float) -> ActionClient:
         wait_until(own.executor, client.server_is_ready, f'action {action}', timeout)
     except ArmError as error:
         client.destroy()
-        raise ArmError(f'{error}; {takers(own)}') from None
+        raise not_found(controller, takers(own), error) from None
     return client
 
 
