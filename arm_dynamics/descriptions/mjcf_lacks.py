@@ -50,13 +50,14 @@ def _bent_damping(m: mujoco.MjModel, model: RobotModel) -> list[str]:
 
 
 def _equalities(m: mujoco.MjModel, model: RobotModel) -> list[str]:
+    active = np.flatnonzero(m.eq_active0).tolist()  # nothing here switches others on
     followers = set(model.moving_joints) - set(model.joint_names)  # by <mimic>
-    joints = m.eq_type == mujoco.mjtEq.mjEQ_JOINT
     led: dict[str, int] = {}  # the first one of each follower counts
-    for k in np.flatnonzero(joints & m.eq_active0.astype(bool)):
-        led.setdefault(m.joint(m.eq_obj1id[k]).name, int(k))
+    for k in active:
+        if m.eq_type[k] == mujoco.mjtEq.mjEQ_JOINT:
+            led.setdefault(m.joint(m.eq_obj1id[k]).name, k)
     used = {k for name, k in led.items() if name in followers}
-    return equality_names(m, (k for k in range(m.neq) if k not in used))
+    return equality_names(m, (k for k in active if k not in used))
 
 
 def _actuators(m: mujoco.MjModel, model: RobotModel) -> list[str]:
