@@ -16,6 +16,4 @@ LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SERVICE_QOS = QoSProfile(depth=1000)
 ACTION_QOS = QoSProfile(depth=100)
 # Of both ends of an action: each client also receives what the server answers to the others.
-ACTION_SERVICES = {
-    f'{each}_service_qos_profile': ACTION_QOS for each in ('goal', 'cancel', 'result')
-}
+ACTION_SERVICES = {f'{x}_service_qos_profile': ACTION_QOS for x in ('goal', 'cancel', 'result')}
