@@ -20,7 +20,7 @@ _BRACKET = re.compile(r'[][{}]')
 _MOST_BYTES = 300_000
 # Of a text that is no file, which a running node may get [characters], and of brackets [levels]:
 # PyYAML reads 30 000 characters in a second, and brackets in quadratic time.
-MOST_CHARACTERS, _MOST_LEVELS = 100_000, 50
+MOST_CHARACTERS, MOST_LEVELS = 100_000, 50
 
 
 def read_parameter_file(file: Path) -> Sections:
@@ -71,8 +71,10 @@ def mapping_text(values: Mapping[str, object]) -> str:
     return yaml.safe_dump(plain, default_flow_style=True, width=10_000).strip()
 
 
-def read_yaml(text: str, where: str, most: int = MOST_CHARACTERS) -> Any:
+def read_yaml(text: str, where: str, most: int = MOST_CHARACTERS, load: Any = None) -> Any:
     """Return the content of a YAML text of at most `most` characters.
+
+    `load`: returns the content; None: `Loader` does.
 
     Raises:
         ArmError: begins with `where`. The text is longer or nested too deeply, or is not YAML.
@@ -82,10 +84,10 @@ def read_yaml(text: str, where: str, most: int = MOST_CHARACTERS) -> Any:
     level = 0
     for bracket in _BRACKET.findall(text):
         level += 1 if bracket in '[{' else -1
-        if level > _MOST_LEVELS:
-            raise ArmError(f'{where}: more than {_MOST_LEVELS} brackets in each other')
+        if level > MOST_LEVELS:
+            raise ArmError(f'{where}: more than {MOST_LEVELS} brackets in each other')
     try:
-        return Loader(text).get_single_data()
+        return load(text) if load else Loader(text).get_single_data()
     except Exception as error:  # the 45th of a month; PyYAML raises what Python does: `!!int ''`
         raise ArmError(f'{where}: not YAML: {one_line(error)}') from None
 

@@ -2,8 +2,9 @@
 
 import dataclasses
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from math import inf
 from numbers import Real
 from types import UnionType
@@ -11,6 +12,9 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from arm_dynamics.checks import ArmError, T
 from arm_dynamics.parameters import JointWords, NumberOrText, facts
+
+# Of a list, each row asks again.
+_kinds_of: Callable[[type], dict[str, Any]] = cache(get_type_hints)
 
 
 class ParameterField(NamedTuple):
@@ -31,7 +35,7 @@ def parameter_fields(
     parameters: type, prefix: str = '', joint_names: Sequence[str] = ()
 ) -> Iterator[ParameterField]:
     """Yield the parameters of a dataclass; those per joint once for each of these joints."""
-    kinds = get_type_hints(parameters)
+    kinds = _kinds_of(parameters)
     for field in dataclasses.fields(parameters):
         known, name = facts(field), prefix + (facts(field).name or field.name)
         default: Any = field.default
@@ -55,8 +59,7 @@ def read_fields(
 
     Raises ArmError where a value has the wrong type, or the dataclass refuses it.
     """
-    found: dict[str, Any] = {}
-    kinds = get_type_hints(parameters)
+    found, kinds = dict[str, Any](), _kinds_of(parameters)
     for each in dataclasses.fields(parameters):  # type: ignore[arg-type]
         field, kind = each.name, kinds[each.name]
         name = prefix + (facts(each).name or field)

@@ -76,7 +76,7 @@ class Facts(NamedTuple):
         elif self.length and (len(value) != self.length or not np.isfinite(value).all()):
             count = {2: 'two', 3: 'three', 6: 'six'}.get(self.length, self.length)
             raise ArmError(f'{name} is {value}; it must be {count} finite numbers')
-        elif self.allowed and (self.length or isinstance(value, Real)):
+        elif self.bounds[:2] != (-np.inf, np.inf) and (self.length or isinstance(value, Real)):
             for number in np.atleast_1d(value):
                 checks.in_range(name, number, *self.bounds)
 

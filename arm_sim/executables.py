@@ -17,6 +17,7 @@ from itertools import takewhile
 from re import fullmatch
 
 from arm_sim import standard_output
+from arm_sim.cut_bytecode import cut_file, deleted
 from arm_sim.extras import missing
 from arm_sim.parent_process import LAUNCH, end_with_parent, runs
 from arm_sim.process_limits import missing_resource
@@ -56,7 +57,7 @@ def _run(name: str, start: Callable[[], int]) -> int:
 
 
 def _started(name: str, start: Callable[[], int]) -> int:
-    """Run what an executable starts; a package that is missing is one line."""
+    """Run what an executable starts; a package that is missing or cut off is one line."""
     try:
         return start()
     except ModuleNotFoundError as error:
@@ -66,6 +67,11 @@ def _started(name: str, start: Callable[[], int]) -> int:
         if not needs:
             raise
         print(f'{name} {needs}', file=sys.stderr)
+        return 1
+    except Exception as error:
+        if not (file := cut_file(error)):
+            raise
+        print(f'{name}: {deleted(file)}', file=sys.stderr)
         return 1
 
 

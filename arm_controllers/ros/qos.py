@@ -15,3 +15,5 @@ LATCHED_QOS = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 # ROS's own depth of 10 drops requests of many clients at once. A goal may have megabytes.
 SERVICE_QOS = QoSProfile(depth=1000)
 ACTION_QOS = QoSProfile(depth=100)
+# Of both ends of an action: each client also receives what the server answers to the others.
+ACTION_SERVICES = {f'{x}_service_qos_profile': ACTION_QOS for x in ('goal', 'cancel', 'result')}

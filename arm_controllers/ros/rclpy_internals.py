@@ -14,7 +14,7 @@ from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 
 from arm_controllers.ros.log import Log
-from arm_controllers.ros.qos import ACTION_QOS
+from arm_controllers.ros.qos import ACTION_SERVICES
 from arm_controllers.ros.ros_types import Message
 
 RCLError: type[Exception] = rclpy_implementation.RCLError
@@ -84,10 +84,8 @@ class EventActionServer(ActionServer):
         **options: object,
     ):
         """Open an action whose goals are taken by `execute`; `options` are ActionServer's."""
-        services = ('goal_service', 'result_service', 'cancel_service')
-        options |= {f'{each}_qos_profile': ACTION_QOS for each in services}
         self._log = Log(node)
-        super().__init__(node, kind, name, execute, **options)
+        super().__init__(node, kind, name, execute, **ACTION_SERVICES, **options)
 
     async def execute(self, taken_data: dict[str, Any]) -> None:
         """Handle requests; an error would end the process."""

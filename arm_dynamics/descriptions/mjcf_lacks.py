@@ -54,7 +54,8 @@ def _equalities(m: mujoco.MjModel, model: RobotModel) -> list[str]:
     found = followers(m, model.joint_names) if model.mjcf else couplings(m)
     moving = {m.joint(name).id for name in model.moving_joints}
     used = {each.equality for each in found.values() if each.joint in moving}  # by <mimic>
-    return equality_names(m, (k for k in range(m.neq) if k not in used))
+    active = np.flatnonzero(m.eq_active0).tolist()  # nothing here switches others on
+    return equality_names(m, (k for k in active if k not in used))
 
 
 def _actuators(m: mujoco.MjModel, model: RobotModel) -> list[str]:

@@ -70,8 +70,10 @@ def urdf_of_xacro(file: Path, arguments: str = '') -> str:
             left = json.loads(answer.get('left', '{}'))
             remedy = f'; there is {near}' if near else _default_in(Path(absent[1]), left)
         text = re.sub(r"^<class '[^']*'>: ", '', answer['error'])
-        text = re.sub(r'^(.+) \1$', r'\1', text)  # which xacro says twice
+        text = re.sub(r'^(.{10,}?)(?: \1)+(?= |$)', r'\1', text)  # which xacro says twice
         text = re.sub(r'^No such file or directory: \S+ (?=\[Errno)', '', text)
+        if _unseen(answer):
+            remedy = '; xacro does not see those of the shell: write its value'
         if 'recursion' in text:
             remedy = '; does a file include itself, or a macro call itself?'
         raise ArmError(f'xacro: {text}{remedy} (in {answer.get("within", str(file))!r})')
@@ -89,9 +91,16 @@ def _lines(answer: Mapping[str, str]) -> Iterator[str]:
         near = ''.join(f'; did you mean {x}:=?' for x in get_close_matches(name, asked, 1))
         near = near or near_option(name)
         yield f'xacro_args: {name}:= has no effect, as the file has no such argument{near}'
-    hidden = [name for name in answer.get('lacking', '').split() if name in os.environ]
+    lacking, named = answer.get('lacking', '').split(), _unseen(answer)
+    hidden = [name for name in lacking if name in os.environ and name != named]
     text = 'xacro does not see the environment variable {}: write its value'
     yield from line_on(hidden, text)
+
+
+def _unseen(answer: Mapping[str, str]) -> str:
+    """Return the environment variable that an error is about, or ''."""
+    found = re.search(r"environment variable '([^']+)' is not set", answer.get('error', ''))
+    return found[1] if found else ''
 
 
 def _default_in(absent: Path, left: Mapping[str, str]) -> str:

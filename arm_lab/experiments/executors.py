@@ -26,6 +26,7 @@ from rich.console import Console
 from arm_dynamics.checks import ArmError, Array, typed
 from arm_dynamics.parameters import Parameters, parameter
 from arm_dynamics.plugin_faults import named_faults
+from arm_lab.experiments.seeded import seeded
 from arm_lab.progress import progress
 from arm_sim import standard_output
 from arm_sim.loop.report import plain
@@ -133,7 +134,7 @@ def _dask_executor(address: str) -> Iterator[Executor]:
 
 def _answer(function: Callable[[Job], Answer], job: Job) -> Answer:
     """Return the answer of a job; an error of a plugin crosses processes as an ArmError."""
-    with named_faults():
+    with named_faults(), seeded():
         return function(job)
 
 

@@ -35,6 +35,7 @@ from arm_lab.experiments.compared_laws import any_class, compared_class, compare
 from arm_lab.experiments.frequency import at_frequency
 from arm_lab.experiments.ranges import Draw, Ranges
 from arm_lab.experiments.robot_files import load_robot
+from arm_lab.experiments.seeded import seeded
 from arm_sim.devices import SensorParameters
 from arm_sim.devices.drive_trains import JointParameters
 from arm_sim.devices.drives import DriveParameters
@@ -349,7 +350,8 @@ class LoadedExperiment:
         """Return the record of a run in the loop; `model_error` is that of the law's model."""
         wrong = model_error not in (None, ModelError())
         model = with_error(self.arm, model_error or ModelError()) if wrong else None
-        return self.task.run(self.law(model), *self.plants())
+        with seeded():
+            return self.task.run(self.law(model), *self.plants())
 
     def track(self, record: Record) -> Tracking:
         """Return the errors of a run over time."""

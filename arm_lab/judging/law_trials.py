@@ -20,6 +20,7 @@ from arm_dynamics.checks import ArmError
 from arm_dynamics.descriptions.confined_process import continue_apart, refuse_calls_of_law
 from arm_dynamics.temporary_folder import own_folder
 from arm_lab.experiments.processes import Group
+from arm_lab.experiments.seeded import seeded
 from arm_lab.experiments.suited import suited
 from arm_lab.judging.plan import JudgedTrial, JudgingPlan, read_plan
 from arm_lab.judging.replayed_law import RecordedLaw, bytes_of, made_by
@@ -123,14 +124,15 @@ def attempt(trial: JudgedTrial, law: str, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     reason, actuator = '', trial.loaded.experiment.actuator
     try:
-        loaded = suited(trial.loaded.changed(law=law, actuator=''))
-        if loaded.law_class.command_interface != COMMAND_INTERFACE[actuator]:
-            raise ArmError(
-                f'the law commands {loaded.law_class.command_interface!r}; the file has '
-                f'actuator {actuator!r}'
-            )
-        kept = RecordedLaw(loaded.law())
-        loaded.task.run(kept, *trial.loaded.plants())
+        with seeded():
+            loaded = suited(trial.loaded.changed(law=law, actuator=''))
+            if loaded.law_class.command_interface != COMMAND_INTERFACE[actuator]:
+                raise ArmError(
+                    f'the law commands {loaded.law_class.command_interface!r}; the file has '
+                    f'actuator {actuator!r}'
+                )
+            kept = RecordedLaw(loaded.law())
+            loaded.task.run(kept, *trial.loaded.plants())
         (folder / _COMMANDS).write_bytes(b''.join(row.tobytes() for row in kept.rows))
     except BaseException as error:  # the law of a user may raise anything
         reason = words_of(error)

@@ -34,7 +34,7 @@ from arm_controllers.ros.messages import (
     stamp_at,
     trajectory_message,
 )
-from arm_controllers.ros.qos import CONTROL_QOS, RECORD_QOS
+from arm_controllers.ros.qos import ACTION_SERVICES, CONTROL_QOS, RECORD_QOS
 from arm_controllers.ros.running import wait_until
 from arm_controllers.ros.serialized_messages import FIELDS, JointStateReader
 from arm_dynamics.checks import ArmError
@@ -134,7 +134,7 @@ class GoalRun:
         self._pause = node.create_client(SetBool, 'simulator/pause')
         self._reset = node.create_client(Trigger, 'simulator/reset')
         action, topic = f'{server}/follow_joint_trajectory', f'{server}/joint_trajectory'
-        self._follow = ActionClient(node, FollowJointTrajectory, action)
+        self._follow = ActionClient(node, FollowJointTrajectory, action, **ACTION_SERVICES)
         # An external controller needs no more than a subscription to its goals.
         self._topic: Any = None
         if server == EXTERNAL:

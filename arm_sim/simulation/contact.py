@@ -20,10 +20,12 @@ which for h = 1 ms and the weight of a body on four points is a few 1e-6 m/s.
 Source: "Computation, Constraint model" in MuJoCo's documentation.
 """
 
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cache, lru_cache
 from math import ceil, inf, sqrt
 
 import mujoco
+import numpy as np
 
 from arm_dynamics.checks import ArmError, some_of
 from arm_sim.simulation.material import NUMBERS, Material, damping_of, softer
@@ -57,7 +59,10 @@ def set_springs(mj_model: mujoco.MjModel, parameters: PlantParameters) -> None:
         friction=p.contact_friction,
     )
     _spread_inertias(mj_model)
-    pairs = [_Pair(mj_model, pair, others) for pair in own]
+    shape = cache(lambda geom: _Shape(mj_model, geom, others))  # many pairs have the same ones
+    ends = np.stack([mj_model.pair_geom1, mj_model.pair_geom2], axis=1).tolist()
+    step = mj_model.opt.timestep / _MOST_DIVISION
+    pairs = [_Pair(tuple(map(shape, ends[pair])), step) for pair in own]
     worst = min(pairs, key=lambda each: each.longest_step)
     base = mj_model.opt.timestep
     division = max(1, ceil(base / worst.longest_step))
@@ -80,6 +85,26 @@ def set_springs(mj_model: mujoco.MjModel, parameters: PlantParameters) -> None:
             mj_model.pair_dim[number] = 1
 
 
+class _Shape:
+    """A shape that may touch others.
+
+    Attributes:
+        material: of the shape.
+        body: its name in messages.
+        inverse: MuJoCo's estimate of the inverse mass of its body [1/kg].
+        balls: see `_balls`.
+        mobility: see `_mobility`; of forces that are not central, and that are.
+    """
+
+    def __init__(self, mj_model: mujoco.MjModel, geom: int, others: Material):
+        body = int(mj_model.geom_bodyid[geom])
+        self.material = material_of(mj_model, geom) or others
+        self.body = repr(mj_model.body(body).name)
+        self.inverse = mj_model.body_invweight0[body, 0]
+        self.balls = _balls(mj_model, geom)
+        self.mobility = [_mobility(mj_model, body, central) for central in (False, True)]
+
+
 class _Pair:
     """Two shapes that may touch.
 
@@ -90,15 +115,15 @@ class _Pair:
         longest_step: integration step [s] that keeps the contact stable.
     """
 
-    def __init__(self, mj_model: mujoco.MjModel, number: int, others: Material):
-        geoms = [int(geom[number]) for geom in (mj_model.pair_geom1, mj_model.pair_geom2)]
-        bodies = [int(mj_model.geom_bodyid[geom]) for geom in geoms]
-        self.material = softer(*(material_of(mj_model, geom) or others for geom in geoms))
-        self.names = ' and '.join(repr(mj_model.body(body).name) for body in bodies)
-        self.inverse = float(mj_model.body_invweight0[bodies, 0].sum())
-        balls = max(_balls(mj_model, geom) for geom in geoms)
-        mobility = sum(_mobility(mj_model, body, balls > 0) for body in bodies)
-        c = self.damping(mj_model.opt.timestep / _MOST_DIVISION)
+    def __init__(self, shapes: Sequence[_Shape], step: float):
+        """`step`: the shortest integration step [s]."""
+        one, other = shapes
+        self.material = softer(one.material, other.material)
+        self.names = f'{one.body} and {other.body}'
+        self.inverse = float(one.inverse + other.inverse)
+        balls = max(one.balls, other.balls)
+        mobility = one.mobility[balls > 0] + other.mobility[balls > 0]
+        c = self.damping(step)
         points = balls or _POINTS
         self.longest_step = _longest_step(self.material.stiffness, c, points * mobility)
 

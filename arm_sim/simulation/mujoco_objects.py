@@ -161,6 +161,7 @@ def _add_pairs(
     moving = [name for name in links if _root(spec, spec.geom(name).parent)[0]]
     known = {frozenset((pair.geomname1, pair.geomname2)) for pair in spec.pairs}
     earlier: list[tuple[mujoco.MjsGeom, str, str]] = []
+    count = len(spec.pairs)
     for geom in made:
         root, above = _root(spec, geom.parent)
         if root:
@@ -168,17 +169,18 @@ def _add_pairs(
         partners = []
         if geom.contype or geom.conaffinity:
             partners += [*links, *surroundings] if root else moving
-        for other, its_root, its_above in earlier:
+        for other, its_root, its_above in earlier if root else [x for x in earlier if x[1]]:
             rigid = root == its_root
             family = root and its_root and (root == its_above or above == its_root)
             match = geom.contype & other.conaffinity or other.contype & geom.conaffinity
             excluded = frozenset((geom.parent.name, other.parent.name)) in apart
             if match and not (rigid or family or excluded):
                 partners.append(other.name)
+        partners = [name for name in partners if frozenset((name, geom.name)) not in known]
         for name in partners:
-            if frozenset((name, geom.name)) not in known:
-                spec.add_pair(geomname1=name, geomname2=geom.name, condim=3)
-        _check_pairs(len(spec.pairs))
+            spec.add_pair(geomname1=name, geomname2=geom.name, condim=3)
+        count += len(partners)
+        _check_pairs(count)
         earlier.append((geom, root, above))
     for geom in made:
         geom.contype = geom.conaffinity = 0

@@ -156,7 +156,6 @@ def read_objects(
         ArmError: with `where`, object and value.
     """
     objects = read_rows(SceneObject, text, where, 'object', most)
-    _refuse_double_keys(text, where)
     moving: dict[str, bool] = {}
     for each in objects:
         name, parent = each.name, each.parent
@@ -172,16 +171,6 @@ def read_objects(
         for each in objects
     ]
     return tuple(sorted(placed, key=lambda each: moving[each.name]))
-
-
-def _refuse_double_keys(text: str, where: str) -> None:
-    """Raise ArmError for an object with two values of one key, of which YAML keeps the last."""
-    node = yaml.compose(text, yaml.SafeLoader)
-    for number, row in enumerate(node.value if node else (), 1):
-        keys = [key.value for key, _ in row.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise ArmError(f'{where}, object {number}: two values of {key!r}: write one')
 
 
 def objects_text(objects: Iterable[SceneObject]) -> str:

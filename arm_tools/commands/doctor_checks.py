@@ -5,6 +5,7 @@ A package that may be broken is imported in another process.
 
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,12 +14,14 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from arm_sim.cut_bytecode import cut_files
 from arm_tools.versions import versions
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
 SHARED_MB = 32  # shared memory that Fast DDS may need [MB]
+_FEW = 12  # files that are named at once
 _LONGEST = 120.0  # timeout of a process that a check starts [s]
 _MODULES = {'EAIK': 'eaik', 'pillow': 'PIL', 'pin': 'pinocchio', 'pyyaml': 'yaml'}
 # Optional packages of ROS 2, and what needs them.
@@ -79,6 +82,16 @@ def packages() -> list[Diagnosis]:
     names = ' '.join(f'"{each}"' for each in wanted)
     advice = typed(f'pip install --force-reinstall {names}') if detail else ''
     return [_finding('Python packages', detail or f'{len(wanted)} of them', advice)]
+
+
+def bytecode() -> list[Diagnosis]:
+    """Check whether Python can read the bytecode that it has cached."""
+    files = list(cut_files())
+    few = files[:_FEW]
+    advice = f'after a power cut: rm {" ".join(map(shlex.quote, few))}' if files else ''
+    more = f' and {len(files) - _FEW} more' if len(files) > _FEW else ''
+    detail = f'cut off: {", ".join(Path(x).name for x in few)}{more}' if files else 'complete'
+    return [_finding('bytecode', detail, advice)]
 
 
 def ros() -> list[Diagnosis]:
@@ -183,4 +196,4 @@ def _error(done: subprocess.CompletedProcess[str]) -> str:
     return lines[-1].strip()[:200] if lines else f'it ended with {done.returncode}'
 
 
-ALL = (python, packages, ros, network, shared_memory, graphics, optional)
+ALL = (python, bytecode, packages, ros, network, shared_memory, graphics, optional)

@@ -13,6 +13,34 @@ _FAST = 1e-4  # mean time from row to row below which times are hardly in s [s]
 _ROUNDED = 0.9  # share of the rows with the time of the row before, of times that say too little
 _UNSORTED = 0.2  # share of the rows that go back in time, of a table that is not sorted
 
+DAY, HOUR = 86400.0, 3600.0  # after which times of day, and minutes and seconds, begin again [s]
+_CLOSE = 0.999  # nearly all of it
+
+
+def going_on(times: Array, period: float) -> tuple[Array, str]:
+    """Return times (m,) that begin again after a period [s], as going on, and a line on it.
+
+    They begin again where they go back by more than half the period. Where they then go on by
+    more than half, or by nearly all of it, a row is out of order: it is of the time before.
+    """
+    if period == HOUR and np.nanmax(times) >= HOUR:  # minutes that go on
+        return times, ''
+    known = np.flatnonzero(np.isfinite(times))
+    steps, turns = np.diff(times[known]) / period, np.zeros(len(times))
+    turn = 0
+    for k in np.flatnonzero(np.abs(steps) > 0.5):
+        if steps[k] < 0.0 or turn > 0 or steps[k] > _CLOSE:
+            turn -= int(np.sign(steps[k]))
+            turns[known[k + 1]] = -np.sign(steps[k])
+    if not turns.any():
+        return times, ''
+    row = int(np.flatnonzero(turns)[0]) + 1
+    what = 'times of day pass midnight' if period == DAY else 'minutes pass the hour'
+    line = (
+        f'clock: {what} (row {row}), and go on with the next {"day" if period == DAY else "one"}'
+    )
+    return times + period * np.cumsum(turns), line
+
 
 def check_order(times: Array, q: Array) -> None:
     """Raise ArmError for times (m,) of positions (m, n) that go back too often, or are rounded."""

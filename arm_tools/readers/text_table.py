@@ -19,6 +19,7 @@ import numpy as np
 from arm_dynamics.checks import ArmError, Array
 from arm_tools.readers.column_names import unnamed
 from arm_tools.readers.echoed import echoed
+from arm_tools.readers.row_times import DAY, HOUR, going_on
 from arm_tools.readers.text_fields import joined, separator, split, unfolded
 from arm_tools.readers.units import UNITS, name_and_unit
 
@@ -101,6 +102,7 @@ class TextTable:
             ArmError: a text in place of a number, rows of another length, or no row.
         """
         rows, short, headers = [], [], 0
+        periods: dict[int, float] = {}
         header = [x.strip().casefold() for x in self.names]
         for number, row in self.rows():
             if [name_and_unit(x)[0].casefold() for x in row[: len(header)]] == header:
@@ -108,7 +110,7 @@ class TextTable:
                 continue
             try:
                 _check_length(row, len(header))
-                rows.append([self._number(row[k], k) for k in wanted])
+                rows.append([self._number(row[k], k, periods) for k in wanted])
             except ArmError as error:
                 short.append((number, str(error)))
         if short and (len(short) > 1 or short[0][0] != self.lines[-1][0]):
@@ -121,7 +123,11 @@ class TextTable:
         if short:
             first, why = short[0]
             said.append(f'rows: {len(short)} damaged, not read; the first, line {first}: {why}')
-        return np.array(rows, dtype=float), said
+        found = np.array(rows, dtype=float)
+        for place, period in ((k, periods[x]) for k, x in enumerate(wanted) if x in periods):
+            found[:, place], line = going_on(found[:, place], period)
+            said += [line] if line else []
+        return found, said
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the fields of each line that is no comment, and its number."""
@@ -129,7 +135,8 @@ class TextTable:
             if not line.startswith(_COMMENTS):
                 yield number, split(line, self.between)
 
-    def _number(self, text: str, column: int) -> float:
+    def _number(self, text: str, column: int, periods: dict[int, float]) -> float:
+        """Return the number of a field; note the period of one that begins again [s]."""
         text = text.strip()
         if _MISSING.fullmatch(text):
             return np.nan
@@ -144,7 +151,9 @@ class TextTable:
             return float(text)
         except ValueError:
             pass
-        moment = _moment(text)
+        moment, period = _moment(text)
+        if period:
+            periods[column] = period
         if moment is None:
             name = self.names[column]
             raise ArmError(
@@ -153,22 +162,25 @@ class TextTable:
         return moment
 
 
-def _moment(text: str) -> float | None:
-    """Return a date and time, since 1970, or a time of day [s]; None: the text is neither."""
+def _moment(text: str) -> tuple[float | None, float]:
+    """Return a date and time, since 1970, or a time of day [s]; None: the text is neither.
+
+    The second number is the period of a time of day; 0: it has none.
+    """
     if parts := _MINUTES.fullmatch(text):
-        return 60.0 * float(parts[1]) + float(parts[2])
+        return 60.0 * float(parts[1]) + float(parts[2]), HOUR
     for read in (datetime.fromisoformat, _german):
         try:
             moment = read(text)
         except ValueError:
             continue
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp(), 0.0
     try:
         of_day = time.fromisoformat(text)
     except ValueError:
-        return None
+        return None, 0.0
     seconds = 3600.0 * of_day.hour + 60.0 * of_day.minute + of_day.second
-    return seconds + 1e-6 * of_day.microsecond
+    return seconds + 1e-6 * of_day.microsecond, DAY
 
 
 def _german(text: str) -> datetime:

@@ -30,16 +30,23 @@ def model():
     return RobotModel(FINGER)
 
 
-def moved(law, goal, start, seconds, wall=-1.0):
-    """Return positions and efforts (k,) of a finger that a rigid wall stops."""
+def moved(law, goal, start, seconds, wall=-1.0, period=PERIOD, late=0):
+    """Return positions and efforts (k,) of a finger that a rigid wall stops.
+
+    `late`: control periods from a state to the effort that answers it.
+    """
     reference = Reference(1)
     reference.q[:], reference.v[:], reference.effort[:] = goal.position, goal[2], goal[1]
     x, v = np.array([start]), np.zeros(1)
     state, found = law.start(Measurement(x, v), reference), []
-    for _ in range(round(seconds / PERIOD)):
-        effort, state = law(state, Measurement(x, v), reference, PERIOD)
-        v = v + effort / MASS * PERIOD
-        x = x + v * PERIOD
+    waiting = [np.zeros(1)] * late
+    for _ in range(round(seconds / period)):
+        effort, state = law(state, Measurement(x, v), reference, period)
+        waiting.append(effort)
+        effort = waiting.pop(0)
+        for _ in range(10):
+            v = v + effort / MASS * period / 10
+            x = x + v * period / 10
         if x < wall:
             x, v = np.array([wall]), np.zeros(1)
         found.append((x[0], effort[0]))
@@ -52,6 +59,20 @@ def test_the_finger_goes_to_its_goal_at_the_largest_speed(model):
     np.testing.assert_allclose(x[-1], 0.01, atol=1e-9)
     np.testing.assert_allclose(np.diff(x)[100:250], -0.1 * PERIOD, rtol=1e-6)
     assert np.abs(effort).max() <= 50.0
+
+
+@pytest.mark.parametrize(
+    ('frequency', 'late', 'shakes'),
+    [(200.0, 1, False), (200.0, 2, True), (100.0, 2, False), (100.0, 3, True), (60.0, 3, False)],
+)
+def test_commands_that_come_late_shake_a_finger_above_a_frequency(model, frequency, late, shakes):
+    law = GripperLaw(model, GripperParameters(natural_frequency=frequency), 'finger')
+    x, effort = moved(law, GripperGoal(0.01, 60.0, 0.1), 0.04, 3.0, period=2e-3, late=late)
+    if shakes:
+        assert np.ptp(x[-300:]) > 5e-3
+        assert np.abs(effort[-300:]).max() == 60.0
+    else:
+        assert np.ptp(x[-300:]) < 1e-6
 
 
 @pytest.mark.parametrize('most', [5.0, 40.0])

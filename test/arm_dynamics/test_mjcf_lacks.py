@@ -68,7 +68,7 @@ CASES = [
      'gainprm="9" biastype="affine" biasprm="0 -9 0"/></actuator>'}),
     ('tendons t', {'end': '<tendon><fixed name="t"><joint joint="a" coef="1"/></fixed></tendon>'}),
     ('equalities e',
-     {'end': '<equality><joint name="e" joint1="a" active="false"/></equality>'}),
+     {'end': '<equality><connect name="e" body1="one" anchor="0 0 0"/></equality>'}),
     ('actuators s', {'end': '<actuator><motor name="s" site="end"/></actuator>'}),
     ('other drives v', {'end': '<actuator><velocity name="v" joint="a" kv="2"/></actuator>'}),
     ('other drives m', {'end': SERVO.format('gear="50"')}),
@@ -200,6 +200,19 @@ def test_of_two_equalities_of_a_follower_the_second_is_named(tmp_path, capfd):
     file.write_text(ARM.format(top='', world=second, body='', joint='', geom='', end=end))
     Robot.load(f'{file} mjcf:=converted')
     assert 'equalities twice' in re.split(': |; |\n', capfd.readouterr().err)
+
+
+@pytest.mark.parametrize('words', ['', ' mjcf:=converted'])
+def test_an_inactive_equality_does_nothing_and_is_not_named(tmp_path, capfd, words):
+    end = '<equality><weld name="e" body1="one" active="false"/></equality>'
+    text = ARM.format(top='', world='', body='', joint='', geom='', end=end)
+    data = mujoco.MjData(own := mujoco.MjModel.from_xml_string(text))
+    data.qpos[0] = 1.0
+    mujoco.mj_forward(own, data)
+    assert data.nefc == 0
+    (tmp_path / 'arm.xml').write_text(text)
+    assert Robot.load(f'{tmp_path / "arm.xml"}{words}').model.joint_names == ('a',)
+    assert 'equalities' not in capfd.readouterr().err
 
 
 def test_biasprm_without_its_type_makes_no_servo():

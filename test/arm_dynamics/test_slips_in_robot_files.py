@@ -25,6 +25,8 @@ LIMIT = '<limit lower="-2.5" upper="2.2" effort="50" velocity="3"/>'
 BOX = '_link"><{0}><origin {1}/><geometry><box size="0.1 0.1 0.1"/></geometry></{0}>'
 TURNED, FAR = BOX.format('collision', 'rpy="0 90 0"'), BOX.format('visual', 'xyz="0 0 150"')
 XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
+NOT_SET = r"^xacro: environment variable 'NOT_SET' is not set"
+REMEDY = r'xacro does not see those of the shell: write its value \('
 VISUAL = BOX.format('visual', '')
 MJCF = (
     '<mujoco>{}<worldbody><body name="one"><joint name="a" axis="0 1 0" {}/>'
@@ -318,19 +320,26 @@ def test_an_srdf_that_is_a_pointer_of_git_lfs_is_named(tmp_path):
             '<xacro:include filename="Parts.xacro"/>',
             r"; there is '.*parts\.xacro', in other small",
         ),
-        ('<link name="$(env NOT_SET)"/>', r"^xacro: environment variable 'NOT_SET' is not set \("),
+        ('<link name="$(env NOT_SET)"/>', f'{NOT_SET}; {REMEDY}'),
+        (
+            '<xacro:property name="p" value="$(env NOT_SET)"/><link name="${p}"/>',
+            f"{NOT_SET} when evaluating expression 'p'; {REMEDY}",
+        ),
+        ('<link name="$(env LANG)"/>', f'{NOT_SET.replace("NOT_SET", "LANG")}; {REMEDY}'),
         (
             '<xacro:macro name="arm"><link name="a"/></xacro:macro>',
             'it has no <link>; is it a part',
         ),
     ],
 )
-def test_slips_in_a_xacro_have_their_cause(tmp_path, inside, line):
+def test_slips_in_a_xacro_have_their_cause(tmp_path, capfd, monkeypatch, inside, line):
     optional('xacro', 'xacro')
+    monkeypatch.setenv('LANG', 'C')
     (tmp_path / 'parts.xacro').write_text('<robot/>')
     (tmp_path / 'arm.xacro').write_text(f'<robot name="arm" {XACRO}>{inside}</robot>')
     with pytest.raises(ArmError, match=line):
         Robot.load(str(tmp_path / 'arm.xacro'))
+    assert 'xacro' not in capfd.readouterr().err  # once
 
 
 @pytest.mark.quick(1)

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import psutil
@@ -12,6 +13,8 @@ import pytest
 from ament_index_python.packages import get_packages_with_prefixes
 from long_wait import LONG_WAIT
 from repository import ROOT
+
+from arm_dynamics.checks import ArmError
 
 PACKAGE = ROOT / 'examples' / 'controller_package'
 COMMAND = [sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '--rootdir', '.']
@@ -72,6 +75,18 @@ def test_the_same_fault_begins_again(start_arm):
         arm.run(0.2)
         jumps = np.flatnonzero(np.abs(np.diff(arm.motion.q[began - 1 :, 1])) > 0.05)
         np.testing.assert_array_equal(jumps, [0, 100_000_000 // arm.period_ns - 1])
+
+
+@pytest.mark.slow
+def test_a_misspelt_controller_is_refused_at_once_with_the_nearest_name(start_arm):
+    arm = start_arm(robot='planar_3r', law='pd')
+    began = time.monotonic()
+    for wrong in ('pd_controler', 'pd'):
+        with pytest.raises(
+            ArmError, match=rf"^no action {wrong}/.* did you mean 'pd_controller'\?$"
+        ):
+            arm.reach(wrong, [0.1, 0.0, 0.0])
+    assert time.monotonic() - began < 20.0  # of a busy machine; it was 60 s
 
 
 @pytest.mark.slow

@@ -237,6 +237,17 @@ def test_nodes_log_in_one_way_which_cuts_what_a_sender_wrote():
 
 
 @pytest.mark.slow
+def test_every_client_of_an_action_has_a_queue_for_the_answers_to_others():
+    calls = [
+        (str(path.relative_to(ROOT)), ast.unparse(node))
+        for path in MODULES
+        for node in nodes_of(path)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == 'ActionClient'
+    ]
+    assert calls
+    assert [call for call in calls if '**ACTION_SERVICES' not in call[1]] == []
+
+
 def test_nothing_from_outside_is_run():
     for path in [*MODULES, *(ROOT / 'launch').glob('*.py')]:
         nodes = nodes_of(path)

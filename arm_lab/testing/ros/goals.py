@@ -1,6 +1,7 @@
 """A goal and its end, with the reason where it does not succeed."""
 
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 
 from action_msgs.msg import GoalStatus
 from control_msgs.action import FollowJointTrajectory
@@ -26,14 +27,28 @@ _STATUS = {
 }
 
 
-def takers(node: Node) -> str:
-    """Return which actions and topics take goals where a node is, in words."""
+def takers(node: Node) -> list[str]:
+    """Return the actions and topics that take goals where a node is."""
     actions, kind = get_action_names_and_types(node), 'control_msgs/action/FollowJointTrajectory'
     names = [name for name, types in actions if kind in types]
     for name, types in node.get_topic_names_and_types():
         if 'trajectory_msgs/msg/JointTrajectory' in types and node.count_subscribers(name):
             names.append(name)
-    return f'there is {", ".join(names) or "nothing that takes goals"}'
+    return names
+
+
+def meant(controller: str, names: Sequence[str]) -> list[str]:
+    """Return the controller of these actions and topics, if any, whose name is misspelt."""
+    known = [name.rpartition('/')[0].strip('/') for name in names]
+    longer = [name for name in known if name.startswith(f'{controller}_')]
+    return (longer or get_close_matches(controller, known, cutoff=0.8))[:1]
+
+
+def not_found(controller: str, names: Sequence[str], why: object) -> ArmError:
+    """Return the error of a controller that is not among these actions and topics."""
+    near = ''.join(f'; did you mean {name!r}?' for name in meant(controller, names))
+    there = ', '.join(names) or 'nothing that takes goals'
+    return ArmError(f'{why}; there is {there}{near}')
 
 
 def goal_to(
@@ -51,7 +66,10 @@ def goal_to(
     """
     if isinstance(positions, Mapping):
         joint_names, positions = list(positions), list(positions.values())
-    values = finite('positions', positions, (len(joint_names),))
+    try:
+        values = finite('positions', positions, (len(joint_names),))
+    except ArmError as error:
+        raise ArmError(f'{error}; the joints are {", ".join(joint_names)}') from None
     in_range('seconds', seconds, 0.0, exclusive=True)
     rest = [0.0] * len(values)
     point = JointTrajectoryPoint(positions=values.tolist(), velocities=rest, accelerations=rest)

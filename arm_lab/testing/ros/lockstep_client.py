@@ -34,7 +34,7 @@ from arm_sim.ros.goal_run import SOON, joint_states, sender_of
 from arm_sim.ros.loop_messages import COMMAND, STATE, TOPIC, gathered
 
 _START = 180.0  # longest wait for a node that starts, and may compile first [s]
-_STILL = 60.0  # longest wait for an answer, or for time to go on [s]
+STILL = 60.0  # longest wait for an answer, or for time to go on [s]
 _AHEAD = 600  # states by which time runs ahead of those received, see `goal_run`
 _LOOK = 0.5  # period of looking whether a process has ended [s]
 _STEP = 0.02  # period of looking at a condition, in both times [s]
@@ -152,7 +152,7 @@ class LockstepClient(AbstractContextManager['LockstepClient']):
         """
         self.until(lambda: self._recorder.ready, 'recorder', _START)
         self.call(SetBool, 'simulator/pause', SetBool.Request(data=True))
-        self.set_parameters(lockstep_timeout=3600.0)  # `_STILL` is the longest wait instead
+        self.set_parameters(lockstep_timeout=3600.0)  # `STILL` is the longest wait instead
         if managed:
             from simulation_interfaces.srv import ResetSimulation
 
@@ -163,8 +163,8 @@ class LockstepClient(AbstractContextManager['LockstepClient']):
         else:
             self.time_ns = -1
             self.call(Trigger, 'simulator/reset', Trigger.Request())
-            self.until(lambda: self.time_ns == 0, 'state after the reset', _STILL)
-            self.until(self._all_have_answered, 'command that answers the first state', _STILL)
+            self.until(lambda: self.time_ns == 0, 'state after the reset', STILL)
+            self.until(self._all_have_answered, 'command that answers the first state', STILL)
         del self._states[:-1]
 
     def _all_have_answered(self) -> bool:
@@ -203,7 +203,7 @@ class LockstepClient(AbstractContextManager['LockstepClient']):
 
         while not is_over():
             what = f'command that answers the state of t = {1e-9 * self.time_ns:g} s'
-            self.until(partial(goes_on, self.time_ns), what, _STILL)
+            self.until(partial(goes_on, self.time_ns), what, STILL)
 
     def wait(self, condition: Callable[[], bool], what: str, seconds: float = 10.0) -> None:
         """Let time run until a condition holds, not faster than the wall clock.
@@ -226,7 +226,7 @@ class LockstepClient(AbstractContextManager['LockstepClient']):
 
     # Messages
 
-    def until(self, condition: Callable[[], Any], what: str, seconds: float = _STILL) -> None:
+    def until(self, condition: Callable[[], Any], what: str, seconds: float = STILL) -> None:
         """Dispatch callbacks until a condition holds; simulated time need not run.
 
         Raises:
@@ -253,7 +253,7 @@ class LockstepClient(AbstractContextManager['LockstepClient']):
             wait_until(self._executor, until, '', seconds)
 
     def call(
-        self, kind: ServiceType, name: str, request: Request, seconds: float = _STILL
+        self, kind: ServiceType, name: str, request: Request, seconds: float = STILL
     ) -> AnyMessage:
         """Return the answer of a service; raise ArmError if there is none in time [s]."""
         if name not in self._clients:
@@ -262,11 +262,11 @@ class LockstepClient(AbstractContextManager['LockstepClient']):
         self.until(client.service_is_ready, f'service {name}', seconds)
         for _ in range(_TRIES):
             answers.append(client.call_async(request))
-            self.spin(_STILL / _TRIES, lambda: any(each.done() for each in answers))
+            self.spin(STILL / _TRIES, lambda: any(each.done() for each in answers))
             for each in answers:
                 if each.done():
                     return each.result()
-        raise ArmError(f'no answer of {name} within {_STILL:g} s')
+        raise ArmError(f'no answer of {name} within {STILL:g} s')
 
     def publish(self, topic: str, message: AnyMessage) -> None:
         """Publish a message; return when its subscriber has received it."""

@@ -19,10 +19,19 @@ from sensor_msgs.msg import JointState
 from unique_identifier_msgs.msg import UUID
 
 from arm_controllers.ros.messages import to_ns
+from arm_controllers.ros.qos import ACTION_SERVICES
 from arm_controllers.ros.ros_types import AnyMessage
 from arm_controllers.ros.running import wait_until
 from arm_dynamics.checks import ArmError, in_range
-from arm_lab.testing.ros.goals import SETTLING, Positions, goal_to, not_there, raise_reason, takers
+from arm_lab.testing.ros.goals import (
+    SETTLING,
+    Positions,
+    goal_to,
+    not_found,
+    not_there,
+    raise_reason,
+    takers,
+)
 
 _AGAIN = 5.0  # time without an answer, after which the result is requested again [s]
 
@@ -123,12 +132,12 @@ def _joints_of(own: Node, controller: str, timeout: float) -> list[str]:
 def _client_of(own: Node, controller: str, timeout: float) -> ActionClient:
     """Return a client of the controller's action, which is there."""
     action = f'{controller}/follow_joint_trajectory'
-    client = ActionClient(own, FollowJointTrajectory, action)
+    client = ActionClient(own, FollowJointTrajectory, action, **ACTION_SERVICES)
     try:
         wait_until(own.executor, client.server_is_ready, f'action {action}', timeout)
     except ArmError as error:
         client.destroy()
-        raise ArmError(f'{error}; {takers(own)}') from None
+        raise not_found(controller, takers(own), error) from None
     return client
 
 

@@ -14,17 +14,28 @@ from trajectory_msgs.msg import JointTrajectory
 
 from arm_controllers.parameter_file import mapping_text
 from arm_controllers.ros.messages import set_stamp, to_ns, wrench_message
+from arm_controllers.ros.qos import ACTION_SERVICES
 from arm_dynamics.checks import ArmError, JointLimitError, finite
 from arm_lab.experiments.processes import Group
 from arm_lab.judging.trials import controller_command
-from arm_lab.testing.ros.goals import SETTLING, Positions, goal_to, not_there, raise_reason, takers
-from arm_lab.testing.ros.lockstep_client import LockstepClient, said
+from arm_lab.testing.ros.goals import (
+    SETTLING,
+    Positions,
+    goal_to,
+    meant,
+    not_found,
+    not_there,
+    raise_reason,
+    takers,
+)
+from arm_lab.testing.ros.lockstep_client import STILL, LockstepClient, said
 from arm_sim.output_folder import writable_folder
 
 BROADCASTER, JTC = 'joint_state_broadcaster', 'joint_trajectory_controller'
 LAUNCH, CONTROLLER = 'launch', 'controller'  # the processes whose end is an error
 _SOON = 10  # control periods until a goal begins
 _SLICE = 0.1  # simulated time between looks whether a goal has ended [s]
+_UNKNOWN = 3.0  # wait for a controller that nothing can bring any more [s]
 _LATE = 10.0  # simulated time after which a goal that has not ended never does [s]
 
 
@@ -66,6 +77,7 @@ class SimulatedArm(LockstepClient):
         self._folder, self.environment = writable_folder(str(folder)), dict(os.environ)
         self._groups = ExitStack()
         self._processes: dict[str, Group] = {}
+        self._started = False
         try:
             expected = self._launch(command, controllers, spawn, arguments)
             domain = int(self.environment.get('ROS_DOMAIN_ID') or 0)
@@ -125,6 +137,7 @@ class SimulatedArm(LockstepClient):
         Returns:
             The process: `code` is its exit code, None while it runs; `lines()` is what it printed.
         """
+        self._started = True
         return self._group(name, controller_command(command))
 
     # Goals
@@ -213,16 +226,29 @@ class SimulatedArm(LockstepClient):
             self.until(
                 lambda: self.node.count_services(service) or self.node.count_subscribers(topic),
                 f'action {action} and no subscription to {topic}',
+                STILL if self._may_come(controller) else _UNKNOWN,
             )
         except ArmError as error:
-            raise ArmError(f'{takers(self.node)}; {error}') from None
+            raise not_found(controller, takers(self.node), error) from None
         if not self.node.count_services(service):
             return None
         if action not in self._clients:
-            self._clients[action] = client = ActionClient(self.node, FollowJointTrajectory, action)
+            client = ActionClient(self.node, FollowJointTrajectory, action, **ACTION_SERVICES)
+            self._clients[action] = client
             self.until(client.server_is_ready, f'action {action}')
             self.settle(controller)  # else ROS can lose the answer to a new client
         return self._clients[action]
+
+    def _may_come(self, controller: str) -> bool:
+        """Whether a controller has a node or a claim, or can have one soon.
+
+        Those of the arm's launch file are there before the test begins; a test may start others.
+        """
+        there = (name for name, _ in self.node.get_service_names_and_types())
+        prefix = self.node.resolve_service_name(controller) + '/'
+        known = controller in self._claims.claims or any(x.startswith(prefix) for x in there)
+        is_alone = not self._started and CONTROLLER not in self._processes
+        return known or not (is_alone and meant(controller, takers(self.node)))
 
     def said(self, controller: str) -> str:
         """Return what a controller logged last, if possible as a warning or an error."""

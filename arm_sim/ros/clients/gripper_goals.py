@@ -8,6 +8,7 @@ from rclpy.action import ActionClient
 from rclpy.node import Node
 
 from arm_controllers.ros.messages import set_stamp
+from arm_controllers.ros.qos import ACTION_SERVICES
 from arm_dynamics.checks import ArmError
 from arm_sim.ros.waiting import Waiting
 
@@ -21,7 +22,7 @@ class GripperGoals:
     def __init__(self, node: Node, waiting: Waiting, joint: str):
         """`waiting`: how the node waits for others; `joint`: the gripper's."""
         self._waiting, self._joint = waiting, joint
-        self._client = ActionClient(node, ParallelGripperCommand, ACTION)
+        self._client = ActionClient(node, ParallelGripperCommand, ACTION, **ACTION_SERVICES)
 
     def send(self, goals: Sequence[tuple[float, float, float]], start_ns: int) -> None:
         """Send goals: times after `start_ns` [s], positions [m | rad], efforts [N | N.m].

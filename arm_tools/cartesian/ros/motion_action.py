@@ -23,7 +23,7 @@ from arm_controllers.ros.diagnostics import status_publisher
 from arm_controllers.ros.goal_endpoints import EventActionServer
 from arm_controllers.ros.log import Log, shortened
 from arm_controllers.ros.messages import to_ns, trajectory_message
-from arm_controllers.ros.qos import STATE_QOS
+from arm_controllers.ros.qos import ACTION_SERVICES, STATE_QOS
 from arm_controllers.ros.ros_types import AnyMessage, Kind
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_controllers.ros.subscriptions import subscribe_controller_state
@@ -124,7 +124,9 @@ class MotionAction:
             MarkerArray, object_messages.TOPIC, self._on_objects, STATE_QOS, raw=True
         )
         self._follow_name = f'{controller}/follow_joint_trajectory'
-        self._follow = ActionClient(node, FollowJointTrajectory, self._follow_name)
+        self._follow = ActionClient(
+            node, FollowJointTrajectory, self._follow_name, **ACTION_SERVICES
+        )
         self._publish = status_publisher(node)
         node.create_timer(1.0, self._report)
 

@@ -21,6 +21,7 @@ from arm_controllers.follower.goal import Goal
 from arm_controllers.ros.log import shortened
 from arm_controllers.ros.messages import prefix_of, trajectory_message, wrench_message
 from arm_controllers.ros.pose_messages import pose_to_message
+from arm_controllers.ros.qos import ACTION_SERVICES
 from arm_controllers.ros.ros_types import Request, Response
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_dynamics.checks import ArmError, Array, in_range
@@ -161,7 +162,9 @@ class ArmCommands:
             return
         if controller not in self._goal_clients:
             action = f'{controller}/follow_joint_trajectory'
-            self._goal_clients[controller] = ActionClient(node, FollowJointTrajectory, action)
+            self._goal_clients[controller] = ActionClient(
+                node, FollowJointTrajectory, action, **ACTION_SERVICES
+            )
         for name, kind, service in (
             ('read gains', GetParameters, 'get_parameters'),
             ('gains', SetParametersAtomically, 'set_parameters_atomically'),

@@ -8,11 +8,14 @@ from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from domains import fresh_domain  # noqa: E402
 from long_wait import LONG_WAIT, spin_until  # noqa: E402
 from rclpy.action import ActionClient  # noqa: E402
+from rclpy.executors import SingleThreadedExecutor  # noqa: E402
 from rclpy.serialization import deserialize_message  # noqa: E402
 from trajectory_msgs.msg import JointTrajectoryPoint  # noqa: E402
 from unique_identifier_msgs.msg import UUID  # noqa: E402
 
+from arm_controllers.follower.goal import GoalResult, ResultCode  # noqa: E402
 from arm_controllers.ros import goal_endpoints  # noqa: E402
+from arm_controllers.ros.qos import ACTION_SERVICES  # noqa: E402
 from arm_controllers.ros.running import make_executor  # noqa: E402
 
 
@@ -73,4 +76,32 @@ def test_a_goal_with_the_id_of_another_is_rejected_with_a_line(capfd):
         assert identifiers == [bytes(range(16))]
     finally:
         node.destroy_node()
+        rclpy.try_shutdown()
+
+
+def test_each_of_thirty_clients_gets_its_answer_and_its_result():
+    # A client's queue also has the answers to the others: ROS's own, of ten, loses answers.
+    rclpy.init(domain_id=int(fresh_domain()))
+    node, others = rclpy.create_node('arm'), rclpy.create_node('others')
+    executor, reading, arrived = make_executor(), SingleThreadedExecutor(), []
+    name = '/arm/follow_joint_trajectory'
+    try:
+        ends = goal_endpoints.GoalEndpoints(node, False, lambda *goal: arrived.append(goal), bool)
+        executor.add_node(node)
+        reading.add_node(others)
+        options = ACTION_SERVICES
+        clients = [ActionClient(others, FollowJointTrajectory, name, **options) for _ in range(30)]
+        assert all(client.wait_for_server(LONG_WAIT) for client in clients)
+        answers = [client.send_goal_async(FollowJointTrajectory.Goal()) for client in clients]
+        spin_until(executor, lambda: len(arrived) == 30)  # nobody reads meanwhile
+        for identifier, _ in arrived:
+            ends.resolve(GoalResult(identifier, ResultCode.SUCCESSFUL, ''))
+        spin_until(reading, lambda: all(answer.done() for answer in answers))
+        results = [answer.result().get_result_async() for answer in answers]
+        for _ in range(100):
+            executor.spin_once(timeout_sec=0.01)
+        spin_until(reading, lambda: all(result.done() for result in results))
+    finally:
+        node.destroy_node()
+        others.destroy_node()
         rclpy.try_shutdown()

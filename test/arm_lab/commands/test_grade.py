@@ -1,7 +1,9 @@
 """Submissions: the same law gets the same grade, and a hostile one gets one clear line."""
 
+import random
 import subprocess
 
+import numpy as np
 import psutil
 import pytest
 
@@ -81,6 +83,29 @@ def test_a_law_gets_the_same_grade_twice_and_a_hostile_one_a_line(tmp_path, capf
     running = psutil.process_iter(['cmdline'])
     stayed = [each for each in running if '98765' in (each.info['cmdline'] or ())]
     assert not stayed or not namespaces()
+
+
+@pytest.mark.slow
+def test_a_law_that_draws_without_a_seed_gets_the_same_grade_and_the_same_run_twice(tmp_path):
+    (tmp_path / 'limits.yaml').write_text(LIMITS)
+    drawn = 'random.random() * np.random.randn(3)'
+    law = LAW.format(before='import random\nimport numpy as np', inside='pass')
+    law = law.replace('0.0 * measured.q', drawn)
+    files = [tmp_path / f'{name}.py' for name in 'ab']
+    for file in files:
+        file.write_text(law)
+    limits = tmp_path / 'limits.yaml'
+    one, other = arm_sim.grade([str(x) for x in files], limits=limits, workers=1).found
+    assert one.checksum == other.checksum != ''
+    given = {'law': str(files[0]), 'natural_frequency': 0.0, 'parameters': {'duration': 0.9}}
+    records = []
+    for seed in range(2):
+        np.random.seed(seed)
+        random.seed(seed)
+        own = np.random.RandomState(seed).rand(), random.Random(seed).random()
+        records.append(arm_sim.run('planar_3r', 'step', **given).record.checksum())
+        assert (np.random.rand(), random.random()) == own  # of the user, as before
+    assert records[0] == records[1]
 
 
 def test_ctrl_c_leaves_the_grades_that_were_given(tmp_path, monkeypatch, capsys):

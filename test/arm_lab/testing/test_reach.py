@@ -157,6 +157,7 @@ def test_a_result_that_is_lost_is_requested_again(arm, node, monkeypatch):
         ('own', 'never', 0.0, 'own: the goal has not ended within 1.1 s'),
         ('own', 'succeed', 0.5, "own: joint 'a' is at 0.8, not at 0.3, 1 s after the end of the"),
         ('won', 'succeed', 0.0, 'no action won/follow_joint_trajectory within 1 s; there is /'),
+        ('owns', 'succeed', 0.0, 'no action owns/follow_joint_trajectory within 1 s; there is /'),
     ],
 )
 def test_the_reason_is_one_line(arm, node, controller, end, miss, line):
@@ -165,6 +166,8 @@ def test_the_reason_is_one_line(arm, node, controller, end, miss, line):
         reach(node, controller, {'a': 0.3}, seconds=0.1, timeout=1.0)
     assert str(caught.value).startswith(line)
     assert '\n' not in str(caught.value)
+    if controller == 'owns':
+        assert str(caught.value).endswith("; did you mean 'own'?")
     if controller == 'won':  # another test's action may still be on the graph of a used domain
         there = str(caught.value).partition('there is ')[2]
         assert '/own/follow_joint_trajectory' in there
@@ -174,8 +177,12 @@ def test_the_reason_is_one_line(arm, node, controller, end, miss, line):
 @pytest.mark.parametrize(
     ('controller', 'positions', 'line'),
     [
-        ('own', [0.1], r'positions has shape \(1,\); it must be \(2,\)'),
-        ('own', {'a': float('nan')}, r'positions\[0\] is nan; it must be finite'),
+        ('own', [0.1], r'positions has shape \(1,\); it must be \(2,\); the joints are b, a$'),
+        (
+            'own',
+            {'a': float('nan')},
+            r'positions\[0\] is nan; it must be finite; the joints are a',
+        ),
         ('won', [0.1, 0.2], 'no won/controller_state within 1 s; positions by joint'),
     ],
 )

@@ -14,6 +14,7 @@ from arm_sim.engines.mujoco import MujocoPlant
 from arm_sim.loop.batch_plant import batch_of
 from arm_sim.loop.mujoco_batch import MujocoBatch
 from arm_sim.robot import Robot
+from arm_sim.simulation import contact
 from arm_sim.simulation.mujoco_scene import scene_of
 from arm_sim.simulation.plant import PlantParameters, plant_class
 from arm_sim.simulation.scene import scene_names
@@ -270,3 +271,13 @@ def test_what_a_time_step_or_the_arm_does_not_allow_is_one_line(changes, says):
     with pytest.raises(ArmError, match=says) as error:
         BENCHMARK.scene([BENCHMARK.block(**changes)], PLANAR)
     assert not re.search('\n', str(error.value))
+
+
+def test_the_springs_of_many_pairs_ask_once_for_each_shape(monkeypatch):
+    asked, known = [], contact.material_of
+    monkeypatch.setattr(contact, 'material_of', lambda m, k: asked.append(k) or known(m, k))
+    row = '- {{name: b_{0}, size: [0.05, 0.05, 0.05], position: [0.5, {0}, 0.5]}}\n'
+    parameters = PlantParameters(objects=''.join(row.format(k) for k in range(20)))
+    plant = MujocoPlant(ROBOT.model, parameters)
+    assert plant.mj_model.npair > 2 * plant.mj_model.ngeom
+    assert len(asked) == len(set(asked))

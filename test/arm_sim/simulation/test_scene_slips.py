@@ -81,7 +81,7 @@ def test_a_mass_that_is_too_small_for_its_contact_is_named_as_a_cause():
 
 
 def test_two_values_of_a_key_are_refused():
-    with pytest.raises(ArmError, match="objects, object 1: two values of 'mass': write one"):
+    with pytest.raises(ArmError, match="objects, object 1 .a.: two values of 'mass': write one"):
         read_objects('- {name: a, size: [1, 1, 1], mass: 1, mass: 2}')
 
 

@@ -53,6 +53,11 @@ def with_times(form, written=lambda t: [t]):
     ).replace(',', ';')  # fmt: skip
 
 
+def parts_of(t):
+    """Return hours, minutes and seconds of a time [s]."""
+    return t // 3600.0, t // 60.0 % 60.0, t % 60.0
+
+
 def with_stamps(seconds, fraction):
     """Return the table with the times in two columns."""
     return lines_of(
@@ -97,6 +102,12 @@ SAME = {
     'topics with stamps': with_stamps('/joint_states/stamp/sec', '/joint_states/stamp/nanosec'),
     'dates of Germany': with_times('28.1.2026 12:00:{:06.3f}'),
     'times of day': with_times('12:00:{:06.3f}'),
+    'times of day past midnight': with_times(
+        '{:02.0f}:{:02.0f}:{:06.3f}', lambda t: parts_of((86399.98 + t) % 86400.0)
+    ),
+    'minutes and seconds past the hour': with_times(
+        '{1:02.0f}:{2:06.3f}', lambda t: parts_of((3599.98 + t) % 3600.0)
+    ),
     'minutes and seconds': with_times('{:.0f}:{:06.3f}', lambda t: divmod(3599.98 + t, 60.0)),
     'minutes and seconds, the first without a fraction': with_times('01:{:06.3f}').replace(
         '01:00.000', '01:00'
@@ -160,6 +171,36 @@ def test_a_table_is_read_in_whatever_form_it_was_written(tmp_path, what):
     np.testing.assert_allclose(samples.q, Q, atol=1e-6)
     np.testing.assert_allclose(samples.effort, EFFORT, atol=1e-6)
     np.testing.assert_allclose(samples.times - samples.times[0], TIMES, atol=1e-6)
+
+
+PAST = ['23:59:59.98', '23:59:59.99', '00:00:00.00', '00:00:00.01']
+
+
+@pytest.mark.parametrize(
+    ('order', 'times', 'said'),
+    [
+        ([0, 1, 2, 3], [0.0, 0.01, 0.02, 0.03], ['pass midnight (row 3), and go on']),
+        ([0, 2, 1, 3], [0.0, 0.02, 0.01, 0.03], ['pass midnight (row 2)', 'go back 1 times']),
+        ([2, 1, 0, 3], [0.02, 0.01, 0.0, 0.03], ['pass midnight', 'go back 2 times']),
+        ([1, 0, 3, 2], [0.01, 0.0, 0.03, 0.02], ['pass midnight (row 3)', 'go back 2 times']),
+    ],
+)
+def test_times_of_day_go_on_past_midnight_also_out_of_order(tmp_path, order, times, said):
+    rows = [f'{PAST[k]};{k};1;1;1' for k in order]
+    more = [f'00:00:00.{k:02};{k};1;1;1' for k in range(4, 20)]
+    samples, lines = read(tmp_path, '\n'.join([';'.join(NAMES), *rows, *more]))
+    named = [x for x in lines if 'midnight' in x or 'go back' in x]
+    assert len(named) == len(said)
+    assert all(part in line for part, line in zip(said, named, strict=True))
+    found = samples.times[samples.q[:, 0] <= 3]
+    np.testing.assert_allclose(found - found.min(), times, atol=1e-9)
+
+
+def test_a_recording_of_the_evening_that_follows_one_of_the_morning_stays_on_its_day(tmp_path):
+    rows = [f'{time}:00.{k:02};{k};1;1;1' for time in ('07:00', '21:00') for k in range(9)]
+    samples, lines = read(tmp_path, '\n'.join([';'.join(NAMES), *rows]))
+    assert not [x for x in lines if 'midnight' in x]
+    assert np.ptp(samples.times) == pytest.approx(14 * 3600.0 + 0.08)
 
 
 @pytest.mark.parametrize(
