@@ -164,8 +164,11 @@ def read(kind: type[OptionsT], name: str, words: Sequence[str] | None = None) ->
         ArmError: a value that is not allowed.
     """
     given = list(sys.argv[1:] if words is None else words)
-    if '--ros-args' in given:  # a launch file appends this to the words of every executable
-        given = given[: given.index('--ros-args')]
+    ours = [k for k, word in enumerate(given) if word == '--ros-args']
+    if kind.rest and len(ours) == 1 and given[-1] != '--ros-args':
+        ours = []  # of the program that `rest` starts
+    if ours:  # a launch file appends this to the words of every executable
+        given = given[: ours[-1 if kind.rest else 0]]
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):

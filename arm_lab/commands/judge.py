@@ -1,7 +1,7 @@
 """`ros2 run arm_sim judge COMMAND`: a controller on tasks, engines and arms with model error."""
 
 import signal
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -100,11 +100,13 @@ def judged(options: Options) -> JudgementReport:
     if not options.controller and not options.law:
         print('judge: no command; waiting for the controller in this ROS_DOMAIN_ID')
     with TemporaryDirectory() as other:
-        found, stopped = _judgements(options, options.folder or Path(other))
+        folder = options.folder or Path(other)
+        found, stopped = _judgements(options, folder)
+        written = [*_written(found[0], folder)]
     others = _unlike_the_first(found)
     result = JudgementReport((others or found)[0])
     result.code = STOPPED if stopped else int(not result.held or bool(others))
-    result.notes = [result.found.summary, *[_agreement(found)] * (options.repeat > 1)]
+    result.notes = [result.found.summary, *[_agreement(found)] * (options.repeat > 1), *written]
     return result
 
 
@@ -147,6 +149,17 @@ def _judgements(options: Options, folder: Path) -> tuple[list[Judgement], bool]:
             if not found[0].held:
                 break
     return found, False
+
+
+def _written(judgement: Judgement, folder: Path) -> Iterator[str]:
+    """Yield the first line but information that the controller wrote in a trial that failed."""
+    failed = (each for each in judgement.verdicts if not each.held)
+    logs = (each.trial.folder(folder) / 'controller.log' for each in failed)
+    for log in filter(Path.is_file, logs):
+        for line in log.read_text(errors='replace').splitlines():
+            if line.strip() and '[INFO]' not in line:
+                yield f'the controller wrote in {log}: {" ".join(line.split())}'
+                return
 
 
 def _unlike_the_first(found: Sequence[Judgement]) -> list[Judgement]:

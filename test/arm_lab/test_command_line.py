@@ -17,6 +17,7 @@ from tyro.conf import Positional, UseAppendAction
 from arm_dynamics.checks import ArmError, typed
 from arm_dynamics.parameters import Parameters, parameter
 from arm_lab.command_line import CommandOptions, command, read
+from arm_lab.commands import judge
 from arm_lab.options import UsageError
 from arm_lab.progress import writing
 from arm_sim.registered import commands
@@ -70,6 +71,13 @@ def test_every_field_is_an_option_and_absent_options_have_the_fields_defaults():
 
 def test_what_a_launch_file_appends_is_no_option():
     assert given('a', '--ros-args', '-r', '__node:=try') == Options('a')
+
+
+@pytest.mark.parametrize(('appended', 'whose'), [(0, 1), (1, 1), (3, 1), (1, 0)])
+def test_ros_arguments_of_a_controller_to_judge_are_its_own(appended, whose):
+    own = ('node', *('--ros-args', '-p', 'kp:=1.0') * whose)
+    launch = ('--ros-args', '-r', '__node:=judge')[:appended]
+    assert read(judge.Options, 'judge', ['--repeat', '2', *own, *launch]).controller == own
 
 
 @pytest.mark.parametrize(

@@ -468,6 +468,8 @@ def test_a_controller_that_ends_is_reported_with_what_it_said_last(tmp_path, cap
     said = ' '.join(re.sub('[│|]', ' ', capsys.readouterr().out).split())
     assert 'exit code 3' in said
     assert '0 of 8 trials held, 7 not run' in said
+    log = tmp_path / 'sinusoid_mujoco_exact' / 'controller.log'
+    assert f'the controller wrote in {log}: no gains' in said
     failed = ElementTree.parse(tmp_path / 'judgement.xml').getroot()[0][0].get('message')
     assert failed == 'the controller ended with exit code 3; the controller said last: no gains'
 
