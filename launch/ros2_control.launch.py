@@ -131,9 +131,9 @@ def manager(urdf: str, controllers: str, spawn: str, core: int | None = None) ->
     """Return controller_manager with its controllers, or a log line where it is missing."""
     if 'controller_manager' not in get_packages_with_prefixes():
         line = (
-            'ros2_control: controller_manager is not installed here (sudo apt install '
-            'ros-$ROS_DISTRO-ros2-control ros-$ROS_DISTRO-ros2-controllers); the arm is on '
-            f'/{STATES} and /{COMMANDS} for one that runs elsewhere, its URDF is {urdf}'
+            'ros2_control: controller_manager is not installed here: source a ROS 2 with it '
+            '(ros-jazzy-ros2-control, ros-jazzy-ros2-controllers), which ./ws then uses; the arm '
+            f'is on /{STATES} and /{COMMANDS} for one that runs elsewhere, its URDF is {urdf}'
         )
         return [LogInfo(msg=line)]
     text = {'robot_description': Path(urdf).read_text(), 'use_sim_time': True}

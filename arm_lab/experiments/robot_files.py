@@ -49,11 +49,11 @@ def load_robot(name: str, config: str = '', plain: bool = False) -> Robot:
                     f'{config}: {each!r} of simulator is for launch files: without ROS the '
                     f"arm's is in {SHARED}, and plant_error has what the law does not know"
                 )
-    unused = sections.get('simulator')
+    unused = {*sections.get('simulator', {})} - {'initial_positions'}  # which `Robot.load` uses
     if plain and unused and not parent_process():  # a worker's parent has said so
         say_once(
-            f'{config}: not used of simulator: {some_of([*unused])}: with a timestep the plant is '
-            'the plain one; give drives, joints, sensors, or timestep 0 for that of files'
+            f'{config}: not used of simulator: {some_of(sorted(unused))}: give drives, joints, '
+            'sensors, or --timestep 0, with which the simulator is that of the file'
         )
     return robot
 

@@ -73,10 +73,9 @@ def common_rows(report: ReportTree) -> list[tuple[str, ...]]:
     tracking, joints = report['tracking_error_mm'], report['joint_error_rad']
     worst = int(np.argmax(joints['max']))
     where = f'{report["joint_names"][worst]}, t = {joints["max_at_s"][worst]:.3f} s'
-    torque = (
-        f'{report["peak_torque_joint"]}, t = {report["peak_torque_at_s"]:.3f} s; '
-        f'{report["peak_torque_share"]:.0%} of limit'
-    )
+    share = report['peak_torque_share']  # 0: no joint has a limit
+    torque = f'{report["peak_torque_joint"]}, t = {report["peak_torque_at_s"]:.3f} s'
+    torque += f'; {share:.0%} of limit' if share else ''
     rows = [
         error_row('tracking error [mm]', tracking),
         error_row('orientation error [rad]', report['orientation_error_rad']),

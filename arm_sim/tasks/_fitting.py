@@ -40,7 +40,8 @@ def fit(task: Task, use: Callable[[Array], None], sizes: Array, usual: float) ->
 def note_smaller(task: Task, sizes: Array | float, usual: float, unit: str = 'rad or m') -> None:
     """Note sizes below the usual one, since small motions and loads have small errors."""
     if (least := np.min(sizes)) < usual:
-        task.notes += (f"{least:.3g} {unit}: the arm's limits forbid the usual {usual:g}",)
+        who = task.robot.model.joint_names[np.argmin(sizes)] if np.ptp(sizes) else 'the arm'
+        task.notes += (f'{least:.3g} {unit}: the limits of {who} forbid the usual {usual:g}',)
 
 
 def fit_amplitude(

@@ -44,6 +44,4 @@ def test_what_the_plain_plant_of_a_designed_law_leaves_of_a_parameter_file_is_na
     Experiment.of_files('planar_3r', 'step', 'pd', config=str(file)).load()
     assert not capfd.readouterr().err
     Experiment('planar_3r', 'step', 'pd', config=str(file)).load()
-    assert (
-        'not used of simulator: sensors.position_bias: with a timestep' in capfd.readouterr().err
-    )
+    assert 'not used of simulator: sensors.position_bias: give drives' in capfd.readouterr().err

@@ -61,8 +61,18 @@ def test_a_size_below_the_usual_one_is_noted(tmp_path, task):
     file = tmp_path / 'weak.urdf'
     file.write_text(re.sub('effort="[^"]*"', 'effort="4"', chain('weak', joints)))
     noted = make_task(task, Robot.load(str(file))).notes
-    assert any("the arm's limits forbid the usual" in note for note in noted)
+    assert any('the limits of the arm forbid the usual' in note for note in noted)
     assert make_task(task, Robot.load('ur5e')).notes == ()
+
+
+def test_the_joint_with_the_smallest_motion_is_named(tmp_path):
+    text = chain('arm', [revolute(x, 'xyz="0 0.2 0"', '0 0 1') for x in ('a', 'b')])
+    first, second = text.split('<joint name="b"')
+    file = tmp_path / 'arm.urdf'
+    narrow = re.sub('lower="[^"]*" upper="[^"]*"', 'lower="-0.02" upper="0.02"', second)
+    file.write_text(f'{first}<joint name="b"{narrow}')
+    (note,) = make_task('sinusoid', Robot.load(str(file))).notes
+    assert note == '0.018 rad or m: the limits of b forbid the usual 0.2'
 
 
 @pytest.mark.parametrize(
