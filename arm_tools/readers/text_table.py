@@ -157,18 +157,17 @@ def _moment(text: str) -> float | None:
     """Return a date and time, since 1970, or a time of day [s]; None: the text is neither."""
     if parts := _MINUTES.fullmatch(text):
         return 60.0 * float(parts[1]) + float(parts[2])
-    for read in (datetime.fromisoformat, _german):
+    for read in (datetime.fromisoformat, _german, _time_of_day):
         try:
             moment = read(text)
         except ValueError:
             continue
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    try:
-        of_day = time.fromisoformat(text)
-    except ValueError:
-        return None
-    seconds = 3600.0 * of_day.hour + 60.0 * of_day.minute + of_day.second
-    return seconds + 1e-6 * of_day.microsecond
+    return None
+
+
+def _time_of_day(text: str) -> datetime:
+    return datetime.combine(datetime(1970, 1, 1), time.fromisoformat(text), UTC)
 
 
 def _german(text: str) -> datetime:
