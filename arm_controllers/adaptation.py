@@ -1,11 +1,9 @@
 """What an adaptive law learns from the sliding variable, and how fast."""
 
-from functools import partial
-
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_dynamics.compiling import cached_njit
+from arm_dynamics.compiling import unlocked_njit
 from arm_dynamics.small_matrices import solve_positive, stack, times, transposed
 
 _PER_LINK = 10  # inertial parameters
@@ -40,7 +38,7 @@ class Adaptation:
         return learnt, speed
 
 
-@partial(cached_njit, nogil=True)
+@unlocked_njit
 def _adapt(regressor, inverse, blocks, s, learnt, speed):
     count, n, columns = regressor.shape
     weighted, sums = np.empty((n, columns)), np.empty(columns)

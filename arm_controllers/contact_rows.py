@@ -4,11 +4,10 @@
 """
 
 import math
-from functools import partial
 
 import numpy as np
 
-from arm_dynamics.compiling import announce, cached_njit, inlined_njit
+from arm_dynamics.compiling import announce, inlined_njit, unlocked_njit
 
 SETTLING = 0.05  # time of a new contact in which nothing is learned about the normal [s]
 APPROACH_ACCELERATION = 0.1  # [m/s^2]
@@ -18,7 +17,6 @@ SLOW = 0.005  # reference speed from which on friction is cancelled in full [m/s
 _SWEEPS = 30  # of Jacobi's method, which converges quadratically
 
 announce('arm_controllers.contact_rows', 'force laws')
-_without_lock = partial(cached_njit, nogil=True)
 
 
 @inlined_njit
@@ -81,7 +79,7 @@ def selects_several(selection):
     return selection[0, 0] + selection[1, 1] + selection[2, 2] >= 1.5
 
 
-@_without_lock
+@unlocked_njit
 def contact_row(numbers, dt, wrench, selection, felt, speed, moving, memory, expected, sides):
     """Advance the contact of one arm by a period; see `next_contact`.
 
@@ -138,7 +136,7 @@ def contact_row(numbers, dt, wrench, selection, felt, speed, moving, memory, exp
     return kept, touches
 
 
-@_without_lock
+@unlocked_njit
 def contact_rows(
     numbers, dt, wrench, selection, felt, speed, moving, normal, age, approach, seen
 ):  # fmt: skip

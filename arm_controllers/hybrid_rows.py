@@ -1,13 +1,12 @@
 """Hybrid force and motion control of N arms in one compiled function."""
 
 import math
-from functools import partial
 
 import numpy as np
 
 from arm_controllers.contact_rows import SLOW, contact_row, dot, subtract_along
 from arm_controllers.task_rows import task_torque
-from arm_dynamics.compiling import announce, cached_njit, inlined_njit
+from arm_dynamics.compiling import announce, inlined_njit, unlocked_njit
 from arm_dynamics.link_rows import frame_jacobian, frame_motion, outward
 from arm_dynamics.rotations import log3
 
@@ -18,10 +17,9 @@ AGE, _APPROACH, _SEEN, INTEGRAL, REST, SIDES, LEFT, MEMORY = 3, 4, 5, 14, 15, 16
 _LEAST_MOBILITY = 0.01  # below this a direction of the task is given up smoothly [1/kg]
 
 announce('arm_controllers.hybrid_rows', 'force laws')
-_without_lock = partial(cached_njit, nogil=True)
 
 
-@_without_lock
+@unlocked_njit
 def hybrid_row(
     numbers, dt, wrench, selection, felt, target, tip, error, memory, others, force, tip_a
 ):  # fmt: skip
@@ -121,7 +119,7 @@ def _pose_error(target, tip, error):
     )
 
 
-@_without_lock
+@unlocked_njit
 def hybrid_rows(
     table, joints, frames, numbers, posture, dt, has_goal, selection, seen, memory
 ):  # fmt: skip

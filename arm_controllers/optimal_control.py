@@ -17,7 +17,6 @@ Limits of tau, q and v are exact: augmented Lagrangian, whose minima are found b
 an exact line search (Nocedal and Wright, Numerical Optimization, sections 3.1 and 17.3).
 """
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +25,7 @@ from numpy.typing import NDArray
 from arm_controllers.riccati import backward, forward
 from arm_dynamics.checks import Array
 from arm_dynamics.compiled import BatchModel
-from arm_dynamics.compiling import cached_njit
+from arm_dynamics.compiling import unlocked_njit
 from arm_dynamics.model import STANDSTILL
 
 _HALVINGS = 12  # of the line search: it ends within 2^-12 of the minimum
@@ -35,7 +34,6 @@ _HALVINGS = 12  # of the line search: it ends within 2^-12 of the minimum
 # most as if it were exceeded by its own size.
 _STIFFNESS, _MOST = 1e3, 1.0
 _CLOSE = 1e-9  # of the multipliers
-_without_lock = partial(cached_njit, nogil=True)
 
 
 class Grid(NamedTuple):
@@ -159,7 +157,7 @@ def solve(
     return count
 
 
-@_without_lock
+@unlocked_njit
 def follow(t, s, motion):
     """Write the states after the first one of motions (M, 3, N + 1, n), from their a."""
     for one in motion:
@@ -170,7 +168,7 @@ def follow(t, s, motion):
                 one[1, k + 1, i] = v + t[k] * a
 
 
-@_without_lock
+@unlocked_njit
 def limit_forces(lower, upper, stiffness, motion, torque, multipliers, forces, weights):
     """Write the force and the stiffness of each limit that is active, else 0."""
     nodes, n = torque.shape
@@ -185,7 +183,7 @@ def limit_forces(lower, upper, stiffness, motion, torque, multipliers, forces, w
                 weights[row, k, i] = stiff if over != 0.0 else 0.0
 
 
-@_without_lock
+@unlocked_njit
 def slope_at(
     size, t, running, final, lower, upper, stiffness, target, motion, torque, multipliers, change,
     bent, weights
@@ -219,7 +217,7 @@ def slope_at(
     return slope, same
 
 
-@_without_lock
+@unlocked_njit
 def step_size(
     t, running, final, lower, upper, stiffness, target, motion, torque, multipliers, change, bent,
     weights
@@ -241,7 +239,7 @@ def step_size(
     return 0.5 * (low + high), False
 
 
-@_without_lock
+@unlocked_njit
 def _solved(
     t, s, running, final, lower, upper, stiffness, target, motion, torque, slopes, multipliers,
     iterations, gains, hessian, change, bent, forces, weights

@@ -5,16 +5,12 @@ the end as a function of (dq, dv). `hessian` (3 n, 3 n + 1) is that cost as a fu
 da): its lower triangle, and the gradient in the last column.
 """
 
-from functools import partial
-
 import numpy as np
 
-from arm_dynamics.compiling import cached_njit
-
-_without_lock = partial(cached_njit, nogil=True)
+from arm_dynamics.compiling import unlocked_njit
 
 
-@_without_lock
+@unlocked_njit
 def cost_at_end(final, target, motion, forces, weights, value, linear):
     """Write the cost at the last node, with its limits."""
     n = final.shape[1]
@@ -29,7 +25,7 @@ def cost_at_end(final, target, motion, forces, weights, value, linear):
         linear[n + i] = final[1, i] * e + final[2, i] * de + forces[2, nodes - 1, i]
 
 
-@_without_lock
+@unlocked_njit
 def one_step_back(tk, sk, value, linear, hessian):
     """Write H and g of a step by t and s of its node, from the value at the next node."""
     n = linear.size // 2
@@ -51,7 +47,7 @@ def one_step_back(tk, sk, value, linear, hessian):
         hessian[2 * n + i, last] = sk * linear[i] + tk * linear[n + i]
 
 
-@_without_lock
+@unlocked_njit
 def add_cost(k, h, running, target, motion, torque, slopes, forces, weights, hessian):
     """Add the cost of node k to H and g, with its limits and its torque."""
     n = torque.shape[1]
@@ -79,7 +75,7 @@ def add_cost(k, h, running, target, motion, torque, slopes, forces, weights, hes
                     hessian[i, block * n + j] += weight * slope * slopes[k, block, m, j]
 
 
-@_without_lock
+@unlocked_njit
 def eliminate(first, hessian, gains):
     """Factor the block of da, and write L^-1 (Haq, Hav, ga) into the gains (n, 2 n + 1)."""
     n = gains.shape[0]
@@ -105,7 +101,7 @@ def eliminate(first, hessian, gains):
             gains[i, j] *= hessian[a + i, a + i]
 
 
-@_without_lock
+@unlocked_njit
 def value_before(hessian, gains, value, linear):
     """Write the value at a node, whose da is eliminated."""
     n = gains.shape[0]
@@ -122,7 +118,7 @@ def value_before(hessian, gains, value, linear):
             linear[i] -= factor * gains[m, 2 * n]
 
 
-@_without_lock
+@unlocked_njit
 def finish_gains(first, hessian, gains):
     """Multiply the gains by L^-T."""
     n = gains.shape[0]
@@ -136,7 +132,7 @@ def finish_gains(first, hessian, gains):
             gains[i, j] *= hessian[a + i, a + i]
 
 
-@_without_lock
+@unlocked_njit
 def backward(
     t, s, running, final, target, motion, torque, slopes, forces, weights, gains, hessian
 ):
@@ -154,7 +150,7 @@ def backward(
         finish_gains(first, hessian, gains[k])
 
 
-@_without_lock
+@unlocked_njit
 def forward(t, s, gains, slopes, change, bent):
     """Write the change (3, N + 1, n) of q, v, a and that of the torques (N, n)."""
     nodes, n = bent.shape

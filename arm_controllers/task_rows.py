@@ -3,13 +3,16 @@
 It computes what `TaskSpace.torque` does. `arm_dynamics.link_rows` has the motion of the links.
 """
 
-import math
-
 import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_dynamics.compiling import announce, cached_njit
-from arm_dynamics.kinematics.compiled_matrices import orthogonal_rows, product, solve_positive
+from arm_dynamics.kinematics.compiled_matrices import (
+    factorise,
+    orthogonal_rows,
+    product,
+    solve_positive,
+)
 from arm_dynamics.link_rows import inward, mass_matrix, outward
 from arm_dynamics.model import STANDSTILL, RobotModel
 
@@ -36,7 +39,7 @@ def task_force(mass, jacobian, wanted, threshold, force):
     """
     m, n = jacobian.shape
     halves, mobility = np.empty((m, n)), np.empty((m, m))
-    _factorise(mass)
+    factorise(mass)
     for i in range(m):
         for j in range(n):
             x = jacobian[i, j]
@@ -52,26 +55,11 @@ def task_force(mass, jacobian, wanted, threshold, force):
     lower = mobility.copy()
     for i in range(m):
         lower[i, i] -= threshold
-    if not _factorise(lower):
+    if not factorise(lower):
         _damped(halves, wanted, threshold, force)
         return
     force[:] = wanted
-    solve_positive(mobility, force, m)
-
-
-@cached_njit
-def _factorise(matrix):
-    """Write L of L L^T to the lower half of a symmetric matrix; return whether it is positive."""
-    for j in range(matrix.shape[0]):
-        for k in range(j):
-            for i in range(j, matrix.shape[0]):
-                matrix[i, j] -= matrix[i, k] * matrix[j, k]
-        if not matrix[j, j] > 0.0:
-            return False
-        matrix[j, j] = math.sqrt(matrix[j, j])
-        for i in range(j + 1, matrix.shape[0]):
-            matrix[i, j] /= matrix[j, j]
-    return True
+    solve_positive(mobility, force)
 
 
 @cached_njit

@@ -120,6 +120,11 @@ def cached_njit(function: Callable, **options: bool) -> Callable:
     return compiled
 
 
+def unlocked_njit(function: Callable) -> Callable:
+    """Compile a function that other threads of Python run beside."""
+    return cached_njit(function, nogil=True)
+
+
 def inlined_njit(function: Callable) -> Callable:
     """Compile a small function that becomes part of the functions that call it."""
     return cached_njit(function, forceinline=True)

@@ -12,12 +12,11 @@ rigid bodies: Walker and Orin, the same, 104, 1982.
 
 import math
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_dynamics.compiling import announce, cached_njit, inlined_njit
+from arm_dynamics.compiling import announce, cached_njit, inlined_njit, unlocked_njit
 from arm_dynamics.model import RobotModel
 
 # First columns of a joint's constants, and of what is computed of its link.
@@ -28,7 +27,6 @@ TURN, ORIGIN, SPIN, SPIN_RATE, ACCELERATION, FORCE, TORQUE, VELOCITY, FOUND = (
 )  # fmt: skip
 
 announce('arm_dynamics.link_rows', 'motion and forces of links')
-_without_lock = partial(cached_njit, nogil=True)
 
 
 def link_table(model: RobotModel, names: Sequence[str] = ()) -> Array:
@@ -305,7 +303,7 @@ def _screw(own, row):
     return axis, _cross(_vector(row, ORIGIN), axis)
 
 
-@_without_lock
+@unlocked_njit
 def link_load_rows(tables, cut, q, v, a, joints, wrenches, found, tau, wrench):
     """Compute the loads of the links of N arms; an arm's result is independent of the others.
 

@@ -5,19 +5,16 @@ matrices side by side, which the compiler vectorises. A matrix that is singular 
 affects only its own result, where NumPy would raise LinAlgError for all.
 """
 
-from functools import partial
-
 import numpy as np
 
-from arm_dynamics.compiling import cached_njit, inlined_njit
+from arm_dynamics.compiling import inlined_njit, unlocked_njit
 from arm_dynamics.rotations import log3
 
 _LANES = 32
 _SWEEPS = 30
-_without_lock = partial(cached_njit, nogil=True)
 
 
-@_without_lock
+@unlocked_njit
 def times(matrix, vector):
     """Return matrix (N or 1, n, m) times vector (N, m): (N, n)."""
     result = np.empty((vector.shape[0], matrix.shape[1]))
@@ -36,7 +33,7 @@ def times(matrix, vector):
     return result
 
 
-@_without_lock
+@unlocked_njit
 def product(one, other):
     """Return the products (N, n, m) of matrices (N, n, l) and (N, l, m)."""
     result = np.empty((one.shape[0], one.shape[1], other.shape[2]))
@@ -87,7 +84,7 @@ def factorise(lower):
                 lower[i, j, k] *= lower[j, j, k]
 
 
-@_without_lock
+@unlocked_njit
 def solved(matrix, right, whole):
     """Return L^-1 right (N, n, m) with matrix = L L^T, or with `whole` matrix^-1 right.
 
@@ -119,7 +116,7 @@ def solved(matrix, right, whole):
     return result
 
 
-@_without_lock
+@unlocked_njit
 def make_orthogonal(one, other, squares, others, work):
     """Rotate two rows (n, LANES) so that they become orthogonal, in the lanes that go on.
 
@@ -155,7 +152,7 @@ def make_orthogonal(one, other, squares, others, work):
             other[i, k] = sine[k] * x + cosine[k] * y
 
 
-@_without_lock
+@unlocked_njit
 def orthogonal_rows(matrix):
     """Return rotations times matrices (N, n, m), so that the rows are orthogonal.
 
@@ -199,7 +196,7 @@ def orthogonal_rows(matrix):
     return result
 
 
-@_without_lock
+@unlocked_njit
 def rotation_vector(rotation):
     """Return the rotation vectors (N, 3) [rad] of rotation matrices (N, 3, 3)."""
     result = np.empty(rotation.shape[:2])

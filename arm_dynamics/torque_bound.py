@@ -6,16 +6,13 @@ with every sign positive. The bounds hold for all directions of the axes and so 
 configurations: they need no sines, and no rounding to the outside beyond that of the caller.
 """
 
-from functools import partial
 from math import comb
 
 import numpy as np
 
 from arm_dynamics.checks import Array
-from arm_dynamics.compiling import cached_njit
+from arm_dynamics.compiling import unlocked_njit
 from arm_dynamics.model import RobotModel
-
-_without_lock = partial(cached_njit, nogil=True)
 
 ORDER = 5  # of the torque's derivative that is bounded
 _RATES = ORDER + 2  # derivatives of the angular velocity are needed to this order
@@ -80,7 +77,7 @@ def _norms(parameters: Array) -> Array:
     return found
 
 
-@_without_lock
+@unlocked_njit
 def jet_product(x, y, orders, binomials, result):
     """Write the jet of a product."""
     for k in range(orders):
@@ -90,7 +87,7 @@ def jet_product(x, y, orders, binomials, result):
         result[k] = total
 
 
-@_without_lock
+@unlocked_njit
 def write_bounds(rates, parents, prismatic, offsets, inertia, gravity, turning, binomials, result):
     """Write the bounds of all intervals; see TorqueBound."""
     count, most = len(parents), binomials.shape[0] - 1

@@ -16,7 +16,6 @@ Without dampers this is semi-implicit Euler of rotor and link together.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from math import exp, sin
 
 import numpy as np
@@ -30,11 +29,10 @@ from arm_dynamics.compiled.joint_torques import (
     actuator_torque,
     kind_of,
 )
-from arm_dynamics.compiling import announce, cached_njit
+from arm_dynamics.compiling import announce, unlocked_njit
 from arm_dynamics.model import STANDSTILL
 
 announce('arm_dynamics.compiled.drive_trains', 'drive trains')
-_without_lock = partial(cached_njit, nogil=True)
 
 # Rows of a drive train's numbers, a column per joint: k, d, half of the backlash, Fs - Fc, vs, a,
 # n, phase.
@@ -61,7 +59,7 @@ def ripple(m, train, i):
     return train[RIPPLE, i] * sin(train[HARMONIC, i] * m + train[PHASE, i])
 
 
-@_without_lock
+@unlocked_njit
 def torques_on_links(actuator, command, q, v, table, train, state):
     """Write the torque on each link at v+ = 0, and its decrease per unit of v+, to `state`.
 
@@ -88,7 +86,7 @@ def torques_on_links(actuator, command, q, v, table, train, state):
         state[SLOPE, i] = damping
 
 
-@_without_lock
+@unlocked_njit
 def turn_rotors(actuator, h, command, q, v, table, train, state):
     """Advance the rotors by h [s], after the links (q, v at the end of the step)."""
     for i in range(q.size):

@@ -8,24 +8,32 @@ from arm_dynamics.compiling import cached_njit, inlined_njit
 
 
 @cached_njit
-def solve_positive(matrix, vector, size):
-    """Solve A x = b in place by Cholesky for symmetric positive A (size x size): x in `vector`.
-
-    Returns False, and an unusable x, where A is not numerically positive definite.
-    """
-    for j in range(size):
+def factorise(matrix):
+    """Write L of L L^T to the lower half of a symmetric matrix; return whether it is positive."""
+    for j in range(matrix.shape[0]):
         pivot = matrix[j, j]
         for k in range(j):
             pivot -= matrix[j, k] * matrix[j, k]
         if not pivot > 0.0:
             return False
-        pivot = math.sqrt(pivot)
-        matrix[j, j] = pivot
-        for i in range(j + 1, size):
+        matrix[j, j] = pivot = math.sqrt(pivot)
+        for i in range(j + 1, matrix.shape[0]):
             value = matrix[i, j]
             for k in range(j):
                 value -= matrix[i, k] * matrix[j, k]
             matrix[i, j] = value / pivot
+    return True
+
+
+@cached_njit
+def solve_positive(matrix, vector):
+    """Solve A x = b in place by Cholesky for symmetric positive A (n, n): x (n,) in `vector`.
+
+    Returns False, and an unusable x, where A is not numerically positive definite.
+    """
+    if not factorise(matrix):
+        return False
+    size = matrix.shape[0]
     for i in range(size):
         value = vector[i]
         for k in range(i):
@@ -75,9 +83,9 @@ def damped_step(jacobian, error, damping, step):
         matrix[i, i] += damping
     if not wide:
         product(jacobian.T, error, step)
-        return solve_positive(matrix, step, n)
+        return solve_positive(matrix, step)
     weights = error.copy()
-    solved = solve_positive(matrix, weights, 6)
+    solved = solve_positive(matrix, weights)
     product(jacobian.T, weights, step)
     return solved
 

@@ -12,6 +12,7 @@ from tyro.conf import Positional
 from arm_controllers.follower.goal import Goal
 from arm_controllers.follower.trajectory import Trajectory
 from arm_controllers.parameter_file import sections_text
+from arm_controllers.parameter_values import read_fields
 from arm_dynamics.checks import typed
 from arm_dynamics.model import RobotModel
 from arm_dynamics.model_error import ModelError
@@ -107,8 +108,7 @@ class CertifyReport(Report):
 def certified(options: Options) -> CertifyReport:
     """Return the report of the options."""
     robot = load_robot(options.robot, options.config)
-    own = robot.parameters()
-    around = Surroundings(**{name: own[name] for name in ('floor', 'table') if name in own})
+    around = read_fields(Surroundings, robot.parameters())
     shapes = scene_shapes(options.scene) if options.scene else ()
     clearance = scene_clearance(robot.model, shapes, around)
     clearance.leave_out_always_near(options.clearance)

@@ -20,7 +20,7 @@ from arm_sim.output_folder import writable_folder
 _PREDICT = "prediction = ''  # write your answer here before you run the next cell"
 _SLIDER = """\
 def with_frequency(natural_frequency):
-    run = {call}
+    run = {begin}, natural_frequency=natural_frequency)
     run.plot_joints()
     print(f'{{run.measures.tracking_rms_mm:.4g}} mm RMS')
 
@@ -104,7 +104,7 @@ def _cells(page: str) -> Iterator[tuple[str, str]]:
             if asks:  # no command of the page belongs to the exercise
                 yield 'code', _PREDICT
                 if calls and _is_of_joints(calls[0]):
-                    yield 'code', _SLIDER.format(call=_with_slider(calls[0]))
+                    yield 'code', _SLIDER.format(begin=calls[0].removesuffix(')'))
             asks = False
             answer.append(part)
         elif is_code:
@@ -146,10 +146,6 @@ def _text(part: str) -> str:
 def _folded(answer: list[str]) -> str:
     text = '\n\n'.join(answer).removeprefix('*Answer.*').strip()
     return f'<details><summary>Answer</summary>\n\n{text}\n\n</details>'
-
-
-def _with_slider(text: str) -> str:
-    return f'{text[:-1]}, natural_frequency=natural_frequency)'
 
 
 def call(line: str) -> str:

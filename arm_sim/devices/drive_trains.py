@@ -68,24 +68,6 @@ class JointParameters(Parameters):
         return any(map(any, own)) or any(self.backlash)
 
 
-def _link_side(model: RobotModel, p: OfPlant) -> tuple[RobotModel, OfPlant]:
-    """Return what an engine steps: the links, under torques, with one joint step per period.
-
-    Raises:
-        ArmError: drive trains with an integrator that is neither continuous nor implicitfast.
-    """
-    if p.integrator not in ('continuous', 'implicitfast'):
-        raise ArmError(f"integrator is {p.integrator!r}; joints.* need 'implicitfast'")
-    if 'voltage' in p.actuators(model.joint_names) and not isinstance(p, DCMotors):
-        raise ArmError("actuator is 'voltage'; joints.* with DC motors need engine analytical")
-    rigid = per_joint('joints.stiffness', p.joint_stiffness, model.joint_names) == 0.0
-    none = np.zeros(model.nv)
-    links = model.with_joints(np.where(rigid, model.armature, 0.0), none, none)
-    one: dict[str, Any] = {'timestep': p.timestep / p.joint_substeps, 'control_decimation': 1}
-    one['integrator'] = 'implicitfast'
-    return links, replace(p, actuator='torque', effort_limits=False, **one)
-
-
 def drive_trains(
     models: Sequence[RobotModel], parameters: Sequence[OfPlant], arms: tuple[int, ...]
 ) -> Any:
@@ -161,7 +143,7 @@ def _check_step(model: RobotModel, parameters: OfPlant, stiffness: Array, dampin
     elastic = stiffness > 0.0
     if not elastic.any():
         return
-    links, _ = _link_side(model, p)
+    links, _ = DriveTrainsDevice.link_side(model, p)
     rotor = np.where(elastic, 1.0 / np.where(elastic, model.armature, 1.0), 0.0)
     spring = np.diag(stiffness)
     servos = np.array(p.actuators(model.joint_names)) == 'servo'
@@ -196,8 +178,22 @@ class DriveTrainsDevice(Device):
 
     @classmethod
     def link_side(cls, model: RobotModel, parameters: OfPlant) -> tuple[RobotModel, OfPlant]:
-        """Return the links, which the engine moves by torques; raises as `Device.check`."""
-        return _link_side(model, parameters)
+        """Return what an engine steps: the links, under torques, with one joint step per period.
+
+        Raises:
+            ArmError: drive trains with an integrator that is neither continuous nor implicitfast.
+        """
+        p = parameters
+        if p.integrator not in ('continuous', 'implicitfast'):
+            raise ArmError(f"integrator is {p.integrator!r}; joints.* need 'implicitfast'")
+        if 'voltage' in p.actuators(model.joint_names) and not isinstance(p, DCMotors):
+            raise ArmError("actuator is 'voltage'; joints.* with DC motors need engine analytical")
+        rigid = per_joint('joints.stiffness', p.joint_stiffness, model.joint_names) == 0.0
+        none = np.zeros(model.nv)
+        links = model.with_joints(np.where(rigid, model.armature, 0.0), none, none)
+        one: dict[str, Any] = {'timestep': p.timestep / p.joint_substeps, 'control_decimation': 1}
+        one['integrator'] = 'implicitfast'
+        return links, replace(p, actuator='torque', effort_limits=False, **one)
 
     def __init__(self, setup: Setup):
         super().__init__(setup)

@@ -6,7 +6,7 @@ import numpy as np
 
 from arm_dynamics.checks import Array
 from arm_dynamics.compiled import BatchModel
-from arm_dynamics.compiling import cached_njit, inlined_njit
+from arm_dynamics.compiling import inlined_njit, unlocked_njit
 from arm_dynamics.model import RobotModel
 from arm_sim.loop.loop import Step
 from arm_sim.loop.measures import KINDS, Poses, Samples, all_measures, measure_names, values_of
@@ -100,7 +100,8 @@ class BatchMeasures:
         return np.where(count > 0.0, values, np.nan)
 
 
-def _angle_between(one, other):
+@inlined_njit
+def _angle(one, other):
     """Return the angle [rad] of one rotation (3, 3) from the other."""
     trace, square = 0.0, 0.0
     for i in range(3):
@@ -114,12 +115,8 @@ def _angle_between(one, other):
     return np.arctan2(np.sqrt(square), trace - 1.0)
 
 
-_angle = inlined_njit(_angle_between)
-
-
-def _facts_of_arms(
-    q, v, reference_q, poses, reference_poses, effort, limit, continuous, last, facts
-):
+@unlocked_njit
+def _facts_of(q, v, reference_q, poses, reference_poses, effort, limit, continuous, last, facts):
     turns, tips = poses
     shared, n = min(1, reference_poses[0].shape[0] - 1), q.shape[1]
     for arm in range(q.shape[0]):
@@ -143,10 +140,8 @@ def _facts_of_arms(
         row[5], row[6] = power, np.sqrt(steps / n)
 
 
-_facts_of = cached_njit(_facts_of_arms, nogil=True)
-
-
-def _accumulate_rows(rows, kinds, alive, end, totals, counts):
+@unlocked_njit
+def _accumulate(rows, kinds, alive, end, totals, counts):
     for arm in range(rows.shape[0]):
         if not alive[arm]:
             continue
@@ -163,6 +158,3 @@ def _accumulate_rows(rows, kinds, alive, end, totals, counts):
                     totals[arm, column] = end
             else:
                 totals[arm, column] += x * x if kind == _RMS else x
-
-
-_accumulate = cached_njit(_accumulate_rows, nogil=True)

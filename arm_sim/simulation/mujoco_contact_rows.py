@@ -1,15 +1,13 @@
 """What contacts do to the links of an arm, from MuJoCo's arrays, compiled."""
 
 import math
-from functools import partial
 
-from arm_dynamics.compiling import announce, cached_njit
+from arm_dynamics.compiling import announce, unlocked_njit
 
 announce('arm_sim.simulation.mujoco_contact_rows', 'contacts')
-_without_lock = partial(cached_njit, nogil=True)
 
 
-@_without_lock
+@unlocked_njit
 def link_forces(cfrc_ext, subtree_com, bodies, roots, wrenches):
     """Write the forces and torques (N, l, 6) on links about the base's origin, in base axes.
 
@@ -27,7 +25,7 @@ def link_forces(cfrc_ext, subtree_com, bodies, roots, wrenches):
             row[5] = load[2] + about[0] * load[4] - about[1] * load[3]
 
 
-@_without_lock
+@unlocked_njit
 def contact_facts(is_link, geoms, distances, rows, forces, slips, facts):
     """Write the contact facts (3,) of links; see ContactState.
 

@@ -91,9 +91,12 @@ class PickAndPlaceReport(TaskReport):
             return numbers
         poses = record.objects[:, 0]
         at = np.searchsorted(record.t, (self.task.lift_at, self.task.open_at))
-        grips = [self._in_hand(record.q[k], poses[k]) for k in at]
+        grips = [  # poses of the block in the tool frame
+            self.robot.model.forward_kinematics(record.q[k]).actInv(pin.XYZQUATToSE3(poses[k]))
+            for k in at
+        ]
         slip = 1e3 * np.linalg.norm(grips[1].translation - grips[0].translation)
-        end, rest = _pose(poses[-1]), round(_REST / (record.t[1] - record.t[0]))
+        end, rest = pin.XYZQUATToSE3(poses[-1]), round(_REST / (record.t[1] - record.t[0]))
         turn = float(np.linalg.norm(pin.log3(end.rotation)))
         moved = np.abs(poses[-rest:, :3] - poses[-1, :3]).max()
         error = np.linalg.norm(end.translation - self.task.target.translation)
@@ -111,10 +114,6 @@ class PickAndPlaceReport(TaskReport):
         middle = (self.task.ends[2] + self.task.ends[3]) / 2.0
         row = min(int(np.searchsorted(run.record.t, middle)), len(run.record.t) - 1)
         return abs(float(run.record.effort[row, self.task.finger]))
-
-    def _in_hand(self, q: Array, pose: Array) -> pin.SE3:
-        """Return the pose of the block in the tool frame."""
-        return self.robot.model.forward_kinematics(q).actInv(_pose(pose))
 
     def checks(self, report: ReportTree) -> list[Check]:
         """Return the tolerances of the place."""
@@ -258,8 +257,3 @@ class PickAndPlace(PointsTask):
         put = pin.SE3(near @ down, np.array([*p.place, height + _DROP]))
         over = pin.SE3(put.rotation, put.translation + lift)
         return [above, grasp, grasp, above, over, put, put, over, over]
-
-
-def _pose(row: Array) -> pin.SE3:
-    """Return a pose from position and quaternion x, y, z, w (7,)."""
-    return pin.XYZQUATToSE3(row)

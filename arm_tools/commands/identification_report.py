@@ -1,5 +1,7 @@
 """Results of `identify`: tables, lines, numbers, a picture."""
 
+from itertools import compress
+
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
@@ -101,11 +103,7 @@ def _at_bound(found: Identified) -> list[str]:
     first = 10 * found.regressor.model.nv
     last = first + 3 * found.regressor.model.nv
     small = found.pi[first:last] < _NOTHING * found.errors[first:last]
-    names = [
-        name
-        for name, is_small in zip(found.regressor.names[first:last], small, strict=True)
-        if is_small
-    ]
+    names = [*compress(found.regressor.names[first:last], small)]
     if not names:
         return []
     return [f'at their lower bound 0, the recording shows none: {", ".join(names)}']

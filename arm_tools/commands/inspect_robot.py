@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from xml.etree import ElementTree
 
@@ -113,15 +114,12 @@ class RobotReport(Report):
 
 def _for_simulation(model: RobotModel) -> Iterator[str]:
     """Yield what the simulator and the clearance check would say."""
-    for check in (lambda: _clearance_of(model), model.check_inertia):
+    clearance = partial(scene_clearance, model, surroundings=Surroundings(floor=False))
+    for check in (lambda: clearance().note, model.check_inertia):
         try:
             yield from filter(None, [check()])
         except ArmError as error:
             yield str(error)
-
-
-def _clearance_of(model: RobotModel) -> str:
-    return scene_clearance(model, surroundings=Surroundings(floor=False)).note
 
 
 def _not_drawn(model: RobotModel) -> Iterator[str]:

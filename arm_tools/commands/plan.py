@@ -8,7 +8,6 @@ import numpy as np
 import pinocchio as pin
 
 from arm_controllers.follower.goal import Goal
-from arm_controllers.reference import Reference
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import parameter
 from arm_dynamics.scene_clearance import scene_clearance
@@ -126,11 +125,7 @@ class PlanReport(Report):
         `contacts` of the record are those of links with objects, floor and links.
         """
         loaded, plant = self._plant(law)
-        trajectory = self.found.motion.trajectory()
-
-        def reference(t: float, reference: Reference) -> None:
-            trajectory.evaluate(t, reference)
-
+        reference = self.found.motion.trajectory().evaluate
         duration = self.found.motion.duration + _REST
         return run_closed_loop(plant, loaded.law(), reference, duration, start=self._start)
 

@@ -6,6 +6,7 @@ identification until an option says which reading is right.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
@@ -170,11 +171,8 @@ def _resolution(samples: MotionSamples, model: RobotModel) -> list[str]:
         values = np.abs(np.diff(column))
         values = values[values > 0.0]
         steps.append(float(values.min()) if len(values) else np.nan)
-    silent = [
-        name
-        for name, effort in zip(model.joint_names, samples.effort.T, strict=True)
-        if len(effort) and np.ptp(effort) == 0.0
-    ]
+    is_silent = [len(effort) and np.ptp(effort) == 0.0 for effort in samples.effort.T]
+    silent = [*compress(model.joint_names, is_silent)]
     shown = ', '.join(f'{step:.2g}' for step in steps)
     of = units('rad | m', model.prismatic)
     lines = [f'resolution: smallest steps of the positions {shown} [{of}]']

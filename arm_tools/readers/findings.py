@@ -7,25 +7,17 @@ from collections.abc import Iterable
 class Doubt(str):
     """A finding without which a result from the recording can be wrong."""
 
-    __slots__ = ()
-
 
 class OtherUnit(Doubt):
     """A finding by which the positions have another unit."""
-
-    __slots__ = ()
 
 
 class Currents(str):
     """A finding by which the efforts are currents."""
 
-    __slots__ = ()
-
 
 class Undecided(str):
     """A finding that an option must decide before a result is right."""
-
-    __slots__ = ()
 
 
 def print_doubts(findings: Iterable[str], recording: str = '') -> None:

@@ -12,18 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import yaml
-from mcap.writer import Writer
+from mcap.writer import MCAP0_MAGIC, Writer
 
 # A crash loses at most this much of a recording: less than a second of a 500 Hz arm [bytes].
 _CHUNK = 200_000
 # End of the data, footer without an index, magic: what a file of whole records lacks to be MCAP.
-_END = (
-    b'\x0f'
-    + struct.pack('<QI', 4, 0)
-    + b'\x02'
-    + struct.pack('<QQQI', 20, 0, 0, 0)
-    + (b'\x89MCAP0\r\n')
-)
+_END = b'\x0f' + struct.pack('<QI', 4, 0)
+_END += b'\x02' + struct.pack('<QQQI', 20, 0, 0, 0) + MCAP0_MAGIC
 _INFINITE = {'sec': 9223372036, 'nsec': 854775807}
 
 

@@ -111,8 +111,8 @@ class SimulatedArm(LockstepClient):
         if controllers:
             if 'controller_manager' not in get_packages_with_prefixes():
                 raise ArmError(
-                    'controllers is given, and controller_manager is not installed: source a ROS 2 '
-                    'with the packages ros2_control and ros2_controllers, which ./ws then uses; '
+                    'controllers is given, and controller_manager is not installed: source a '
+                    'ROS 2 with ros2_control and ros2_controllers, which ./ws then uses; '
                     'without controllers the joint trajectory controller is that of arm_sim'
                 )
             file, path = 'ros2_control.launch.py', str(Path(controllers).absolute())

@@ -19,7 +19,7 @@ from arm_controllers.ros.object_messages import shapes_of
 from arm_controllers.ros.serialized_messages import JointReader
 from arm_dynamics.checks import ArmError, Array, in_range
 from arm_dynamics.model import RobotModel
-from arm_dynamics.parameters import ParameterValues, parameter
+from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import RobotArgument, find_urdf, robot_names
 from arm_dynamics.surroundings import Surroundings
 from arm_lab.command_line import CommandOptions, File, command
@@ -53,8 +53,7 @@ def recorded_arm(recording: RecordedRun) -> tuple[RobotModel, Surroundings]:
         model.file = str(find_urdf(robot))
     elif Path(robot).is_file():
         model.file = robot
-    around: ParameterValues = {x: known[x] for x in ('floor', 'table') if x in known}
-    return model, read_fields(Surroundings, around)
+    return model, read_fields(Surroundings, known)
 
 
 def recorded_motion(

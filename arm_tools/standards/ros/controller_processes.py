@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 from arm_controllers.gripper import gains_of_arm
 from arm_controllers.laws import law_class, law_names
@@ -12,7 +13,7 @@ from arm_dynamics.checks import ArmError, unknown
 from arm_dynamics.model import RobotModel
 from arm_dynamics.robots import find_urdf
 from arm_dynamics.temporary_folder import temporary_folder
-from arm_sim.parameter_files import parameters_of
+from arm_sim.parameter_files import as_arguments, parameters_of
 from arm_sim.parent_process import LAUNCH
 from arm_sim.ros.config import config_file, feedforward_of, sections_of
 from arm_tools.standards.hardware import HardwareParameters
@@ -53,8 +54,8 @@ class ControllerProcesses:
             own['feedforward'] = feedforward
         file = temporary_folder() / f'{name}.yaml'
         file.write_text(sections_text({f'{space}/{name}': own}))
-        files = (config_file(p.robot, p.config, space, law), str(file))
-        words = [word for each in files for word in ('--params-file', each)]
+        files = Path(config_file(p.robot, p.config, space, law)), file
+        words = as_arguments(files)
         words += ['-r', f'__ns:={self._namespace}', '--enclave', f'/arm_sim{space}/{name}']
         self._running[name] = subprocess.Popen(
             [sys.executable, '-m', 'arm_sim.executables', name, '--ros-args', *words],
