@@ -6,6 +6,8 @@ from collections.abc import Collection
 from difflib import get_close_matches
 from pathlib import Path
 
+from arm_dynamics.checks import typed
+from arm_dynamics.descriptions.sources.named_models import example_models
 from arm_dynamics.mesh_files import near_file
 from arm_dynamics.packages import leads_out, packages_around
 
@@ -32,13 +34,14 @@ def meant(robot: str, kind: str, names: Collection[str]) -> str:
             return f'{kind} {robot!r}: {word!r} is not name:=value{near}'
     if '://' in robot:
         return _at_address(robot)
-    near = ''.join(f', nearest {name!r},' for name in get_close_matches(robot.lower(), names, n=1))
+    known = [*names, *(example_models() if kind == 'robot' else ())]
+    near = ''.join(f', nearest {name!r},' for name in get_close_matches(robot.lower(), known, n=1))
     what = 'is a folder' if os.path.isdir(path) else 'does not exist'
     here = f' ({str(path.absolute())!r} {what})' if path.suffix or '/' in robot else ''
     return (
         f'{kind} {robot!r} is neither a shipped {kind} ({", ".join(names)}){near} '
         f'nor the path of a URDF file, a xacro or an MJCF{here}, nor a model of '
-        'example-robot-data or robot_descriptions, where these are installed'
+        f'example-robot-data or robot_descriptions ({typed("pip install robot_descriptions")})'
     )
 
 

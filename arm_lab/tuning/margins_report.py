@@ -39,7 +39,7 @@ def listing(margins: Margins) -> Listing:
         rows.append(['tip, RMS of what noise makes, mm', f'{margins.tip_mm:.3g}'])
         rows.append(['chatter of what noise makes, N.m', f'{margins.chatter_nm:.3g}'])
     title = f'{e.law} on {e.robot_label}, {e.task}: commands delayed by {margins.delay} periods'
-    return Listing(title, ['', ''], rows)
+    return Listing(title, ['quantity', 'value'], rows)
 
 
 def facts(margins: Margins, agreement: Agreement | None) -> dict:
