@@ -1,10 +1,11 @@
 """Model of a fixed-base arm from a URDF: rigid bodies by Pinocchio, rotor inertia, friction."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
+from xml.etree.ElementTree import Element
 
 import numpy as np
 import pinocchio as pin
@@ -63,6 +64,7 @@ class RobotModel(Frames):
         armature: ArrayLike = (),
         damping: ArrayLike = (),
         friction: ArrayLike = (),
+        notes: Sequence[str] | None = None,
     ):
         """Read any fixed-base URDF with revolute, continuous and prismatic joints.
 
@@ -72,6 +74,7 @@ class RobotModel(Frames):
             gravity: [m/s^2] in the base frame.
             armature, damping, friction: one number for all joints or one per joint, in place of
                 the URDF's <dynamics>, of which `armature` is an extension; its default is 0.
+            notes: in place of those on the URDF, as where thousands of arms are drawn from one.
 
         Raises:
             ArmError: no such file, not a URDF, a joint type that is not supported, no such tip
@@ -104,14 +107,18 @@ class RobotModel(Frames):
         self.damping = given('damping', damping, viscous)
         self.friction = given('friction', friction, dry)
         self._know_joints()
-        self.notes = tuple(note for rule in rules() for note in rule.notes(tree, self, tip_frame))
-        self.notes += tuple(
-            f'joint {name!r}: its limits leave no range to the joint that it follows by <mimic>; '
-            'they are ignored: correct <limit> or <mimic>'
-            for name in self.unmet_limits
-        )
+        self.notes = tuple(self._notes_on(tree, tip_frame) if notes is None else notes)
         for rule in rules():
             rule.check(tree, self)
+
+    def _notes_on(self, tree: Element, tip_frame: str | None) -> Iterator[str]:
+        for rule in rules():
+            yield from rule.notes(tree, self, tip_frame)
+        for name in self.unmet_limits:
+            yield (
+                f'joint {name!r}: its limits leave no range to the joint that it follows by '
+                '<mimic>; they are ignored: correct <limit> or <mimic>'
+            )
 
     def without_coulomb_friction(self) -> Self:
         """Return the same model with Coulomb friction F = 0."""

@@ -105,6 +105,7 @@ def with_error(model: RobotModel, error: ModelError) -> RobotModel:
         model.armature + of_joints('armature', 0.0),
         of_joints('damping', model.damping),
         of_joints('friction', model.friction),
+        model.notes,
     )
 
 

@@ -17,6 +17,7 @@ from arm_dynamics.checks import ArmError, Array, finite
 from arm_lab.experiments.ranges import Draw
 from arm_lab.gym.arguments import whole
 from arm_lab.gym.arms import GymArms, draws_of, layout_of, loaded_experiment
+from arm_lab.progress import status
 
 
 def _refuse_copy(env: gymnasium.Env[Any, Any] | VectorEnv[Array, Array, Array]) -> NoReturn:
@@ -222,7 +223,8 @@ class ArmVectorEnv(VectorEnv[Array, Array, Array]):
         if draws != self._draws:
             _ = self._loaded.task, self._loaded.law_parameters  # once, not in each thread
             made = (GymArms(self._loaded, self.layout, each, True) for each in draws)
-            self._parts, self._draws = list(made), draws
+            with status(f'drawing {self.num_envs} arms'):
+                self._parts, self._draws = list(made), draws
         self._ended = False
         return np.concatenate([part.reset() for part in self._parts]), {}
 
