@@ -1,11 +1,10 @@
 """Model of a fixed-base arm from a URDF: rigid bodies by Pinocchio, rotor inertia, friction."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
-from xml.etree.ElementTree import Element
 
 import numpy as np
 import pinocchio as pin
@@ -107,18 +106,11 @@ class RobotModel(Frames):
         self.damping = given('damping', damping, viscous)
         self.friction = given('friction', friction, dry)
         self._know_joints()
-        self.notes = tuple(self._notes_on(tree, tip_frame) if notes is None else notes)
+        if notes is None:
+            notes = [note for rule in rules() for note in rule.notes(tree, self, tip_frame)]
+        self.notes = tuple(notes)
         for rule in rules():
             rule.check(tree, self)
-
-    def _notes_on(self, tree: Element, tip_frame: str | None) -> Iterator[str]:
-        for rule in rules():
-            yield from rule.notes(tree, self, tip_frame)
-        for name in self.unmet_limits:
-            yield (
-                f'joint {name!r}: its limits leave no range to the joint that it follows by '
-                '<mimic>; they are ignored: correct <limit> or <mimic>'
-            )
 
     def without_coulomb_friction(self) -> Self:
         """Return the same model with Coulomb friction F = 0."""

@@ -7,7 +7,6 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from arm_dynamics.checks import typed
-from arm_dynamics.descriptions.sources.named_models import example_models
 from arm_dynamics.mesh_files import near_file
 from arm_dynamics.packages import leads_out, packages_around
 
@@ -34,8 +33,7 @@ def meant(robot: str, kind: str, names: Collection[str]) -> str:
             return f'{kind} {robot!r}: {word!r} is not name:=value{near}'
     if '://' in robot:
         return _at_address(robot)
-    known = [*names, *(example_models() if kind == 'robot' else ())]
-    near = ''.join(f', nearest {name!r},' for name in get_close_matches(robot.lower(), known, n=1))
+    near = ''.join(f', nearest {name!r},' for name in get_close_matches(robot.lower(), names, n=1))
     what = 'is a folder' if os.path.isdir(path) else 'does not exist'
     here = f' ({str(path.absolute())!r} {what})' if path.suffix or '/' in robot else ''
     return (

@@ -37,6 +37,11 @@ class JointSlipsRule(UrdfRule):
         yield from _outlier(tree)
         yield from _twice(tree)
         yield from _squeezed(tree, model)
+        for name in model.unmet_limits:
+            yield (
+                f'joint {name!r}: its limits leave no range to the joint that it follows by '
+                '<mimic>; they are ignored: correct <limit> or <mimic>'
+            )
         names = [x.get('name', '') for kind in ('joint', 'link') for x in tree.iterfind(kind)]
         yield from line_on(
             (repr(name) for name in names if _ODD.search(name)),

@@ -17,7 +17,6 @@ from arm_dynamics.robots import find_urdf
         ('ur5e tip_frame: tool0', "'tip_frame:' is not name:=value; did you mean tip_frame:=?"),
         ('ur5e TIP_FRAME:=tool0', 'is no xacro; did you mean tip_frame:=?'),
         ('UR5', "nearest 'ur5e', nor the path"),
-        ('pnada', "nearest 'panda', nor the path"),
         ('panda_descripton', 'pip install robot_descriptions)'),
         ('/usr', "('/usr' is a folder)"),
         ('ur5e side:=left', 'is no xacro: leave it out'),
