@@ -21,7 +21,9 @@ from arm_lab.judging.law_trials import judge_law
 from arm_lab.judging.plan import read_plan
 from arm_lab.judging.trials import judge_all
 from arm_lab.judging.verdict import Judgement, StoppedJudgement
-from arm_lab.progress import progress
+from arm_lab.progress import printable, progress
+
+_LONGEST = 500  # characters of a line of a log that are shown
 
 
 @dataclass(frozen=True)
@@ -156,10 +158,11 @@ def _written(judgement: Judgement, folder: Path) -> Iterator[str]:
     failed = (each for each in judgement.verdicts if not each.held)
     logs = (each.trial.folder(folder) / 'controller.log' for each in failed)
     for log in filter(Path.is_file, logs):
-        for line in log.read_text(errors='replace').splitlines():
-            if line.strip() and '[INFO]' not in line:
-                yield f'the controller wrote in {log}: {" ".join(line.split())}'
-                return
+        with log.open(errors='replace') as lines:
+            for line in lines:
+                if line.strip() and '[INFO]' not in line:
+                    yield f'the controller wrote in {log}: {printable(line.strip()[:_LONGEST])}'
+                    return
 
 
 def _unlike_the_first(found: Sequence[Judgement]) -> list[Judgement]:
