@@ -54,9 +54,11 @@ def followers(m: mujoco.MjModel, commanded: Sequence[str]) -> dict[int, Coupling
     ways = [each for each in _couplings(m) if not m.eq_data[each.equality, 2:5].any()]
     ways += [each.reversed() for each in ways if each.multiplier]
     found: dict[int, Coupling] = {}
-    for _ in ways:  # of followers, others may follow
+    before = -1
+    while len(found) > before:  # of followers, others may follow
+        before = len(found)
         for each in ways:
-            if each.leader in known and each.joint not in known | pushed:
+            if each.leader in known and each.joint not in known and each.joint not in pushed:
                 found[each.joint] = each
                 known.add(each.joint)
     return found

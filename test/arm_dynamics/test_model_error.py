@@ -161,3 +161,7 @@ def test_observer_and_adaptive_law_track_ten_times_better_than_plain_computed_to
         errors.append(np.sqrt(np.mean((record.q - record.q_reference) ** 2)))
     assert errors[1] < 0.1 * errors[0]
     assert errors[2] < 0.1 * errors[0]
+
+
+def test_a_drawn_arm_has_the_notes_of_the_arm_and_looks_for_none(ur5e):
+    assert with_error(ur5e, ModelError(payload=1.0)).notes is ur5e.notes

@@ -40,7 +40,9 @@ def test_what_the_plain_plant_of_a_designed_law_leaves_of_a_parameter_file_is_na
     tmp_path, capfd
 ):
     file = tmp_path / 'my.yaml'
-    file.write_text('simulator:\n  ros__parameters: {sensors.position_bias: [0.1]}\n')
+    used = 'initial_positions: [0.1, 0.2, 0.3]'
+    text = f'{{sensors.position_bias: [0.1], {used}}}'
+    file.write_text(f'simulator:\n  ros__parameters: {text}\n')
     Experiment.of_files('planar_3r', 'step', 'pd', config=str(file)).load()
     assert not capfd.readouterr().err
     Experiment('planar_3r', 'step', 'pd', config=str(file)).load()
