@@ -115,7 +115,7 @@ make_environment() {
   environment_is_ready && return
   lock
   if ! environment_is_ready; then
-    local python made_in
+    local entry python made_in
     if [[ -f $env/ready ]]; then
       read -r made_in <"$env/ready"
       if [[ $made_in == "$root" ]]; then
@@ -124,7 +124,9 @@ make_environment() {
         say ".ros was made in $made_in, and its files contain that path: .ros is made again"
       fi
     fi
-    find "$env/" -mindepth 1 -maxdepth 1 -type l -delete  # nothing is written through a link
+    for entry in "$env"/*; do  # nothing is written through a link
+      if [[ -L $entry ]]; then rm "$entry"; fi
+    done
     python=$(python312) || die "no Python 3.12 with pip found (on PATH, in pyenv or uv), which ROS 2 Jazzy needs: install one, for example with 'uv python install 3.12'"
     [[ -f $env/stamps/check ]] || say 'making a ROS 2 environment in .ros, once (./ws --help says more)'
     [[ -x $venv/bin/python ]] || rm -rf "$env/stamps"

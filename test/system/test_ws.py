@@ -194,6 +194,19 @@ def test_without_ros_and_python_one_sentence_states_it(bare_clone):
     assert not (root / '.ros' / 'venv').exists()
 
 
+def test_an_environment_is_not_made_through_a_link_that_an_old_clone_left(bare_clone, tmp_path):
+    root, variables = bare_clone
+    (root / 'bin' / 'rm').symlink_to(shutil.which('rm'))
+    theirs = tmp_path / 'theirs' / 'built.txt'
+    theirs.parent.mkdir()
+    theirs.touch()
+    (root / '.ros').mkdir()
+    (root / '.ros' / 'underlay').symlink_to(theirs.parent)
+    ws('true', root=root, env=variables)
+    assert not (root / '.ros' / 'underlay').exists()
+    assert theirs.exists()
+
+
 def test_a_sourced_ros_whose_rclpy_does_not_load_is_named_and_not_used(bare_clone):
     root, variables = bare_clone
     python = root / 'bin' / 'python3'
