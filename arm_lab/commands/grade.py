@@ -22,7 +22,7 @@ from arm_lab.experiments.report import Listing, Report
 from arm_lab.judging.law_trials import judge_law
 from arm_lab.judging.plan import read_plan
 from arm_sim.output_folder import writable_folder
-from arm_sim.pictures import BLUE, new_figure, style
+from arm_sim.pictures import BLUE, SMALL, new_figure, style
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def grades(options: Options) -> Report:
     done = f'{len(found)} of ' * is_stopped + f'{len(files)} submission{"s" * (len(files) > 1)}'
     title = f'{done} on {options.limits}'
     listing = Listing(title, headings, rows, texts=('checksum', 'first failure'), bad=bad)
-    draw = partial(_figure, found, title)
+    draw = partial(_figure, found, f'{done} on {Path(options.limits).name}')
     plain = [each._asdict() for each in found]
     code = STOPPED if is_stopped else 0
     return Report('grades', [listing], plain, draw, found=found, code=code)
@@ -112,9 +112,10 @@ def _figure(found: Sequence[Grade], title: str) -> Figure:
     axis = figure.subplots()
     names = [Path(each.submission).stem for each in found]
     places = range(len(found))
-    axis.barh(places, [each.held for each in found], color=BLUE)
+    bars = axis.barh(places, [each.held for each in found], color=BLUE)
+    axis.bar_label(bars, padding=4.0, fontsize=SMALL)  # a bar of no trial is not seen
     axis.set_yticks(places, names)
-    axis.set_xlim(0, found[0].trials)
+    axis.set_xlim(0, 1.06 * found[0].trials)
     axis.locator_params(axis='x', integer=True)
     axis.invert_yaxis()
     style(axis, '', f'trials whose limits hold, of {found[0].trials}', grid='x')

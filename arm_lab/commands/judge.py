@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 
 from tyro.conf import Positional
 
-from arm_dynamics.checks import ArmError
+from arm_dynamics.checks import ArmError, some_of
 from arm_dynamics.parameters import parameter
 from arm_dynamics.robots import share_folder
 from arm_lab.command_line import STOPPED, CommandOptions, File, Folder, Name
@@ -22,6 +22,7 @@ from arm_lab.judging.plan import read_plan
 from arm_lab.judging.trials import judge_all
 from arm_lab.judging.verdict import Judgement, StoppedJudgement
 from arm_lab.progress import printable, progress
+from arm_sim.loop.record import RECORD
 
 _LONGEST = 500  # characters of a line of a log that are shown
 
@@ -104,7 +105,7 @@ def judged(options: Options) -> JudgementReport:
     with TemporaryDirectory() as other:
         folder = options.folder or Path(other)
         found, stopped = _judgements(options, folder)
-        written = [*_written(found[0], folder)]
+        written = [*_written(found[0], folder), *_earlier(found[0], folder)]
     others = _unlike_the_first(found)
     result = JudgementReport((others or found)[0])
     result.code = STOPPED if stopped else int(not result.held or bool(others))
@@ -163,6 +164,13 @@ def _written(judgement: Judgement, folder: Path) -> Iterator[str]:
                 if line.strip() and '[INFO]' not in line:
                     yield f'the controller wrote in {log}: {printable(line.strip()[:_LONGEST])}'
                     return
+
+
+def _earlier(judgement: Judgement, folder: Path) -> Iterator[str]:
+    """Yield a line where trials of earlier judgements are left in the folder of this one."""
+    own = {each.trial.folder(folder) for each in judgement.verdicts}
+    if old := sorted({file.parent for file in folder.glob(f'*/{RECORD}')} - own):
+        yield f'not of this judgement, but of an earlier one: {some_of([each.name for each in old])}'
 
 
 def _unlike_the_first(found: Sequence[Judgement]) -> list[Judgement]:

@@ -7,6 +7,7 @@ of that process and, where Linux allows it, sees no other process, no network an
 other programs in /run and /tmp: what it starts ends with it.
 """
 
+import ctypes
 import math
 import os
 import resource
@@ -111,10 +112,10 @@ def _why(group: Group, seconds: float) -> str:
     last = f'; it said last: {lines[-1]}' if lines else ''
     if group.code is None:
         return f'no end within {_ASLEEP * seconds:g} s{last}'
-    if group.code == -signal.SIGXCPU:
+    if group.code in (signal.SIGXCPU, -signal.SIGXCPU):
         return f'more than {seconds:g} s of CPU time{last}'
     if group.code == -signal.SIGKILL:
-        return f'killed: more than {seconds:g} s of CPU time, or no memory{last}'
+        return f'killed from outside, most likely because this machine has no memory left{last}'
     how = f'by signal {-group.code}' if group.code < 0 else f'with exit code {group.code}'
     return f'the process of the law ended {how}{last}'
 
@@ -180,7 +181,9 @@ def _main(law: str, limits: str, folder: str, seconds: str) -> None:
     kept = [str(Path(each).expanduser()) for each in (*files, '~') if each]
     kept += [str(own_folder()), os.getcwd(), sys.prefix, sys.base_prefix, *sys.path]
     refuse_calls_of_law(continue_apart(kept, os.CLONE_NEWUSER if os.getuid() else 0))
-    most = int(seconds)  # of the child's own time
+    libc, most = ctypes.CDLL(None), int(seconds)  # of the child's own time
+    # The first process of a namespace lives on after a signal that it does not handle.
+    libc.signal(signal.SIGXCPU, ctypes.cast(libc._exit, ctypes.c_void_p))
     resource.setrlimit(resource.RLIMIT_CPU, (most, most + 1))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_FSIZE, (_FILE, _FILE))

@@ -44,7 +44,7 @@ HOSTILE = {
     'exits': ('', 'os._exit(0)', 'ended with exit code 0'),
     'breaks': ('1 / 0', '', 'ZeroDivisionError: division by zero'),
     'writes': ('print("spam " * 10**6)', 'print(dt)', ''),
-    'kills': ('', 'os.kill(os.getppid() or os.getpid(), 9)', 'killed'),
+    'kills': ('', 'os.kill(os.getppid() or os.getpid(), 9)', 'killed from outside'),
     'paints': ('', 'raise ValueError("\\x1b[31m<script>")', 'ValueError: [31m<script>'),
     'stays': (
         'import subprocess\nsubprocess.Popen(["sleep", "98765"], start_new_session=True)',
@@ -168,7 +168,7 @@ def test_time_to_import_and_compile_is_not_the_laws(tmp_path):
     assert not (tmp_path / 'begun').exists()
     file.write_text(LAW.format(before='', inside='while True: pass'))
     (endless,) = judge_law(plan, str(file), tmp_path, 0.1).verdicts
-    assert 'more than 1 s of CPU time' in endless.reason  # and ten seconds by the clock
+    assert endless.reason.startswith('more than 1 s of CPU time')  # and ten seconds by the clock
 
 
 def test_a_table_shows_no_html_and_no_controls_of_a_terminal():

@@ -28,6 +28,7 @@ from arm_lab.judging.plan import read_plan
 from arm_lab.judging.verdict import Judgement, Verdict
 from arm_sim.devices.drives import DriveParameters
 from arm_sim.loop.outcome import outcome
+from arm_sim.loop.record import RECORD
 from arm_sim.loop.report import Check
 from arm_sim.tasks import Run
 
@@ -427,6 +428,19 @@ def test_a_judgement_is_made_once_unless_more_are_asked_for(stand_in, tmp_path, 
     assert len(runs) == 1
     assert main([*given, '--repeat', '3']) == 0
     assert len(runs) == 4
+
+
+def test_trials_of_an_earlier_judgement_in_its_folder_are_named(
+    stand_in, tmp_path, monkeypatch, capsys
+):
+    whole = Judgement(stand_in, '', tuple(Verdict(x, 1.0) for x in stand_in.trials))
+    monkeypatch.setattr('arm_lab.commands.judge.judge_all', lambda *_: whole)
+    for name in (stand_in.trials[0].folder(tmp_path).name, 'cube_mujoco_exact'):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / RECORD).touch()
+    assert main(['--limits', str(tmp_path / 'limits.yaml'), '--output-dir', str(tmp_path)]) == 0
+    line = 'not of this judgement, but of an earlier one: cube_mujoco_exact'
+    assert line in capsys.readouterr().out.splitlines()
 
 
 def test_what_is_reported_a_process_is_its_end_as_any_page_and_xml_shows_it(tmp_path):
