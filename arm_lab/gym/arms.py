@@ -20,7 +20,7 @@ from arm_sim.devices import SensorParameters
 from arm_sim.loop.batch_measures import BatchMeasures
 from arm_sim.loop.loop import Loop, Step
 from arm_sim.loop.measures import all_measures, values_of
-from arm_sim.simulation.plant import Plant
+from arm_sim.simulation.plant import Plant, plant_class
 
 # Command of an action of 1: of an effort limit, and of positions and velocities.
 _SHARES = {'effort': 0.2, 'position': 0.1, 'velocity': 0.5}
@@ -46,6 +46,7 @@ def loaded_experiment(
     """
     given = {name: value for name, value in others.items() if value is not None}
     experiment = made_of(Experiment, {'robot': robot, 'task': task, 'law': law, **given})
+    plant_class(experiment.engine)  # an unknown one is refused here, not by the first reset
     if not isinstance(parameters, Mapping | None):
         raise ArmError(f'parameters is {parameters!r}; it must be a dictionary')
     return suited(LoadedExperiment(experiment, experiment.load().robot, parameters or {}))

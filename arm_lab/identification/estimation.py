@@ -170,7 +170,8 @@ def identify(
     kept = np.zeros(n, dtype=bool)
     while True:
         if len(lacking) == n:
-            raise ArmError('; '.join(lacking.values()))
+            others = '; nor can another joint be identified' * (n > 1)
+            raise ArmError(f'{next(iter(lacking.values()))}{others}')
         rows = rows.without(list(lacking))
         kept[list(lacking)] = True
         found = _identified(regressor, rows, train, parameters, links, kept, lacking)

@@ -168,6 +168,7 @@ def test_mistakes_are_refused_in_one_line():
         ({'error': {'payload': 'a'}}, "parameter 'error.payload' is 'a'; it must be a number$"),
         ({'timestep': 'a'}, "parameter 'timestep' is 'a'; it must be a number$"),
         ({'robot': 3}, "parameter 'robot' is 3; it must be a text$"),
+        ({'engine': 'bullet'}, "engine is 'bullet'; allowed: analytical, "),
         ({'foo': 1}, "unknown argument 'foo'; nearest known: "),
         ({'parameters': [1]}, r'parameters is \[1\]; it must be a dictionary$'),
         ({'scale': [1.0, 2.0]}, r'scale has shape \(2,\); it must be \(3,\)$'),
