@@ -232,8 +232,8 @@ class ControlCycle:
             cycles = '1 cycle' if missed == 1 else f'{missed} cycles'
             self._log.warning(
                 f'{cycles} took longer than the control period of {self._dt * 1e3:.3g} ms, up to '
-                f'{longest * 1e3:.3g} ms; the arm brakes where no command comes for '
-                'command_timeout and command_wait (next report in a minute)'
+                f'{longest * 1e3:.3g} ms; a few do no harm: the arm brakes only where no command '
+                'comes for command_timeout and command_wait (next report in a minute)'
             )
 
     # What changes while the controller runs

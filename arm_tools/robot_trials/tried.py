@@ -249,7 +249,7 @@ def _through_mjcf(robot: Robot, poses: int) -> tuple[RobotTrial | None, str]:
     if robot.model.mjcf:
         return None, 'the robot is an MJCF already'
     with TemporaryDirectory(dir=own_folder()) as folder:
-        file = Path(folder, 'arm.xml')
+        file = Path(folder, 'written_by_mujoco.xml')  # notes name it
         try:
             write_mjcf(robot, drives_of(robot), file)
         except ArmError as error:
