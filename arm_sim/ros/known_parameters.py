@@ -61,6 +61,9 @@ def check_parameter_file(file: Path, joint_names: Sequence[str]) -> None:
     """Refuse a file with a node or a parameter that there is not, or a value of the wrong type."""
     nodes = known_nodes()
     for section, values in read_parameter_file(file).items():
+        if section == 'controller_manager':
+            launch = 'ros2 launch arm_sim ros2_control.launch.py controllers:='
+            raise ArmError(f'{file} is a file of ros2_control: {launch}{file}')
         if section != SHARED and section not in nodes:
             raise unknown(f'node in {file}:', section, nodes)
         known: dict[str, ParameterField] = {}

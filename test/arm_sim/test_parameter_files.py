@@ -203,6 +203,10 @@ def test_file_that_is_no_text_or_not_there_is_refused(tmp_path):
             'cube_task: {ros__parameters: {tracking_limit: {servo_discret: 0.1}}}',
             "'tracking_limit.servo_discret'; nearest known: 'tracking_limit.servo_discrete'",
         ),
+        (
+            'controller_manager: {ros__parameters: {update_rate: 500}}',
+            '{} is a file of ros2_control: ros2 launch arm_sim ros2_control.launch.py controllers:=',
+        ),
     ],
 )
 def test_name_or_type_that_cannot_be_is_refused_before_anything_starts(text, says, tmp_path):
