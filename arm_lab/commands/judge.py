@@ -170,7 +170,8 @@ def _earlier(judgement: Judgement, folder: Path) -> Iterator[str]:
     """Yield a line where trials of earlier judgements are left in the folder of this one."""
     own = {each.trial.folder(folder) for each in judgement.verdicts}
     if old := sorted({file.parent for file in folder.glob(f'*/{RECORD}')} - own):
-        yield f'not of this judgement, but of an earlier one: {some_of([each.name for each in old])}'
+        names = some_of([each.name for each in old])
+        yield f'not of this judgement, but of an earlier one: {names}'
 
 
 def _unlike_the_first(found: Sequence[Judgement]) -> list[Judgement]:

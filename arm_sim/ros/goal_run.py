@@ -170,6 +170,8 @@ class GoalRun:
         self.call(self._reset, Trigger.Request())
         self.fault = ''
         self.wait_until(lambda: self.latest_ns == 0, 'state after the reset')
+        if self._topic is None:  # a controller that starts, and may compile, has no server yet
+            self.wait_until(self._follow.server_is_ready, self._server, self._server)
         if self._server != 'simulator':
             self._wait_for_command()
         states = self.joint_states()
@@ -224,9 +226,8 @@ class GoalRun:
             self.call(self._pause, SetBool.Request(data=False))
 
         def failed() -> bool:
-            succeeded = GoalStatus.STATUS_SUCCEEDED
             over = not may_end and result is not None and result.done()
-            return bool(over and result and result.result().status != succeeded)
+            return bool(over and result and result.result().status != GoalStatus.STATUS_SUCCEEDED)
 
         def ended() -> bool:
             nonlocal until_ns

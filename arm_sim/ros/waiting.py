@@ -53,8 +53,7 @@ class Waiting:
             ArmError: there is no answer within the timeout.
         """
         self.wait_until(client.service_is_ready, f'service {client.srv_name}', of)
-        send = partial(client.call_async, request)
-        return self.answer(send, client.srv_name, replaced=False)
+        return self.answer(partial(client.call_async, request), client.srv_name, replaced=False)
 
     def answer(self, send: Callable[[], Future], sender: str, replaced: bool = True) -> AnyMessage:
         """Return the answer to a request or goal, which is sent again where no answer comes.

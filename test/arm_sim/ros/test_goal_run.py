@@ -10,6 +10,7 @@ from long_wait import LONG_WAIT
 
 rclpy = pytest.importorskip('rclpy')
 
+from builtin_interfaces.msg import Time  # noqa: E402
 from control_msgs.action import FollowJointTrajectory  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue  # noqa: E402
 from rclpy.executors import SingleThreadedExecutor  # noqa: E402
@@ -236,3 +237,27 @@ def test_a_goal_that_the_controller_published_before_it_knew_the_recorder_is_sen
         node.destroy_node()
         rclpy.try_shutdown()
     assert [each.request.trajectory for each in taken] == 2 * [taken[0].request.trajectory]
+
+
+def test_a_controller_on_the_graph_may_compile_for_longer_than_the_timeout(task, monkeypatch):
+    _, node, _ = task
+    executor = SingleThreadedExecutor()
+    executor.add_node(node)
+    run = GoalRun(node, executor, ('joint',), 'slow_controller', 0.2)
+    slow = rclpy.create_node('slow_controller')
+    node.create_subscription(Time, 'simulator/run_until', lambda _: None, 1)
+    state = JointStateWriter(('joint',), FIELDS, 'simulator').serialized(0)
+    command = JointStateWriter(('joint',), ('effort',), 'slow_controller').serialized(0)
+    run.on_batch(batch((STATE, state)))
+    monkeypatch.setattr(run, 'call', lambda *_: run.on_batch(batch((STATE, state))))
+
+    def configured():  # later than the timeout
+        timer.cancel()
+        name = 'slow_controller/follow_joint_trajectory'
+        EventActionServer(slow, FollowJointTrajectory, name, lambda _: None)
+        run.on_batch(batch((COMMAND, command)))
+
+    timer = node.create_timer(0.6, configured)
+    q, _ = run.reset()
+    assert q.shape == (1,)
+    slow.destroy_node()
