@@ -1,5 +1,6 @@
 """The node of `camera:=FILE`: cameras, rendered at the simulated time of their pictures."""
 
+import time
 from array import array
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,7 @@ from arm_tools.view.shown_objects import looks, poses
 
 _PICTURES = QoSProfile(depth=10, durability=LATCHED_QOS.durability)  # the first for a recorder
 _NEWEST = QoSProfile(depth=1)
+_TIMED = 20  # pictures after which their time is stated
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class CameraNode(Node):
         self._early: list[bytes] = []
         self._pending: tuple[Array, int] | None = None
         self._time_ns, self._lockstep = -1, p.mode == 'lockstep'
+        self._taking, self._taken, self._said = 0.0, 0, False  # [s], pictures, their time
         self._progress: Publisher | None = None
         if self._lockstep:
             self._progress = self.create_publisher(Time, 'simulator/rendered_until', CONTROL_QOS)
@@ -140,9 +143,19 @@ class CameraNode(Node):
     def _finish(self) -> None:
         """Take the pictures of the last state, whose objects are known now."""
         state, self._pending = self._pending, None
-        if state is not None:
-            for each in self._outputs:
-                each.take(*state)
+        if state is None:
+            return
+        begin = time.monotonic()
+        self._taken += sum(each.take(*state) for each in self._outputs)
+        self._taking += time.monotonic() - begin
+        if self._taken >= _TIMED and self._lockstep and not self._said:
+            self._said = True
+            each = self._taking / self._taken
+            second = each * sum(output.rate for output in self._outputs)
+            self._log.info(
+                f'a picture takes {1e3 * each:.3g} ms on this machine: a simulated second takes '
+                f'{second:.2g} s or more; a lower rate, width or height of a camera shortens it'
+            )
 
     def _new(self, raw: bytes) -> tuple[Array, int] | None:
         """Return positions (n,) and stamp [ns] of a state that is no repetition."""
@@ -177,11 +190,12 @@ class _CameraOutput:
     """The topics of a camera.
 
     Attributes:
+        rate: pictures per simulated second [Hz].
         shown: number of the camera's period that was shown last.
     """
 
     def __init__(self, node: Node, camera: Camera, prefix: str):
-        self._node, self._camera, self.shown = node, camera, -1
+        self._node, self._camera, self.rate, self.shown = node, camera, camera.rate, -1
         self._pictures: CameraPictures | None = None
         self._prefix, self._frame = prefix, f'{prefix}{camera.name}_optical_frame'
         kinds = ('color', 'depth') if camera.depth else ('color',)
@@ -205,11 +219,11 @@ class _CameraOutput:
             frame = Transforms([(link, f'{self._camera.name}_optical_frame')], self._prefix)
             self._frames.publish(frame.at([pin.SE3ToXYZQUAT(self._camera.optical)], 0))
 
-    def take(self, q: Array, time_ns: int) -> None:
-        """Publish the picture of a state, if one is due."""
-        number = int(time_ns * self._camera.rate * 1e-9 + 1e-6)
+    def take(self, q: Array, time_ns: int) -> bool:
+        """Publish the picture of a state, if one is due; return whether it was."""
+        number = int(time_ns * self.rate * 1e-9 + 1e-6)
         if number == self.shown or self._pictures is None:
-            return
+            return False
         self.shown = number
         pictures = self._pictures.take(q)
         for (images, infos), pixels in zip(self._publishers, pictures, strict=False):
@@ -220,6 +234,7 @@ class _CameraOutput:
                 each.header.stamp = stamp_at(time_ns)
             images.publish(message)
             infos.publish(self._info)
+        return True
 
     def close(self) -> None:
         if self._pictures is not None:

@@ -73,12 +73,42 @@ def batch(*times_ns):
     return sent[0]
 
 
-def test_states_that_wait_when_the_node_ends_have_their_pictures(monkeypatch, tmp_path):
+@pytest.fixture
+def black(monkeypatch, tmp_path):
+    """Begin ROS for a node with a camera whose pictures are black."""
     pictures = SimpleNamespace(take=lambda q: [np.zeros((8, 8, 3), np.uint8)], close=lambda: None)
     monkeypatch.setattr(camera_node, 'CameraPictures', lambda *_: pictures)
     file = tmp_path / 'cameras.yaml'
     file.write_text('- {name: side, rate: 50, width: 8, height: 8}')
     rclpy.init(args=['--ros-args', '-p', f'cameras:={file}'], domain_id=int(fresh_domain()))
+
+
+def test_the_time_that_pictures_take_is_stated_once(monkeypatch, black):
+    said = []
+    monkeypatch.setattr(camera_node.Log, 'info', lambda log, text: said.append(text))
+    try:
+        node = CameraNode()
+        description = node.create_publisher(String, 'robot_description', LATCHED_QOS)
+        description.publish(String(data=find_urdf('planar_3r').read_text()))
+        states = node.create_publisher(UInt8MultiArray, TOPIC, STATE_QOS)
+        executor, times = make_executor(), iter(range(0, 10**12, 10_000_000))
+        executor.add_node(node)
+
+        def stated():
+            states.publish(batch(next(times)))
+            return [line for line in said if 'a picture takes' in line]
+
+        wait_until(executor, stated, 'time of the pictures', LONG_WAIT)
+        after = next(times) + 500_000_000
+        wait_until(executor, lambda: stated() and next(times) > after, 'more', LONG_WAIT)
+        (line,) = stated()
+        node.destroy_node()
+    finally:
+        rclpy.try_shutdown()
+    assert 'a lower rate, width or height of a camera shortens it' in line
+
+
+def test_states_that_wait_when_the_node_ends_have_their_pictures(black):
     try:
         node, other, seen = CameraNode(), rclpy.create_node('other'), []
         description = other.create_publisher(String, 'robot_description', LATCHED_QOS)
