@@ -20,15 +20,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from arm_dynamics.checks import Array
+from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
 from arm_sim.loop.measures import NO_CONTACT, Poses, rms, tips
 from arm_sim.loop.record import Record
 from arm_sim.loop.report import Check, ReportTree, Results, common_rows
+from arm_sim.robot import Robot
 from arm_sim.simulation.scene import SceneObject, objects_text
 from arm_sim.tasks import Run, Task, TaskEvaluation, TaskReport
 
 _IMPACT = 0.1  # longest time of an impact [s]
+_ABOVE = 1e-6  # from the vertical axis of the base [m]
 _TOLERANCE = 0.2  # largest error of the force in a success, as a share of the goal
 
 
@@ -219,6 +221,21 @@ class ContactTask(Task):
         force = self.along(self.forces_at(tip, wrench), tip.position)
         counts = self.kept(t) & (self.wanted is not None)
         return np.stack([force, np.where(counts, force - (self.wanted or 0.0), np.nan)])
+
+
+def away_from_base(robot: Robot, tip: Array) -> Array:
+    """Return the horizontal direction (3,) from the axis of the base to the tool.
+
+    Raises:
+        ArmError: the tool is above or below the base.
+    """
+    out = tip * (1.0, 1.0, 0.0)
+    if np.linalg.norm(out) < _ABOVE:
+        raise ArmError(
+            f'{robot.name} starts with its tool above or below its base, so that no direction '
+            'leads away from it: other initial_positions are needed'
+        )
+    return np.asarray(out / np.linalg.norm(out))
 
 
 def _near_contact(record: Record) -> NDArray[np.bool_]:

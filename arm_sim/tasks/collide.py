@@ -13,7 +13,7 @@ from arm_dynamics.small_matrices import solve_positive, times
 from arm_sim.loop.report import ReportTree, Results
 from arm_sim.simulation.scene import SceneObject
 from arm_sim.tasks import Run, TaskEvaluation
-from arm_sim.tasks._contact import ContactReport, ContactTask
+from arm_sim.tasks._contact import ContactReport, ContactTask, away_from_base
 
 _RAMP = 0.4  # time in which the motion reaches its speed [s]
 _BEYOND = 0.15  # way of the reference behind the place of the contact [m]
@@ -113,8 +113,7 @@ class Collide(ContactTask):
                 f'{0.5 * _RAMP * p.speed:g} m'
             )
         tip, jacobian = model.forward_kinematics(start).translation, model.jacobian(start)[:3]
-        line = np.cross((0.0, 0.0, 1.0), tip)
-        line /= np.linalg.norm(line)
+        line = np.cross((0.0, 0.0, 1.0), away_from_base(self.robot, tip))
         self.direction = CompleteOrthogonalDecomposition(jacobian).solve(line)
         self.contact = start + p.distance * self.direction
         tip = model.forward_kinematics(self.contact).translation

@@ -12,6 +12,7 @@ import numpy as np
 
 from arm_dynamics.checks import ArmError, Array
 from arm_dynamics.parameters import Parameters, parameter
+from arm_sim.tasks._contact import away_from_base
 from arm_sim.tasks._sliding import SlidingParameters, SlidingTask
 
 _HEIGHT = 0.06  # of the cylinder [m]
@@ -42,8 +43,7 @@ class FollowEdge(SlidingTask):
         """Put the contour next to the tool."""
         p = self.parameters
         tip = self.robot.model.forward_kinematics(self.robot.start).translation
-        out = np.array([tip[0], tip[1], 0.0])
-        out /= np.linalg.norm(out)
+        out = away_from_base(self.robot, tip)
         self.line = np.cross((0.0, 0.0, 1.0), out)
         self.slide(p.length - p.speed)  # the rest is in speeding up and slowing down
         half = 0.5 * p.length

@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 from contact_runs import experiment, results
+from repository import ROOT
 
 from arm_dynamics.checks import ArmError
+from arm_lab.experiments.experiment import Experiment, LoadedExperiment
+from arm_sim.robot import Robot
+
+PENDULUM = str(ROOT / 'docs' / 'tutorial' / 'pendulum.urdf')
 
 
 def test_the_force_follows_a_contour_that_bends():
@@ -32,3 +37,10 @@ def test_the_line_begins_and_ends_at_the_distance_from_the_contour():
 def test_a_line_that_misses_the_contour_is_refused():
     with pytest.raises(ArmError, match='length is 0.5 m; it must be less than 0.4 m'):
         _ = experiment('follow_edge', length=0.5, radius=0.2).task
+
+
+@pytest.mark.parametrize('task', ['follow_edge', 'collide'])
+def test_a_tool_above_the_base_is_refused(task):
+    hangs = LoadedExperiment(Experiment(PENDULUM, task), Robot.load(PENDULUM), {})
+    with pytest.raises(ArmError, match='^pendulum starts with its tool above or below its base'):
+        _ = hangs.task
