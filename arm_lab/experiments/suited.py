@@ -1,9 +1,10 @@
-"""The law of an experiment, which has to suit the task."""
+"""The law of an experiment, which has to suit the task, and options that have to mean something."""
 
 from arm_controllers.laws import Law, law_class
 from arm_controllers.policy_file import PolicyFile
 from arm_lab.experiments.compared_laws import compared_laws
 from arm_lab.experiments.experiment import LoadedExperiment
+from arm_lab.experiments.without_effect import check_effect
 from arm_sim.tasks._laws import check_law, suitable_law
 
 
@@ -13,7 +14,7 @@ def suited(loaded: LoadedExperiment) -> LoadedExperiment:
     That law has the gains of the robot's files where it has no design.
 
     Raises:
-        ArmError: a law under which the task means nothing.
+        ArmError: a law under which the task means nothing, an option that does nothing.
     """
     e = loaded.experiment
     if not e.law:
@@ -22,6 +23,7 @@ def suited(loaded: LoadedExperiment) -> LoadedExperiment:
         loaded = loaded.changed(law=law, natural_frequency=frequency)
     e = loaded.experiment
     check_law(loaded.task, e.task, e.law, kind_of(loaded), {'engine': e.engine})
+    check_effect(loaded)
     return loaded
 
 

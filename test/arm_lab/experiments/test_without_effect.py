@@ -1,0 +1,40 @@
+"""An option that changes nothing is refused, with the one that it needs."""
+
+import pytest
+
+import arm_sim
+from arm_dynamics.checks import ArmError
+from arm_lab.experiments.without_effect import check_effect
+from arm_lab.gym.arms import loaded_experiment
+
+
+@pytest.mark.parametrize(
+    ('options', 'line'),
+    [
+        ({'frequency': 0.5}, "frequency is 0.5; it is of task 'sinusoid', not 'step'"),
+        ({'sensors': {'gyro_noise': 0.1}}, 'sensors.gyro_noise is 0.1; without sensors.imu_frame'),
+        ({'sensors': {'tare_at_reset': True}}, 'without sensors.force_torque_frame it does nothi'),
+        ({'sensors': {'torque_delay': 2}}, 'without sensors.joint_torque it does nothing'),
+        ({'joints': {'joint_damping': [1.0]}}, 'without joints.joint_stiffness it does nothing'),
+        ({'joints': {'encoders': 'link'}}, 'without joints.joint_stiffness it does nothing'),
+        ({'joints': {'joint_substeps': 4}}, 'static_friction or ripple_amplitude it does nothing'),
+    ],
+)
+def test_what_has_no_effect_is_refused(options, line):
+    with pytest.raises(ArmError, match=line):
+        arm_sim.run('planar_3r', 'step', law='pd', **options)
+
+
+@pytest.mark.parametrize(
+    ('task', 'options'),
+    [
+        ('sinusoid', {'frequency': 0.5}),
+        ('press', {'sensors': {'force_noise': 0.1}}),  # the task has a sensor
+        ('step', {'sensors': {'imu_frame': 'tool0', 'gyro_noise': 0.1}}),
+        ('step', {'joints': {'joint_substeps': 4, 'static_friction': [20.0]}}),
+    ],
+)
+def test_what_acts_is_not(task, options):
+    loaded = loaded_experiment(task, 'ur5e', natural_frequency=0.0, **options)
+    assert loaded.task.duration > 0.0
+    check_effect(loaded)
