@@ -1,4 +1,4 @@
-"""The law of an experiment, which has to suit the task, and options that have to mean something."""
+"""The law of an experiment, which has to suit the task, and its options, which have to act."""
 
 from arm_controllers.laws import Law, law_class
 from arm_controllers.policy_file import PolicyFile

@@ -35,9 +35,9 @@ def check_effect(loaded: LoadedExperiment) -> None:
     for part, name, value in given:
         for needed, names in _NEEDED.items():
             if name in names and name != needed and needed not in acts:
-                raise ArmError(f'{part}.{name} is {value}; without {part}.{needed} it does nothing')
+                raise ArmError(f'{part}.{name} is {value}; without {needed} it does nothing')
     if e.joints.joint_substeps > 1 and not plant.has_drive_trains:
         raise ArmError(
-            f'joints.joint_substeps is {e.joints.joint_substeps}; without joints.joint_stiffness, '
+            f'joints.joint_substeps is {e.joints.joint_substeps}; without joint_stiffness, '
             'static_friction or ripple_amplitude it does nothing'
         )

@@ -12,11 +12,11 @@ from arm_lab.gym.arms import loaded_experiment
     ('options', 'line'),
     [
         ({'frequency': 0.5}, "frequency is 0.5; it is of task 'sinusoid', not 'step'"),
-        ({'sensors': {'gyro_noise': 0.1}}, 'sensors.gyro_noise is 0.1; without sensors.imu_frame'),
-        ({'sensors': {'tare_at_reset': True}}, 'without sensors.force_torque_frame it does nothi'),
-        ({'sensors': {'torque_delay': 2}}, 'without sensors.joint_torque it does nothing'),
-        ({'joints': {'joint_damping': [1.0]}}, 'without joints.joint_stiffness it does nothing'),
-        ({'joints': {'encoders': 'link'}}, 'without joints.joint_stiffness it does nothing'),
+        ({'sensors': {'gyro_noise': 0.1}}, 'sensors.gyro_noise is 0.1; without imu_frame'),
+        ({'sensors': {'tare_at_reset': True}}, 'without force_torque_frame it does nothi'),
+        ({'sensors': {'torque_delay': 2}}, 'without joint_torque it does nothing'),
+        ({'joints': {'joint_damping': [1.0]}}, 'without joint_stiffness it does nothing'),
+        ({'joints': {'encoders': 'link'}}, 'without joint_stiffness it does nothing'),
         ({'joints': {'joint_substeps': 4}}, 'static_friction or ripple_amplitude it does nothing'),
     ],
 )
