@@ -14,9 +14,11 @@ def optional(module, requirement):
 
     What is missing is installed into build/optional, which nothing but these tests looks into.
     """
+    folder = ROOT / 'build' / 'optional' / module
+    if str(folder) in sys.path:  # of this process alone, by an earlier test
+        return str(folder)
     if importlib.util.find_spec(module):
         return ''
-    folder = ROOT / 'build' / 'optional' / module
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_suffix('.lock').open('w') as lock:  # another worker may need it as well
         fcntl.flock(lock, fcntl.LOCK_EX)

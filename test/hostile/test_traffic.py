@@ -14,6 +14,7 @@ from arm_system import HOME, NAMES, ArmSystem, goal
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import SpeedScalingFactor
 from geometry_msgs.msg import WrenchStamped
+from optional import optional
 from oracle import memory
 from raw_requests import RawRequests
 from rcl_interfaces.srv import SetParameters
@@ -28,7 +29,6 @@ from std_srvs.srv import SetBool
 
 from arm_tools.standards.ros.controller_manager_node import srv as manager_srv
 from arm_tools.standards.ros.simulation_services import srv as simulation_srv
-from arm_tools.view.server import has_viser
 
 RCLError = rclpy_implementation.RCLError
 CONTROLLER = 'computed_torque_controller'
@@ -77,11 +77,9 @@ class Traffic:
         self.kinds += [self.text, self.goal, self.parameter]
         for kinds in (manager_srv and self.manager, simulation_srv and self.simulation):
             self.kinds += [kinds] if kinds else []
-        if has_viser():
-            log = arm.log('view')
-            port, _, token = log.partition('http://localhost:')[2].partition('/?token=')
-            self.port, self.token = int(port), token.split()[0]
-            self.kinds.append(self.page)
+        port, _, token = arm.log('view').partition('http://localhost:')[2].partition('/?token=')
+        self.port, self.token = int(port), token.split()[0]
+        self.kinds.append(self.page)
 
     def look(self):
         """Find the topics that the arm's nodes read, and their services."""
@@ -252,9 +250,12 @@ def test_hostile_traffic_ends_no_node_moves_no_arm_and_takes_no_memory(hostile):
             arm.start(name, f'controller:={CONTROLLER}')
         if manager_srv:
             arm.start('controller_manager', 'actuator:=torque', 'mode:=realtime')
-        if has_viser():
-            arm.start('view', f'view_port:={9000 + os.getpid() % 900}')
-            arm.wait(lambda: '?token=' in arm.log('view'), 'page')
+        viser = optional('viser', 'viser>=1.1')  # where it is not, the page's process needs this
+        if viser:
+            paths = [viser, arm.environment.get('PYTHONPATH', '')]
+            arm.environment['PYTHONPATH'] = os.pathsep.join(filter(None, paths))
+        arm.start('view', f'view_port:={9000 + os.getpid() % 900}')
+        arm.wait(lambda: '?token=' in arm.log('view'), 'page')
         arm.wait_for_motion_control(CONTROLLER)
         arm.wait(lambda: 'inverse_kinematics' in arm.values, 'inverse kinematics')
         arm.spin(3.0)  # until the graph shows everything

@@ -73,5 +73,6 @@ def test_nodes_that_end_leave_the_graph_at_once(mode):
             process.send_signal(signal.SIGINT)
         for process in system.processes.values():
             assert process.wait(LONG_WAIT) == 0
-        own = [system.node.get_name()]
-        system.wait(lambda: system.node.get_node_names() == own, 'end on the graph', AT_ONCE)
+        ended = {'simulator', 'computed_torque_controller'}  # tests of this process have others
+        left = lambda: ended & {*system.node.get_node_names()}  # noqa: E731
+        system.wait(lambda: not left(), 'end on the graph', AT_ONCE)
