@@ -4,7 +4,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from importlib.util import find_spec
 from threading import Event, Thread
 from types import FrameType
@@ -30,22 +30,29 @@ def progress(
     """Give a function of the number of `total` that are done, and optionally of a note.
 
     The function shows the number, at most `total`, the number per second, the note, and the time
-    that is left.
+    that is left. Without a terminal a line also comes after SAID_EVERY seconds without one.
     """
-    console = console or new_console()
+    console, begin = console or new_console(), time.monotonic()
     columns = (
         TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn('{task.fields[rate]}'),
         TimeRemainingColumn(),
     )  # fmt: skip
-    on_terminal, tenth = console.is_terminal, 0
+    on_terminal, tenth, reached, said = console.is_terminal, 0, 0, begin
     if console.is_jupyter:  # rich's bar there is a widget
         on_terminal = find_spec('ipywidgets') is not None
     with Progress(*columns, console=console, transient=True, disable=not on_terminal) as bar:
         number = bar.add_task(what, total=total, rate='')
 
+        def wait() -> None:
+            nonlocal said
+            if (now := time.monotonic()) - said >= SAID_EVERY:
+                said = now
+                text = f'{what}: {reached} of {total}, {now - begin:.0f} s so far'
+                print(text, file=console.file, flush=True)
+
         def show(done: int, note: str = '') -> None:
-            nonlocal tenth
-            done = min(done, total)
+            nonlocal tenth, reached, said
+            reached = done = min(done, total)
             rate = done / max(bar.tasks[0].elapsed or 0.0, 1e-9)
             bar.update(number, completed=done, rate=f'{rate:.3g}/s {note}')
             if not on_terminal and 10 * done // total > tenth:
@@ -59,8 +66,27 @@ def progress(
                 ]
                 text = f'{what}: {", ".join(filter(None, facts))}'
                 print(text, file=console.file, flush=True)
+                said = time.monotonic()
 
-        yield show
+        with nullcontext() if on_terminal else _repeated(wait, SAID_EVERY / 4.0):
+            yield show
+
+
+@contextmanager
+def _repeated(say: Callable[[], None], period: float) -> Iterator[None]:
+    """Call a function each `period` [s], in a thread of its own."""
+    done = Event()
+
+    def repeat() -> None:
+        with suppress(OSError):  # nobody reads any more: the work itself will see that
+            while not done.wait(period):
+                say()
+
+    Thread(target=repeat, daemon=True).start()
+    try:
+        yield
+    finally:
+        done.set()
 
 
 @contextmanager
@@ -75,18 +101,13 @@ def status(what: str) -> Iterator[Callable[[str], None]]:
         with console.status(what) as shown:
             yield shown.update
         return
-    now, done, begin = [what], Event(), time.monotonic()
+    now, begin = [what], time.monotonic()
 
     def say() -> None:
-        while not done.wait(SAID_EVERY):
-            since = time.monotonic() - begin
-            print(f'{now[0]}: {since:.0f} s so far', file=sys.stderr, flush=True)
+        print(f'{now[0]}: {time.monotonic() - begin:.0f} s so far', file=sys.stderr, flush=True)
 
-    Thread(target=say, daemon=True).start()
-    try:
+    with _repeated(say, SAID_EVERY):
         yield lambda text: now.__setitem__(0, text)
-    finally:
-        done.set()
 
 
 @contextmanager
