@@ -175,6 +175,7 @@ def monte_carlo_figure(spreads: Sequence[Spread], title: str) -> Figure:
                 transform=axis.get_yaxis_transform(),
             )  # fmt: skip
     axis.set_yticks(range(len(ordered)), [spread.law for spread in ordered])
+    axis.set_ylim(-0.6, len(ordered) - 0.4)  # bars clear of the edges
     axis.set_xscale('log')
     pictures.plain_numbers(axis.xaxis)
     pictures.style(axis, '', f'{name}: median (dot), 5 to 95 % (bar), all (line)', grid='x')
