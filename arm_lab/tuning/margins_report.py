@@ -38,7 +38,7 @@ def listing(margins: Margins) -> Listing:
     if margins.margin >= 0 and (sensors.position_noise or sensors.velocity_noise):
         rows.append(['tip, RMS of what noise makes, mm', f'{margins.tip_mm:.3g}'])
         rows.append(['chatter of what noise makes, N.m', f'{margins.chatter_nm:.3g}'])
-    title = f'{e.law} on {e.robot_label}, {e.task}: commands delayed by {margins.delay} periods'
+    title = f'{e.law} on {e.robot_label}, {e.task}: commands delayed by {_periods(margins.delay)}'
     return Listing(title, ['quantity', 'value'], rows)
 
 
@@ -72,7 +72,7 @@ def facts(margins: Margins, agreement: Agreement | None) -> dict:
 def margins_figure(margins: Margins, agreement: Agreement | None) -> Figure:
     """Return the picture: along the task, over masses and delay, and drawn arms if there are."""
     e = margins.experiment
-    title = f'{e.robot_label}, {e.task}: {e.law}, commands delayed by {margins.delay} periods'
+    title = f'{e.robot_label}, {e.task}: {e.law}, commands delayed by {_periods(margins.delay)}'
     figure = pictures.new_figure(9.5 if agreement is None else 14.0, 4.2, title)
     axes = pictures.panels(figure, 2 if agreement is None else 3)
     _along(axes[0], margins)
@@ -83,11 +83,15 @@ def margins_figure(margins: Margins, agreement: Agreement | None) -> Figure:
     return figure
 
 
+def _periods(number: int) -> str:
+    return '1 period' if number == 1 else f'{number} periods'
+
+
 def _along(axis: Axes, margins: Margins) -> None:
     first = margins.delay
     for more in range(_CURVES):
         curve = margins.along[:, first + more]
-        label = f'{first + more} periods late'
+        label = f'{_periods(first + more)} late'
         color = pictures.BLUE if more == 0 else '0.45'
         axis.plot(margins.times, curve, 'o-', ms=3, lw=2.0 - 0.4 * more, color=color, label=label)
     axis.axhline(0.0, color=pictures.ORANGE, lw=1.2)

@@ -182,6 +182,7 @@ def test_the_command_prints_and_writes(tmp_path, capsys, monkeypatch):
     assert 'margin from end to end' in printed
     assert '10 drawn arms' in printed
     assert 'margins of computed_torque over masses and delay: 0 s so far' in said
+    assert 'commands delayed by 1 period\n' in (tmp_path / 'margins.md').read_text()
     facts = json.loads((tmp_path / 'margins.json').read_text())
     assert facts['arms']['number'] == 10
     assert facts['margin_per_s'] > 0.0
