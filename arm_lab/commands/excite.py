@@ -9,6 +9,7 @@ import numpy as np
 from arm_dynamics.checks import in_range, typed, units
 from arm_dynamics.model import RobotModel
 from arm_dynamics.parameters import parameter
+from arm_dynamics.robots import RobotArgument
 from arm_lab.command_line import File, RobotOptions
 from arm_lab.commands.call import call, program
 from arm_lab.experiments.report import Listing, Report
@@ -61,6 +62,7 @@ class ExcitationReport(Report):
         robot = load_robot(options.robot, options.config)
         model, own = robot.model, robot.parameters()
         self._model = model
+        self._title = f'{RobotArgument.of(options.robot).label}: a period of the excitation'
         around = {name: own[name] for name in ('floor', 'table') if name in own}
         parameters = ExcitationParameters(**around, **vars(options.search))
         cycles = options.cycles
@@ -95,7 +97,7 @@ class ExcitationReport(Report):
         motion = self.found.motion
         times = np.linspace(0.0, motion.period, 1001)
         q, v, _ = motion.states(times)
-        return motion_figure(times, q, v, self._model)
+        return motion_figure(self._title, times, q, v, self._model)
 
 
 excite = call(

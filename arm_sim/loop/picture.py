@@ -146,9 +146,9 @@ def joints_figure(
     return figure
 
 
-def motion_figure(t: Array, q: Array, v: Array, model: RobotModel) -> Figure:
+def motion_figure(title: str, t: Array, q: Array, v: Array, model: RobotModel) -> Figure:
     """Return positions and velocities (k, n) over times (k,), a line per joint."""
-    figure = new_figure(7.0, 5.0)
+    figure = new_figure(7.0, 5.0, title)
     of_q, of_v = (units(each, model.prismatic) for each in ('rad | m', 'rad/s | m/s'))
     labels = f'position [{of_q}]', f'velocity [{of_v}]'
     for axis, values, label in zip(

@@ -101,7 +101,7 @@ class PlanReport(Report):
         ]
         near = f'{plan.nearest}, t = {plan.nearest_time:.2f} s' if plan.nearest.link else 'nothing'
         rows += [('checked configurations', str(plan.checks)), ('nearest', near)]
-        listing = Listing(f'plan: {options.robot}, {options.scene or "no scene"}', ('', ''), rows)
+        listing = Listing(self._title, ('', ''), rows)
         numbers = {
             'duration_s': plan.motion.duration,
             'clearance_m': plan.nearest.distance,
@@ -113,6 +113,11 @@ class PlanReport(Report):
             },
         }
         super().__init__('plan', [listing], [numbers], self._draw, found=plan)
+
+    @property
+    def _title(self) -> str:
+        """Of the table and of the picture."""
+        return f'plan: {self._options.robot}, {self._options.scene or "no scene"}'
 
     @property
     def goal(self) -> Goal:
@@ -161,7 +166,7 @@ class PlanReport(Report):
         from arm_sim.loop.picture import motion_figure
 
         motion = self.found.motion
-        return motion_figure(motion.times, motion.q, motion.v, self._robot.model)
+        return motion_figure(self._title, motion.times, motion.q, motion.v, self._robot.model)
 
 
 def _pose(numbers: tuple[float, ...]) -> Array:

@@ -12,7 +12,7 @@ from matplotlib.text import Text
 from PIL import Image
 
 from arm_sim import pictures
-from arm_sim.loop.picture import draw_errors, draw_torques, force_figure
+from arm_sim.loop.picture import draw_errors, draw_torques, force_figure, motion_figure
 from arm_sim.loop.record import Record
 
 
@@ -139,3 +139,10 @@ def test_a_saved_picture_has_few_colours_and_keeps_those_of_thin_lines(tmp_path)
     for k in range(8):
         wanted = 255 * np.array(mpl.colors.to_rgb(pictures.look(k)['color']))
         assert np.abs(found - wanted).max(axis=1).min() < 25
+
+
+def test_a_motion_has_a_title_that_says_of_what_it_is():
+    model = SimpleNamespace(prismatic=np.array([False]), joint_names=('joint_1',))
+    t = np.array([0.0, 1.0])
+    figure = motion_figure('plan: ur5e, shelf', t, t[:, None], t[:, None], model)
+    assert figure.get_suptitle() == 'plan: ur5e, shelf'

@@ -145,6 +145,7 @@ def test_excite_writes_a_goal_that_a_controller_takes_and_the_task_follows(
     called = excite.excite('planar_3r', evaluations=40, period=2.0, cycles=2)
     assert_allclose(called.goal.positions, goal.positions, atol=1e-11)
     assert sorted(tmp_path.iterdir()) == [file]
+    assert called.figure.get_suptitle() == 'planar_3r: a period of the excitation'
     task = make_task('excite', robot, {'file': str(file)})
     assert task.duration == pytest.approx(5.0)  # two periods and the rest at the end
     led, start_ns = task.goal_from(robot.start, 1_000_000)  # refused, it would raise
