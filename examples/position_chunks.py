@@ -14,12 +14,10 @@ from dataclasses import replace
 
 import gymnasium
 import numpy as np
-import onnx
-from onnx import helper, numpy_helper
 
 import arm_lab.gym  # noqa: F401  # registers the environments
 from arm_dynamics.checks import ArmError
-from arm_lab.gym.export import add_layout
+from arm_lab.gym.export import add_layout, onnx_module, save
 
 
 def weights(frequency, rate, chunk, joints):
@@ -40,12 +38,14 @@ def main():
     parser.add_argument('--chunk', type=int, default=20, help='number of positions')
     parser.add_argument('--timestep', type=float, default=0.002, help='control period [s]')
     given = parser.parse_args()
+    onnx = onnx_module()
+    helper, from_array = onnx.helper, onnx.numpy_helper.from_array
     env = gymnasium.make('arm_sim/Track-v0', robot=given.robot, timestep=given.timestep)
     layout = replace(env.unwrapped.layout, rate=given.rate)
     shape, kind = [given.chunk, len(layout.joint_names)], onnx.TensorProto.DOUBLE
     numbers = [
-        numpy_helper.from_array(weights(given.frequency, given.rate, *shape), 'weights'),
-        numpy_helper.from_array(np.array([-1, *shape]), 'shape'),
+        from_array(weights(given.frequency, given.rate, *shape), 'weights'),
+        from_array(np.array([-1, *shape]), 'shape'),
     ]
     nodes = [
         helper.make_node('MatMul', ['observation', 'weights'], ['row']),
@@ -56,7 +56,7 @@ def main():
     graph = helper.make_graph(nodes, 'policy', [seen], [answer], numbers)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=9)
     add_layout(model, layout)
-    onnx.save(model, given.file)
+    save(model, given.file)
     print(f'wrote {given.file}')
 
 

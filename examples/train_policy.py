@@ -83,6 +83,8 @@ def main():
     env = environment(0.5)
     joints, samples = robot.model.nv, np.tile(np.arange(given.arms), size)
     start = np.zeros(sum(int(np.prod(shape)) for shape in SHAPES))
+    # What keeps the file from being written is said before the training.
+    export_mlp(given.file, env.unwrapped.layout, layers_of(start, joints))
     options = {
         'popsize': size,
         'seed': given.seed + 1,

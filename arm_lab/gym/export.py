@@ -1,13 +1,27 @@
 """Policies as ONNX files."""
 
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from arm_controllers.policy_layout import PolicyLayout
-from arm_dynamics.checks import Array, typed
+from arm_dynamics.checks import ArmError, Array, typed
 from arm_dynamics.optional import optional_module
+
+
+def onnx_module() -> ModuleType:
+    """Return the package onnx; raise ArmError where it is not installed."""
+    return optional_module('onnx', 'the export needs onnx: ' + typed("pip install 'onnx>=1.17'"))
+
+
+def save(model: Any, path: str) -> None:
+    """Write an ONNX model; raise ArmError where the file cannot be written."""
+    try:
+        onnx_module().save(model, path)
+    except OSError as error:
+        raise ArmError(f'policy {path!r} cannot be written: {error.strerror}') from None
 
 
 def export_mlp(
@@ -28,9 +42,9 @@ def export_mlp(
             after the other; 0: one action, no chunk.
 
     Raises:
-        ArmError: onnx is not installed.
+        ArmError: onnx is not installed, or the file cannot be written.
     """
-    onnx = optional_module('onnx', 'the export needs onnx: ' + typed("pip install 'onnx>=1.17'"))
+    onnx = onnx_module()
     helper, kind = onnx.helper, onnx.TensorProto.DOUBLE if exact else onnx.TensorProto.FLOAT
     nodes, numbers, x = [], [], 'observation'
     for k, (w, b) in enumerate(layers):
@@ -51,7 +65,7 @@ def export_mlp(
     graph = helper.make_graph(nodes, 'policy', [given], [answer], numbers)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid('', 17)], ir_version=9)
     add_layout(model, layout)
-    onnx.save(model, path)
+    save(model, path)
 
 
 def add_layout(model: Any, layout: PolicyLayout) -> None:
