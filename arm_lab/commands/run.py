@@ -26,7 +26,6 @@ from arm_sim.devices import SensorParameters
 from arm_sim.devices.drive_trains import JointParameters
 from arm_sim.devices.drives import DriveParameters
 from arm_sim.loop.differences import errors_of
-from arm_sim.loop.measures import track
 from arm_sim.loop.outcome import outcome, print_outcome, write_outcome
 from arm_sim.loop.report import title_of
 from arm_sim.robot import model_error_of
@@ -88,11 +87,11 @@ class RunReport(Report):
 
     def __init__(self, loaded: LoadedExperiment, options: Options):
         """Run the experiment with the model error of the options."""
-        self.loaded, robot, task = loaded, loaded.robot, loaded.task
+        self.loaded, task = loaded, loaded.task
         check(task)
-        error = model_error_of(options.model_error, 'model_error', robot.model)
+        error = model_error_of(options.model_error, 'model_error', loaded.robot.model)
         self.record = loaded.run(error)
-        self.tracking = track(robot.model, self.record)
+        self.tracking = loaded.track(self.record)
         self.measures = task.report.measure(self.record, self.tracking)
         self._errors = errors_of(vars(options))
         run = TaskRun(self.record, self.tracking, self._facts())

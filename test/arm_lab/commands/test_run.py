@@ -45,6 +45,12 @@ def test_a_model_that_is_too_heavy_lifts_a_pendulum_by_its_torque_over_the_stiff
     assert run.figure.axes[0].get_title().endswith('; at the end still above 1 mm')
 
 
+def test_a_run_measures_the_tip_of_the_arm_that_it_simulates():
+    error = {'length_scale': [1.0, 1.002, 1.0]}  # of the first link, which is 1 m long
+    run = arm_sim.run('planar_3r', law='computed_torque', plant_error=error)
+    assert run.measures.tracking_rms_mm == pytest.approx(2.0, abs=0.05)
+
+
 def test_joints_have_the_unit_of_the_arm_and_a_line_at_the_event():
     run = arm_sim.run('planar_3r', 'payload_drop', 'pd', parameters={'cycles': 0.5})
     position, error = (axis.get_title() for axis in run.figure.axes[:2])
