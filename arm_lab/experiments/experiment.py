@@ -1,7 +1,7 @@
 """One experiment: robot, task and law; the only place that builds the law and the plant."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -214,8 +214,8 @@ class LoadedExperiment:
         e, arm, law = self.experiment, self.arm, self.law_class
         level: ParameterValues = {'feedforward': e.feedforward} if e.feedforward else {}
         name, variant = self._own_law
-        if e.timestep and issubclass(law.Parameters, Stepping):
-            level |= {'timestep': e.timestep}
+        if issubclass(law.Parameters, Stepping):  # the steps are those of the plant
+            level |= {x.name: getattr(self._plain_plant, x.name) for x in fields(Stepping)}
         if variant and not law.evaluation.variant:
             raise ArmError(f'law {e.law!r}: {name} has no variants')
         level |= {law.evaluation.variant: variant} if variant else {}
@@ -233,7 +233,7 @@ class LoadedExperiment:
             return read_fields(law.Parameters, {**self.robot.controller_parameters(name), **level})
         design = designed(law, arm, start, e.natural_frequency)
         if law.evaluation.knows_delay:
-            level['delay'] = e.drives.command_delay
+            level['delay'] = self._plain_plant.command_delay + e.drives.command_delay
         _, named = compared_laws().get(name, ('', {}))  # a law of a file is not among them
         return replace(design, **named, **level)
 
@@ -246,14 +246,14 @@ class LoadedExperiment:
     @property
     def _of_controller(self) -> Mapping[str, Any]:
         """The controller's parameters in the robot's files, where the gains are theirs."""
-        e = self.experiment
-        return {} if e.natural_frequency else self.robot.controller_parameters(e.law)
+        designed = self.experiment.natural_frequency
+        return {} if designed else self.robot.controller_parameters(self.law_name)
 
     @property
     def guard(self) -> GuardParameters:
         """Parameters of the guard; a law that is designed has that of the files, too."""
         e = self.experiment
-        files = self.robot.controller_parameters(e.law)
+        files = self.robot.controller_parameters(self.law_name)
         return e.guard if e.guard.enabled else read_fields(GuardParameters, files, 'guard.')
 
     def law(self, model: RobotModel | None = None, parameters: object = None) -> Law:

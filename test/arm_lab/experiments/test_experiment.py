@@ -240,10 +240,41 @@ def test_a_batch_refuses_an_error_of_geometry():
         loaded.batch([Draw(ModelError(), 0, SensorParameters())])
 
 
-@pytest.mark.parametrize('timestep', [0.001, 0.004])
+@pytest.mark.parametrize('timestep', [0.0, 0.001, 0.004])  # 0.0: that of the robot's files
 def test_a_law_that_knows_the_step_is_given_that_of_the_plant(timestep):
     case = Experiment(
         'planar_3r', 'sinusoid', 'servo:discrete', timestep=timestep, integrator='implicitfast'
     )
     # Along one step per period the error is rounding; with the step of another plant it is 1e-4.
     assert run(case).measures.joint_rms_rad < 1e-12
+
+
+def test_a_law_has_the_steps_and_the_delay_of_the_plant_whose_files_are_not_used(tmp_path):
+    file = tmp_path / 'late.yaml'
+    file.write_text(
+        '/**: {ros__parameters: {control_decimation: 4}}\n'
+        'simulator: {ros__parameters: {command_delay: 2}}\n'
+    )
+
+    def laws_of(law, **options):
+        return Experiment('planar_3r', 'step', law, config=str(file), **options).load()
+
+    plain = laws_of('servo:discrete', natural_frequency=0.0, timestep=0.001)
+    assert plain.law_parameters.control_decimation == plain.plant_parameters().control_decimation
+    assert laws_of('servo', timestep=0.0).law_parameters.control_decimation == 4
+    drives = DriveParameters(command_delay=1)
+    assert laws_of('mpc', drives=drives).law_parameters.delay == 1
+    assert laws_of('mpc', drives=drives, timestep=0.0).law_parameters.delay == 3
+
+
+def test_the_sections_of_a_law_are_those_of_its_variants_and_of_its_names_in_comparisons(tmp_path):
+    file = tmp_path / 'laws.yaml'
+    guard = '{guard.reaction: stop, guard.threshold: [20.0]}'
+    file.write_text(
+        'servo_controller: {ros__parameters: {observer_pole: 0.7}}\n'
+        f'pd_controller: {{ros__parameters: {guard}}}\n'
+    )
+    exact = Experiment.of_files('planar_3r', 'step', 'servo:observed', config=str(file))
+    assert exact.load().law_parameters.observer_pole == 0.7
+    for law in ('pd', 'pd_gravity'):
+        assert Experiment('planar_3r', 'step', law, config=str(file)).load().guard.enabled
