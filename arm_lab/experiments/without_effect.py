@@ -6,6 +6,7 @@ from dataclasses import fields
 from arm_dynamics.checks import ArmError
 from arm_dynamics.parameters import changed
 from arm_lab.experiments.experiment import LoadedExperiment
+from arm_sim.devices.faults import describe, read_faults
 from arm_sim.devices.force_torque import ForceTorqueParameters
 from arm_sim.devices.imu import ImuParameters
 from arm_sim.devices.joint_torque import JointTorqueParameters
@@ -26,6 +27,7 @@ def check_effect(loaded: LoadedExperiment) -> None:
     e = loaded.experiment
     if e.frequency and e.task != 'sinusoid':
         raise ArmError(f"frequency is {e.frequency:g}; it is of task 'sinusoid', not {e.task!r}")
+    _check_faults(e.faults, e.task, loaded.task.duration)
     given = [('joints', name, value) for name, value in changed(e.joints).items()]
     given += [('sensors', name, value) for name, value in changed(e.sensors).items()]
     if not given:
@@ -41,3 +43,13 @@ def check_effect(loaded: LoadedExperiment) -> None:
             f'joints.joint_substeps is {e.joints.joint_substeps}; without joint_stiffness, '
             'static_friction or ripple_amplitude it does nothing'
         )
+
+
+def _check_faults(faults: str, task: str, duration: float) -> None:
+    for fault in read_faults(faults):
+        if fault.time >= duration:
+            raise ArmError(
+                f'faults: {describe(fault)}; task {task!r} ends at t = {duration:g} s, before it'
+            )
+        if fault.kind.startswith(('offset_', 'drifting_')) and not fault.value:
+            raise ArmError(f'faults: {describe(fault)}; without value it does nothing')

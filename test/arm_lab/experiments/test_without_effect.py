@@ -18,6 +18,14 @@ from arm_lab.gym.arms import loaded_experiment
         ({'joints': {'joint_damping': [1.0]}}, 'without joint_stiffness it does nothing'),
         ({'joints': {'encoders': 'link'}}, 'without joint_stiffness it does nothing'),
         ({'joints': {'joint_substeps': 4}}, 'static_friction or ripple_amplitude it does nothing'),
+        (
+            {'faults': '[{kind: lost_feedback, time: 1.6}]'},
+            "lost_feedback from t = 1.6 s; task 'step' ends at t = 1.6 s, before it",
+        ),
+        (
+            {'faults': '[{kind: offset_encoder, joint: joint_2}]'},
+            'offset_encoder of joint_2 from t = 0 s; without value it does nothing',
+        ),
     ],
 )
 def test_what_has_no_effect_is_refused(options, line):
@@ -31,6 +39,7 @@ def test_what_has_no_effect_is_refused(options, line):
         ('sinusoid', {'frequency': 0.5}),
         ('press', {'sensors': {'force_noise': 0.1}}),  # the task has a sensor
         ('step', {'sensors': {'imu_frame': 'tool0', 'gyro_noise': 0.1}}),
+        ('step', {'faults': '[{kind: offset_encoder, joint: elbow_joint, time: 1, value: 0.1}]'}),
         ('step', {'joints': {'joint_substeps': 4, 'static_friction': [20.0]}}),
     ],
 )
