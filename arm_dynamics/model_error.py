@@ -92,7 +92,7 @@ def with_error(model: RobotModel, error: ModelError) -> RobotModel:
     for limit in tree.iterfind('joint/limit'):
         _scale(limit, error.effort_scale, 'effort')
     if error.payload > 0.0:
-        tree.extend(_payload(model.tip_frame, error.payload))
+        _add_payload(tree, model.tip_frame, error.payload)
 
     def of_joints(name: str, otherwise: ArrayLike) -> Array:
         values = getattr(error, name) or otherwise
@@ -138,12 +138,13 @@ def _scale(element: Element, factor: float, *names: str) -> None:
         element.set(name, repr(float(element.get(name, '0')) * float(factor)))
 
 
-def _payload(tip_frame: str, mass: float) -> list[Element]:
-    """Return a steel ball as a link, and the joint that fixes it to the tool frame."""
+def _add_payload(tree: Element, tip_frame: str, mass: float) -> None:
+    """Add a steel ball as a link, and the joint that fixes it to the tool frame."""
     radius = (mass / 7850.0 * 3.0 / (4.0 * np.pi)) ** (1.0 / 3.0)
-    ball = Element('link', name='payload')
+    # One may be there, of another error.
+    name = 'payload' if tree.find("link[@name='payload']") is None else f'payload_{len(tree)}'
+    ball = SubElement(tree, 'link', name=name)
     set_inertial(ball, mass, np.zeros(3), 0.4 * mass * radius**2 * np.eye(3))
-    joint = Element('joint', name='payload_joint', type='fixed')
+    joint = SubElement(tree, 'joint', name=f'{name}_joint', type='fixed')
     SubElement(joint, 'parent', link=tip_frame)
-    SubElement(joint, 'child', link='payload')
-    return [ball, joint]
+    SubElement(joint, 'child', link=name)

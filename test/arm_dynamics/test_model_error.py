@@ -57,6 +57,14 @@ def test_com_shift_moves_every_centre_of_mass(ur5e):
         np.testing.assert_allclose(other.lever - link.lever, [0.01, -0.02, 0.03], atol=1e-12)
 
 
+def test_payloads_of_several_errors_add_up(ur5e):
+    several = with_error(with_error(ur5e, ModelError(payload=1.5)), ModelError(payload=0.5))
+    several = with_error(several, ModelError(payload=1.0))
+    one = with_error(ur5e, ModelError(payload=3.0))
+    expected = one.gravity_torque(Q)
+    np.testing.assert_allclose(several.gravity_torque(Q), expected, rtol=0, atol=1e-9)
+
+
 def test_payload_weighs_on_the_joints_as_a_force_on_the_tool(ur5e):
     loaded = with_error(ur5e, ModelError(payload=2.0))
     weight = np.array([0.0, 0.0, -2.0 * 9.81, 0.0, 0.0, 0.0])
