@@ -20,7 +20,7 @@ LIMITS = make_task('cube', Robot.load('ur5e')).parameters.tracking_limit
 @pytest.fixture
 def reported(monkeypatch):
     """Return the parameters of a task by a way of running it under these arguments."""
-    monkeypatch.setattr(tasks, 'arm_nodes', lambda *given, recorder: [])
+    monkeypatch.setattr(tasks, 'arm_nodes', lambda *given, **others: [])
     monkeypatch.setattr(tasks, 'task_node', lambda task, reported, space: reported[-1])
     usual = usual_values()
     usual |= {'robot': 'ur5e', 'engine': 'mujoco', 'task': 'cube', 'parameters': '{}'}
@@ -70,6 +70,18 @@ def test_a_task_that_begins_in_motion_begins_at_rest_in_real_time(reported):
     assert reported(sinusoid, controller='pd', mode='realtime')['start'] == 'rest'
     with pytest.raises(ArmError, match='start is moving and mode is realtime.*start:=rest'):
         reported(sinusoid, controller='pd', mode='realtime', start='moving')
+
+
+@pytest.mark.parametrize(('task', 'has_goals'), [('push', False), ('pick_and_place', True)])
+def test_a_gripper_has_a_controller_of_its_own_where_the_task_has_goals_for_it(
+    task, has_goals, monkeypatch, reported
+):
+    found = []
+    nodes = lambda *_, gripper_controller, **__: found.append(gripper_controller) or []  # noqa: E731
+    monkeypatch.setattr(tasks, 'arm_nodes', nodes)
+    robot = 'ur5e gripper:=parallel'
+    reported(lambda given: tasks.run_task(given, task), robot=robot, controller='computed_torque')
+    assert found == [has_goals]
 
 
 @pytest.mark.parametrize(
