@@ -48,11 +48,13 @@ class Options(CommandOptions):
     )
     passes: int = parameter(10, 'number of passes of the task', min=1, max=1000)
     cutoff: float = parameter(
-        0.0, 'cut-off frequency of the low-pass filter of corrections [Hz]; 0: no filter'
+        0.0, 'cut-off frequency of the low-pass filter of corrections [Hz]; 0: no filter', min=0
     )
-    position_noise: float = parameter(0.0, 'standard deviation of measured positions [rad | m]')
+    position_noise: float = parameter(
+        0.0, 'standard deviation of measured positions [rad | m]', min=0
+    )
     velocity_noise: float = parameter(
-        0.0, 'standard deviation of measured velocities [rad/s | m/s]'
+        0.0, 'standard deviation of measured velocities [rad/s | m/s]', min=0
     )
     output_dir: Folder = parameter('learning', 'folder for JSON and picture')
     jobs: Jobs = field(default_factory=Jobs)
@@ -80,7 +82,8 @@ def passes(options: Options) -> Report:
             one = Experiment.of_files(
                 options.robot, options.task, name, feedforward=level, error=error, sensors=noise
             )
-            experiments[f'{law}, {text.strip("{}")}'] = suited(one.load()).experiment
+            label = text.strip('{} ') or 'exact'
+            experiments[f'{law}, {label}'] = suited(one.load()).experiment
     job = partial(errors_of, passes=options.passes, cutoff=options.cutoff)
     found, names = options.jobs.done('courses', job, list(experiments.values())), [*experiments]
     curves = {names[number]: errors for number, errors in found.items()}

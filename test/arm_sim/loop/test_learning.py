@@ -188,3 +188,11 @@ def test_passes_over_topics_teach_what_they_teach_in_the_loop(tmp_path):
     assert 'tracking error by pass [mm RMS]' in printed
     # The goal of a pass ends before time jumps back.
     assert not re.search(r'\[WARN\].*goal ended', printed)
+
+
+def test_an_exact_arm_is_called_so_and_a_filter_below_zero_is_refused():
+    given = {'robot': 'planar_3r', 'task': 'step', 'laws': ('pd',), 'passes': 2}
+    found = learn.learn(error=('{}',), **given).found
+    assert list(found) == ['pd, exact']
+    with pytest.raises(ArmError, match='cutoff is -1; it must be finite, >= 0'):
+        learn.learn(cutoff=-1.0, **given)
