@@ -8,8 +8,8 @@ from arm_dynamics.checks import Array, read_only
 
 # What gives the plant the sensor of a field, for messages.
 HOW_TO_MEASURE = {
-    'wrench': "set the simulator's force_torque.frame (--sensors '{force_torque_frame: tool0}')",
-    'effort': "set the simulator's joint_torque.enabled (--sensors '{joint_torque: true}')",
+    'wrench': "set the simulator's force_torque.frame, such as 'tool0'",
+    'effort': "set the simulator's joint_torque.enabled",
 }
 
 
