@@ -167,11 +167,11 @@ def _written(judgement: Judgement, folder: Path) -> Iterator[str]:
 
 
 def _earlier(judgement: Judgement, folder: Path) -> Iterator[str]:
-    """Yield a line where trials of earlier judgements are left in the folder of this one."""
+    """Yield a line where the folder has records of other runs, as of an earlier judgement."""
     own = {each.trial.folder(folder) for each in judgement.verdicts}
     if old := sorted({file.parent for file in folder.glob(f'*/{RECORD}')} - own):
         names = some_of([each.name for each in old])
-        yield f'not of this judgement, but of an earlier one: {names}'
+        yield f'{folder} also has records that are not of this judgement: {names}'
 
 
 def _unlike_the_first(found: Sequence[Judgement]) -> list[Judgement]:

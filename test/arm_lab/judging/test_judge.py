@@ -439,7 +439,7 @@ def test_trials_of_an_earlier_judgement_in_its_folder_are_named(
         (tmp_path / name).mkdir()
         (tmp_path / name / RECORD).touch()
     assert main(['--limits', str(tmp_path / 'limits.yaml'), '--output-dir', str(tmp_path)]) == 0
-    line = 'not of this judgement, but of an earlier one: cube_mujoco_exact'
+    line = f'{tmp_path} also has records that are not of this judgement: cube_mujoco_exact'
     assert line in capsys.readouterr().out.splitlines()
 
 
