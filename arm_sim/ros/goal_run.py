@@ -130,7 +130,6 @@ class GoalRun:
         self.wait_until, self.call = self.waiting.wait_until, self.waiting.call
         self._reader = JointStateReader(joints, FIELDS)
         self._server, self._timeout = server, timeout
-        self._simulator = prefix_of(node) + 'simulator'
         self._pause = node.create_client(SetBool, 'simulator/pause')
         self._reset = node.create_client(Trigger, 'simulator/reset')
         action, topic = f'{server}/follow_joint_trajectory', f'{server}/joint_trajectory'
@@ -327,7 +326,7 @@ class GoalRun:
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:
-            if status.name == self._simulator:
+            if status.name == prefix_of(self._node) + 'simulator':
                 self.diagnostics = {value.key: value.value for value in status.values}
                 self.fault = status.message if status.level == DiagnosticStatus.ERROR else ''
                 self._oldest_ms = max(self._oldest_ms, self._number('oldest command [ms]'))

@@ -30,8 +30,8 @@ class Waiting:
     def wait_until(self, condition: Callable[[], bool], what: str, of: str = '') -> None:
         """Dispatch callbacks until a condition holds; print every ten seconds `what` is missing.
 
-        There is no timeout while a node named `of` is on the graph: that node still starts, and
-        may compile first, which takes minutes on a busy machine.
+        The timeout is ten times as long while a node named `of` is on the graph: that node still
+        starts, and may compile first, which takes minutes on a busy machine.
 
         Raises:
             ArmError: the condition does not hold after the timeout.
@@ -41,8 +41,9 @@ class Waiting:
             with suppress(ArmError):
                 return wait_until(self._executor, condition, what, min(_LOG, self._timeout))
             waited, starts = time.monotonic() - begin, of in nodes_of_arm(self._node)
-            if waited >= self._timeout and not starts:
-                raise ArmError(f'no {what} within {self._timeout:g} s')
+            longest = self._timeout * (10.0 if starts else 1.0)
+            if waited >= longest:
+                raise ArmError(f'no {what} within {longest:g} s')
             why = f'; {of} starts, and may compile' if starts else ''
             print(f'{name}: waiting for {what}, {waited:.0f} s so far{why}', flush=True)
 
