@@ -11,6 +11,7 @@ launch files.
 
 import argparse
 import time
+from pathlib import Path
 
 import cma
 import gymnasium
@@ -83,8 +84,10 @@ def main():
     env = environment(0.5)
     joints, samples = robot.model.nv, np.tile(np.arange(given.arms), size)
     start = np.zeros(sum(int(np.prod(shape)) for shape in SHAPES))
-    # What keeps the file from being written is said before the training.
-    export_mlp(given.file, env.unwrapped.layout, layers_of(start, joints))
+    # What keeps the file from being written is said before the training; an older file stays.
+    untrained = Path(f'{given.file}.untrained')
+    export_mlp(str(untrained), env.unwrapped.layout, layers_of(start, joints))
+    untrained.unlink()
     options = {
         'popsize': size,
         'seed': given.seed + 1,

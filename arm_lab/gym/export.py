@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from arm_controllers.policy_layout import PolicyLayout
-from arm_dynamics.checks import ArmError, Array, typed
+from arm_dynamics.checks import Array, typed
 from arm_dynamics.optional import optional_module
+from arm_sim.output_folder import whole_file
 
 
 def onnx_module() -> ModuleType:
@@ -18,10 +19,8 @@ def onnx_module() -> ModuleType:
 
 def save(model: Any, path: str) -> None:
     """Write an ONNX model; raise ArmError where the file cannot be written."""
-    try:
-        onnx_module().save(model, path)
-    except OSError as error:
-        raise ArmError(f'policy {path!r} cannot be written: {error.strerror}') from None
+    with whole_file(path) as file:
+        file.write(model.SerializeToString())
 
 
 def export_mlp(
