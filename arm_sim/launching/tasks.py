@@ -147,14 +147,14 @@ def _nodes(
         if value not in (None, []) and not isinstance(value, Mapping):
             parameters[field.name] = value
     return [
-        # Without goals of its own a gripper is held by the law of the arm, as in the loop.
+        # A gripper that the task has no goals for is held by the law of the arm, as in the loop.
         *arm_nodes(
             given,
             {**simulator, 'start_paused': True},
             controller,
             made.asks_ik,
             recorder=False,
-            gripper_controller=bool(made.gripper),
+            gripper_controller=bool(made.gripper) or law == 'external',
         ),
         task_node(task, [config_file(given['robot'], given['config'], space), parameters], space),
     ]

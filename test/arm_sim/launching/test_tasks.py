@@ -72,16 +72,23 @@ def test_a_task_that_begins_in_motion_begins_at_rest_in_real_time(reported):
         reported(sinusoid, controller='pd', mode='realtime', start='moving')
 
 
-@pytest.mark.parametrize(('task', 'has_goals'), [('push', False), ('pick_and_place', True)])
-def test_a_gripper_has_a_controller_of_its_own_where_the_task_has_goals_for_it(
-    task, has_goals, monkeypatch, reported
+@pytest.mark.parametrize(
+    ('task', 'law', 'own'),
+    [
+        ('push', 'computed_torque', False),
+        ('push', 'external', True),
+        ('pick_and_place', 'computed_torque', True),
+    ],
+)
+def test_a_gripper_that_the_arms_law_does_not_hold_has_a_controller_of_its_own(
+    task, law, own, monkeypatch, reported
 ):
     found = []
     nodes = lambda *_, gripper_controller, **__: found.append(gripper_controller) or []  # noqa: E731
     monkeypatch.setattr(tasks, 'arm_nodes', nodes)
-    robot = 'ur5e gripper:=parallel'
-    reported(lambda given: tasks.run_task(given, task), robot=robot, controller='computed_torque')
-    assert found == [has_goals]
+    given = {'robot': 'ur5e gripper:=parallel', 'controller': law}
+    reported(lambda given: tasks.run_task(given, task), **given)
+    assert found == [own]
 
 
 @pytest.mark.parametrize(
