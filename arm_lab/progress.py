@@ -78,7 +78,7 @@ def _repeated(say: Callable[[], None], period: float) -> Iterator[None]:
     done = Event()
 
     def repeat() -> None:
-        with suppress(OSError):  # nobody reads any more: the work itself will see that
+        with suppress(OSError):  # its reader has ended, which the work itself will see
             while not done.wait(period):
                 say()
 

@@ -462,4 +462,5 @@ def test_identify_refuses_in_one_line(tmp_path, capsys):
         error = capsys.readouterr().err
         assert error.startswith(f'identify: {message}')
         assert error.count('\n') == 1
+        assert "joint 'joint_2'" not in error  # one reason, not that of every joint
     assert list(Path(tmp_path / 'out').glob('*')) == []

@@ -261,3 +261,12 @@ def test_a_controller_on_the_graph_may_compile_for_longer_than_the_timeout(task,
     q, _ = run.reset()
     assert q.shape == (1,)
     slow.destroy_node()
+
+
+def test_a_node_that_never_gets_ready_is_waited_for_ten_times_as_long_and_no_longer(task):
+    _, node, _ = task
+    executor = SingleThreadedExecutor()
+    waits = Waiting(node, executor, 0.05).wait_until
+    for of, longest in (('', '0.05'), (node.get_name(), '0.5')):
+        with pytest.raises(ArmError, match=rf'^no answer within {longest} s$'):
+            waits(lambda: False, 'answer', of)
